@@ -21,7 +21,8 @@ use crate::position::{reduce, remix};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>(
     "binary-fuse",
-    "like xor, with entries in adjacent segments; less memory and fewer false positives than a Bloom filter",
+    "like \"xor\", but the array entries of a key are close together; less memory than a Bloom filter of \
+     equal accuracy",
     "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
      # is 2^-f. An allocation such as \"monkey\" can replace the fingerprint length, to meet its memory\n\
      # budget.\n\

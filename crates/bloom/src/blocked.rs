@@ -24,7 +24,8 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
     "blocked",
-    "all bits of a key in one cache line; one cache miss per lookup, more false positives than \"standard\"",
+    "sets all bits of a key in one cache line; one cache miss per lookup, more false positives than \
+     \"standard\"",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
      # Number of bits that each key sets in its cache line, 1 to 64. 0 selects the number of bits with\n\

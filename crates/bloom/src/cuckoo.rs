@@ -23,7 +23,8 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
     "cuckoo",
-    "a fingerprint of each key in one of two buckets, so that a lookup costs two cache misses",
+    "stores a fingerprint of each key in one of two buckets; a lookup reads both, which costs two cache \
+     misses",
     "# Fingerprint length in bits, 6 to 32. A longer fingerprint lowers the false-positive rate. An\n\
      # allocation such as \"monkey\" can replace the fingerprint length, to meet its memory budget.\n\
      fingerprint_bits = 12\n",

@@ -92,7 +92,7 @@ impl FilterPolicy for Dynamic {
                 filter.parts.push(part);
                 left = keys;
             }
-            let part = filter.parts.last_mut().expect("the filter has at least one part");
+            let part = filter.parts.last_mut().expect("the list has at least one Bloom filter");
             part.bits.add(*hash, part.probes);
             part.keys += 1;
             left -= 1;
@@ -147,7 +147,7 @@ impl DynamicFilter {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
             return Err(CorruptFilter(format!(
-                "{} parts do not fit into the {} stored words",
+                "the header states {} Bloom filters, which do not fit into the {} stored words",
                 head.probes,
                 words.len()
             )));
@@ -158,7 +158,8 @@ impl DynamicFilter {
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
                 return Err(CorruptFilter(format!(
-                    "a part has the impossible length of {len} words with {probes} probes per key"
+                    "a Bloom filter of the list states {len} words and {probes} probes per key; at least \
+                     one of these numbers is not valid"
                 )));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();
@@ -166,7 +167,9 @@ impl DynamicFilter {
         }
         match words.len() {
             0 => Ok(Self { parts }),
-            left => Err(CorruptFilter(format!("{left} words are left over after the last part"))),
+            left => Err(CorruptFilter(format!(
+                "{left} unexpected words follow after the last Bloom filter of the list"
+            ))),
         }
     }
 }

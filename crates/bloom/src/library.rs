@@ -105,7 +105,8 @@ fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
     let (tag, rest) = stored.split_first_chunk::<4>().ok_or_else(short)?;
     if *tag != TAG {
         return Err(CorruptFilter(format!(
-            "the tag is \"{}\", expected \"{}\"; another kind of filter may have been stored",
+            "the stored filter begins with the tag \"{}\", expected \"{}\"; another variant may have \
+             written the filter",
             tag.escape_ascii(),
             TAG.escape_ascii()
         )));

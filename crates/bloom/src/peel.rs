@@ -140,7 +140,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "{} stored words do not match the stored parameters {first} and {second} of the array",
+            "the array has {} stored words, which do not match its stored parameters {first} and {second}",
             words.len()
         )));
     };

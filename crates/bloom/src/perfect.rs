@@ -15,7 +15,8 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy>::plain(
     "perfect",
-    "the ideal bound of all filters; it has no false positives, and its memory counts as 0",
+    "a filter without false positives, whose memory counts as 0; shows the best result that a filter can \
+     reach",
     || Box::new(Perfect),
 )
 .oracle();

@@ -40,7 +40,8 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Proteus>(
     "proteus",
-    "a range filter: exact short prefixes of keys and a Bloom filter of longer prefixes; selects both lengths",
+    "a range filter with a set of short key prefixes and a Bloom filter of longer prefixes; selects both \
+     lengths itself",
     "# Memory in bits per key, 0.001 to 64, shared by the set of short prefixes and the Bloom filter. More\n\
      # bits lower the false-positive rate.\n\
      bits_per_key = 16\n\

@@ -22,7 +22,8 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Register>(
     "register",
-    "all bits of a key in one 64-bit word; fewest instructions and most false positives of all Bloom filters",
+    "sets all bits of a key in one 64-bit word; fewest instructions and most false positives of all Bloom \
+     filters",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
      # Number of bits that each key sets in its word, 1 to 10. 0 selects the number of bits with the\n\

@@ -45,7 +45,8 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "ribbon",
-    "linear equations over bits; close to the minimum memory for a false-positive rate, but slower to probe",
+    "stores the solution of one linear equation per key; close to the minimum memory for a false-positive \
+     rate, but slow to probe",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
      # Construction of the filter. \"balanced\" takes the least memory. \"homogeneous\" is the simplest, and\n\
@@ -333,7 +334,8 @@ impl OpenLayer {
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
-        let mut next = || words.next().ok_or_else(|| corrupt("the bytes end inside of a layer"));
+        let mut next =
+            || words.next().ok_or_else(|| corrupt("the stored filter is truncated inside of a layer"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
             return Err(corrupt(

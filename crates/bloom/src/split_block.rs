@@ -24,7 +24,8 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<SplitBlock>(
     "split-block",
-    "eight bits per key in half a cache line; faster lookups but more false positives than \"blocked\"",
+    "sets eight bits per key in half a cache line; faster lookups but more false positives than \
+     \"blocked\"",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n",
 );

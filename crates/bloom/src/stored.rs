@@ -65,7 +65,8 @@ impl Head {
         };
         if head[..4] != tag {
             return Err(CorruptFilter(format!(
-                "the tag is \"{}\", expected \"{}\"; another kind of filter may have been stored",
+                "the stored filter begins with the tag \"{}\", expected \"{}\"; another variant may have \
+                 written the filter",
                 head[..4].escape_ascii(),
                 tag.escape_ascii()
             )));

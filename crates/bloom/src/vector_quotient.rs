@@ -30,7 +30,8 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<VectorQuotient>(
     "vector-quotient",
-    "a fingerprint of each key in the emptier of two cache lines; insertion stays fast in a nearly full filter",
+    "stores a fingerprint of each key in the emptier of two cache lines; insertion stays fast in a nearly \
+     full filter",
     "# Fingerprint length in bits, 8 or 16. With 16 bits, the false-positive rate is lower, but a block\n\
      # of 64 bytes has room for fewer fingerprints.\n\
      fingerprint_bits = 8\n",

@@ -30,7 +30,9 @@ fn caches() -> impl Iterator<Item = (String, Box<dyn Cache>)> {
             table.insert("capacity".to_owned(), Value::String(format!("{}B", HELD * BLOCK_BYTES)));
         }
         table.insert("kind".to_owned(), Value::from(variant.kind));
-        let choice = CATALOG.choose(&Value::Table(table)).expect("a capacity is all that differs");
+        let choice = CATALOG
+            .choose(&Value::Table(table))
+            .expect("only the capacity differs from the default parameters");
         (variant.kind.to_owned(), CATALOG.build(&choice).expect("choices build"))
     })
 }

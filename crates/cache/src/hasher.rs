@@ -12,8 +12,9 @@ use crate::cache::Cache;
 /// The documentation of the values of the parameter `hasher`, for the reference pages.
 macro_rules! hasher_reference {
     () => {
-        "# Hash function of block names. \"xxh3\" gives the same hits on every machine. \"sip\" is the default of\n\
-         # Rust's standard library. Valid values: \"xxh3\", \"foldhash\", \"ahash\", \"rustc-hash\", \"sip\".\n\
+        "# Hash function that the cache applies to the names of blocks. \"xxh3\" gives the same hits on every\n\
+         # machine. \"sip\" is the default of Rust's standard library. Valid values: \"xxh3\", \"foldhash\",\n\
+         # \"ahash\", \"rustc-hash\", \"sip\".\n\
          hasher = \"xxh3\"\n"
     };
 }

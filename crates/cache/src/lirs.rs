@@ -25,11 +25,13 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
-    "keeps blocks with few requests between their last two uses; has hits even in loops larger than the cache",
+    "keeps blocks with few requests for other blocks between their last two uses; has hits even in loops \
+     larger than the cache",
     sharded_reference!(
         "# Share of the cache for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
          visitors = 1.0\n\
-         # Size of the list of names of evicted blocks, in percent of the cache capacity.\n\
+         # Limit of the list of evicted blocks, which contains only their names: the total size of these\n\
+         # blocks in percent of the cache capacity.\n\
          remembered = 200.0\n"
     ),
 );

@@ -18,7 +18,8 @@ use crate::sized::{self, SizedCache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "quick",
-    "a scan-resistant CLOCK with a list of evicted blocks; few misses and cheap hits",
+    "the Rust crate quick_cache, a scan-resistant CLOCK with a list of evicted blocks; few misses and \
+     cheap hits",
 );
 
 /// Maximum number of shards. Each shard has a lock. The default of the crate is four times the number of CPUs, but

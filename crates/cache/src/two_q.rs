@@ -22,11 +22,12 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<TwoQ>>(
     "2q",
-    "a FIFO for new blocks, and an LRU for blocks that return soon after they left the FIFO",
+    "a FIFO for new blocks, and an LRU for blocks that are requested again soon after they left the FIFO",
     sharded_reference!(
         "# Capacity of the FIFO for new blocks (A1in) in percent of the cache capacity.\n\
          newcomers = 25.0\n\
-         # Size of the list of names of blocks that left the FIFO (A1out), in percent of the cache capacity.\n\
+         # Limit of the list of blocks that left the FIFO (A1out), which contains only their names: the total\n\
+         # size of these blocks in percent of the cache capacity.\n\
          remembered = 50.0\n"
     ),
 );

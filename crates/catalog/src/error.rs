@@ -56,7 +56,8 @@ pub enum AdditionError {
     },
     /// An earlier lookup has closed the catalog.
     #[error(
-        "{axis}: variant \"{kind}\" was added too late; add the variant before the first lookup on this axis"
+        "{axis}: variant \"{kind}\" was added too late; add variants before the program looks up a variant \
+         of this axis"
     )]
     Closed {
         /// The name of the axis.

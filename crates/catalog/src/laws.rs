@@ -79,7 +79,7 @@ pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     }
     for variant in catalog.variants() {
         if !seen.insert(variant.kind) {
-            broken.push(format!("{}: {}: two variants have this name", catalog.axis, variant.kind));
+            broken.push(format!("{}: two variants have the name \"{}\"", catalog.axis, variant.kind));
         }
         broken.extend(check_variant(catalog.axis, variant).err());
     }
@@ -158,12 +158,17 @@ pub fn all_kept(broken: &[String]) -> Result<(), String> {
 }
 
 fn check_reference<T: ?Sized>(variant: &Variant<T>) -> Result<(), String> {
-    let reference: Table =
-        toml::from_str(variant.reference).map_err(|e| format!("the reference is not valid TOML: {e}"))?;
+    let reference: Table = toml::from_str(variant.reference)
+        .map_err(|e| format!("the reference text of the parameters is not valid TOML: {e}"))?;
     let (named, defaults) = (reference.clone(), variant.defaults());
-    let normal = variant.normalize(reference).map_err(|e| format!("the reference is rejected: {e}"))?;
+    let normal = variant.normalize(reference).map_err(|e| {
+        format!("the variant rejects the values in the reference text of its own parameters: {e}")
+    })?;
     if normal != defaults || named.len() != defaults.len() {
-        return Err(format!("the reference contains {{ {named} }}, but the defaults are {{ {defaults} }}"));
+        return Err(format!(
+            "the reference text has the parameters {{ {named} }}, but the default parameters are {{ \
+             {defaults} }}; both must be equal"
+        ));
     }
     Ok(())
 }
@@ -186,6 +191,6 @@ fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(
         Err(error) => {
             Err(format!("the error for an unknown parameter does not name this parameter: {error}"))
         }
-        Ok(_) => Err("an unknown parameter is accepted".to_owned()),
+        Ok(_) => Err("the variant accepts an unknown parameter; it must return an error".to_owned()),
     }
 }

@@ -129,7 +129,8 @@ impl Provider {
     pub unsafe fn name(&self, name: *const c_char) -> Result<String, String> {
         let wrong = |found: &str| {
             format!(
-                "library \"{}\" has the name {found}; it must be 1 to 32 printable ASCII characters",
+                "library \"{}\" returns the name {found}; a name must have 1 to 32 printable ASCII \
+                 characters",
                 self.path.display()
             )
         };

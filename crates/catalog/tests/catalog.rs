@@ -92,9 +92,9 @@ fn a_reference_that_differs_from_the_defaults_breaks_a_law() {
     let broken = laws::check(&WRONG).unwrap_err();
     for law in [
         "bits_per_key = 12",
-        "two variants have this name",
+        "two variants have the name",
         "lower-case words",
-        "Not_A_Name: the reference contains",
+        "Not_A_Name: the reference text has the parameters",
     ] {
         assert!(broken.contains(law), "{law} is not among\n{broken}");
     }

@@ -28,7 +28,7 @@ fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     };
     let mut simulator = Simulator::new(policy, load).expect("no number is 0");
     for _ in 0..60 {
-        simulator.flush().expect("policies of the catalog keep their laws");
+        simulator.flush().expect("the policies of the catalog follow their contract");
     }
     simulator.shape().clone()
 }

@@ -54,11 +54,11 @@ use crate::shape::Shape;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptive>(
     "adaptive",
     "\"fluid\" whose size ratio and numbers of runs adapt to the observed mix of writes, gets and scans",
-    "# Number of latest flushes whose operations determine the setting, 1 to 1000. With more flushes, the\n\
-     # policy changes its setting later and less often.\n\
+    "# Number of latest flushes whose operations determine the size ratio and the numbers of runs, 1 to\n\
+     # 1000. With more flushes, the policy changes these numbers later and less often.\n\
      window = 8\n\
      # Number of windows for which the observed mix is assumed to last, 0.01 to 1000. With a larger number,\n\
-     # the policy accepts more expensive changes.\n\
+     # the policy changes the tree even if the change costs more writes.\n\
      horizon = 1\n\
      # Largest size ratio between a level and the level above that the policy chooses, 2 to 64.\n\
      largest_ratio = 10\n\

@@ -67,8 +67,8 @@ const REFERENCE: &str = "\
      command = []\n\
      # Maximum time in which the process must answer a request.\n\
      timeout = \"10s\"\n\
-     # Built-in policy that is used if command is []. Its shapes and jobs are encoded as for a process, so\n\
-     # a run measures only the cost of the encoding.\n\
+     # Built-in policy that is used if command is []. lsmbench encodes the shapes of the tree and the jobs\n\
+     # of this policy as for a process, so a run measures only the cost of the encoding.\n\
      identity = \"tiered\"\n\
      # Number of latest flushes whose operations the process receives as `operations`, 0 to 1000. 0 sends no\n\
      # operations. If command is [], the policy that identity names determines this number.\n\
@@ -210,7 +210,9 @@ impl Caller {
         self.jobs = if rests { 0 } else { self.jobs + 1 };
         self.entries = entries;
         if self.jobs > MAX_JOBS_IN_A_ROW {
-            let what = format!("it does not stop: {MAX_JOBS_IN_A_ROW} jobs without a flush");
+            let what = format!(
+                "it does not stop: it returned {MAX_JOBS_IN_A_ROW} jobs without a flush between them"
+            );
             return Err(Failure::answer(&answer, what));
         }
         if let Some(job) = &job {

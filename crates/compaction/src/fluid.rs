@@ -36,15 +36,16 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "fluid",
-    "at most K runs per level and Z runs in the largest; includes leveled, tiered and lazy-leveled",
+    "at most Z runs in the largest level and K runs in each other level; generalizes leveled, tiered and \
+     lazy-leveled",
     "# Size ratio between a level and the level above, 2 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\
      # Maximum number of runs in each level above the largest level (K), at least 1. More runs give fewer\n\
-     # writes, but slower reads. size_ratio - 1 or more is tiering.\n\
+     # writes, but slower reads. With size_ratio - 1 or more, these levels are tiered.\n\
      upper_runs = 3\n\
      # Maximum number of runs in the largest level (Z), at least 1. More runs give fewer writes, but\n\
-     # slower reads. size_ratio - 1 or more is tiering.\n\
+     # slower reads. With size_ratio - 1 or more, the largest level is tiered.\n\
      largest_runs = 1\n",
 );
 

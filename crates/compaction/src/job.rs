@@ -65,8 +65,8 @@ pub enum InvalidJob {
     /// The job would move newer data past older data of an equal key, or older data past newer data. Lookups would
     /// then return an old version.
     #[error(
-        "table {input} overlaps table {passed}, which is between the input and the output in age; include table \
-         {passed}"
+        "table {input} overlaps table {passed}, which is between the input and the output in age; include \
+         table {passed} in the job"
     )]
     OutOfOrder {
         /// The input that would move past another SSTable.
@@ -75,7 +75,7 @@ pub enum InvalidJob {
         passed: TableId,
     },
     /// The output would overlap a remaining SSTable of the output run.
-    #[error("the output overlaps table {0}, which remains in the output run; include table {0}")]
+    #[error("the output overlaps table {0}, which remains in the output run; include table {0} in the job")]
     OverlapsOutputRun(TableId),
 }
 

@@ -28,9 +28,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # levels, less stale data and fewer runs to read. In exchange, each compaction into level 1 writes\n\
      # more.\n\
      level1_memtables = 0\n\
-     # Number of bytes that a scan adds to the counter of read-triggered compaction for each sorted\n\
-     # source after the first. When the counter reaches the size of a compaction of these sources, the\n\
-     # tree starts this compaction. 0 B disables read-triggered compaction.\n\
+     # Cost that a scan adds for each memtable and each sorted run that it reads, except the first, as a\n\
+     # number of bytes that compactions write. When the costs of past scans reach the cost of a compaction\n\
+     # of these runs, the tree starts this compaction. 0 B disables read-triggered compaction.\n\
      read_triggered = \"0 B\"\n\
      # Whether an SSTable whose key range overlaps no older SSTable is moved to the next level instead of\n\
      # being rewritten. With these moves, data in key order is written only once.\n\

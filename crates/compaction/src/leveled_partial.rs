@@ -40,7 +40,8 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, compacted one SSTable at a time; shorter compactions than \"leveled\", and equal reads",
+    "one run per level, compacted one SSTable at a time; shorter compactions than \"leveled\" at equal \
+     read costs",
     "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\

@@ -42,7 +42,8 @@ use crate::tables::overlapping;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partitioned>(
     "partitioned",
-    "each key range is tiered or leveled, depending on its data (RemixDB); few writes if writes are concentrated",
+    "each key range is tiered or leveled, depending on its data (RemixDB); few writes if the workload \
+     writes few key ranges",
     "# Number of runs of a partition that triggers a compaction of the partition, 2 to 1000000. With more\n\
      # runs, the tree writes less, but lookups and scans read more runs.\n\
      partition_runs = 10\n\

@@ -110,7 +110,7 @@ pub enum SimulationError {
     #[error("the compaction policy failed: {0}")]
     Policy(String),
     /// The output of a job does not fit its position.
-    #[error("the output of a job does not fit into the tree: {0}")]
+    #[error("the tree cannot accept the output of a job: {0}")]
     InvalidEdit(#[from] InvalidEdit),
     /// The policy picked more than 10,000 jobs after one flush. Contains the number of this flush,
     /// from 1.

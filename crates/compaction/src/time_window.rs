@@ -30,7 +30,8 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWindow>(
     "time-window",
-    "one run per time window, never merged with others; fewest writes for data that is read by time",
+    "one run per time window, never merged with other windows; write amplification does not grow with the \
+     data",
     "# Length of a time window, as a number of flushed memtables, at least 1. Longer windows give fewer\n\
      # runs, but more writes.\n\
      window = 64\n\

@@ -54,9 +54,11 @@ fn decompress_stored(criterion: &mut Criterion) {
         let tag = codec.compress(LEVEL, &block, &mut stored);
         let mut out = vec![0; BLOCK_BYTES];
         group.bench_function(label, |bencher| {
-            bencher.iter(|| decompress(tag, black_box(&stored), &mut out).expect("it was just stored"));
+            bencher.iter(|| {
+                decompress(tag, black_box(&stored), &mut out).expect("a codec can decompress its own output")
+            });
         });
-        assert_eq!(out, block, "what came back is not what was stored");
+        assert_eq!(out, block, "decompression did not restore the block");
     }
 }
 

@@ -35,7 +35,7 @@ const REFERENCE: &str = "\
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "no codec, a fast codec or a dense codec, selected by the savings on recent blocks",
+        "selects no codec, a fast codec or a dense codec by the bytes that each saved on recent blocks",
         REFERENCE,
     )
     .selector()

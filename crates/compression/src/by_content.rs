@@ -19,7 +19,8 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
-        "a dense codec for text, a fast codec for other bytes, and none for compressed data",
+        "a dense codec for text, a fast codec for other bytes, and no codec for data that is already \
+         compressed",
         "# Codec of blocks with at least 85 % printable characters.\n\
          text = \"zstd(level=3)\"\n\
          # Codec of blocks that are binary, unless their entropy is above 7.5 bits per byte.\n\

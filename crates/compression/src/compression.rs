@@ -106,7 +106,7 @@ impl CorruptBlock {
 
     /// Returns the error for bytes that `codec` cannot have written.
     pub(crate) fn impossible(codec: &str) -> Self {
-        Self(format!("{codec}: the parts of the compressed data are inconsistent"))
+        Self(format!("{codec}: the compressed data is corrupt, because its parts do not match each other"))
     }
 
     /// Returns the error for bytes that `codec` decodes to `len` bytes instead of the `expected` bytes of the original

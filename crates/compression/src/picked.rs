@@ -33,7 +33,10 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
         // Before the choice is made, because the selector's own defaults may be the text being read.
         let kind = label.split(['(', ' ']).next().unwrap_or_default();
         if C::catalog().variant(kind).is_ok_and(|variant| variant.selector) {
-            return Err(format!("{kind} selects among several codecs; name a single codec"));
+            return Err(format!(
+                "{kind} selects among several codecs, which is not allowed here; name a single codec, such \
+                 as \"lz4\""
+            ));
         }
         let choice = C::catalog().choose(&Value::from(label)).map_err(|error| error.to_string())?;
         Ok(Self(choice, PhantomData))

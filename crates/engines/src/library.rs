@@ -130,7 +130,9 @@ impl Wanted {
             });
         }
         if data_of(".debug_str").is_some_and(is_unoptimised) {
-            doubts.push("the library is built without optimization, so its times are meaningless");
+            doubts.push(
+                "the library is built without optimization, so its measured times are not representative",
+            );
         }
         let is_slow = self.has_fast_checksums
             && file.architecture() == Architecture::X86_64

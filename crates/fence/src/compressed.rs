@@ -178,8 +178,8 @@ impl CompressedFence {
             let at = self.stored.len() - self.coded - rest.len();
             let wrong = || {
                 corrupt(format!(
-                    "separator {index}, at byte {at} of the groups, is truncated, not above the previous \
-                     separator, or not where the start of its group states"
+                    "separator {index} at byte {at} of the groups is corrupt: it is truncated, it does not \
+                     sort after the previous separator, or the stored start of its group is wrong"
                 ))
             };
             if is_first && self.group_start(index / self.interval) != Some(at) {

@@ -19,7 +19,8 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "free",
-    "the ideal bound of all indexes; it knows the block of each key, and its memory counts as 0",
+    "a map from each key to its block, whose memory counts as 0; shows the best result that an index can \
+     reach",
     || Box::new(Free),
 )
 .oracle();
@@ -48,8 +49,8 @@ impl FencePolicy for Free {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
             _ => {
                 return Err(corrupt(format!(
-                    "the stored number of hashes does not match the {} bytes that contain this number and the \
-                     hashes",
+                    "the stored number of hashes is wrong for the {} bytes that contain this number and \
+                     the hashes",
                     rest.len()
                 )));
             }
@@ -71,8 +72,8 @@ fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, Fenc
     let ends = starts[1..].iter().map(|start| *start as usize).chain([hashes.len()]);
     if starts[0] != 0 || !starts.iter().map(|start| *start as usize).zip(ends.clone()).all(|(a, b)| a < b) {
         return Err(corrupt(
-            "the numbers of the first entries of the blocks do not increase, do not begin at 0, or are not \
-             below the number of keys",
+            "the stored fence has invalid numbers of the first entries of the blocks. These numbers must \
+             begin at 0, increase, and be below the number of keys",
         ));
     }
     let mut blocks = BlockOfHash::with_capacity_and_hasher(hashes.len(), BuildHasherDefault::default());

@@ -21,7 +21,8 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
-    "interpolation search over 8-byte prefixes; few steps for evenly spread keys, at most twice those of \"binary\"",
+    "interpolation search over 8-byte prefixes; few steps if keys are evenly spread, at most twice the \
+     steps of \"binary\"",
     || Box::new(Interpolation),
 );
 

@@ -163,10 +163,14 @@ impl<'a> Page<'a> {
         let kind = match kind {
             1 => Kind::Inner,
             2 => Kind::Leaf,
-            other => return Err(corrupt(format!("a page has the unknown kind {other}"))),
+            other => {
+                return Err(corrupt(format!(
+                    "a page of the stored fence has the kind {other}, which is not valid"
+                )));
+            }
         };
         if children == 0 {
-            return Err(corrupt("a page has no children"));
+            return Err(corrupt("a page of the stored fence has no children"));
         }
         let child_ends = take(&mut bytes, if kind == Kind::Inner { children * U32 } else { 0 })?;
         let suffix_ends = take(&mut bytes, (children - 1) * U32)?;

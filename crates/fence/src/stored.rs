@@ -36,7 +36,8 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     let found = take(&mut rest, tag.len())?;
     if found != tag {
         return Err(corrupt(format!(
-            "the tag is \"{}\", expected \"{}\"; the SSTable may contain another kind of fence pointers",
+            "the stored fence begins with the tag \"{}\", expected \"{}\"; another variant may have \
+             written the fence",
             found.escape_ascii(),
             tag.escape_ascii()
         )));

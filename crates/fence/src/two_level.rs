@@ -168,8 +168,8 @@ fn read_top(
         && starts[starts.len() - 1] < blocks;
     if !is_possible {
         return Err(corrupt(
-            "the ends or the first blocks of the pages do not increase, or are outside of the stored fence or \
-             the SSTable",
+            "the directory of the stored fence is corrupt: the ends or the first blocks of its pages do \
+             not increase, or exceed the stored fence or the SSTable",
         ));
     }
     let mut firsts = Separators::default();

@@ -96,8 +96,8 @@ impl fmt::Display for Doubt {
             Self::FewSessions => {
                 write!(
                     f,
-                    "too few sessions to separate the builds from differences between sessions of one build; \
-                     a verdict needs at least {FEWEST_SESSIONS} sessions in total"
+                    "too few sessions to distinguish a difference between builds from differences between \
+                     sessions of one build; a verdict needs at least {FEWEST_SESSIONS} sessions in total"
                 )
             }
             Self::OneSeed => {

@@ -70,7 +70,7 @@ fn get(criterion: &mut Criterion) {
         group.bench_function(label, |bencher| {
             bencher.iter(|| {
                 value.clear();
-                let key = next.next().expect("a cycle has no end");
+                let key = next.next().expect("an iterator of cycle() has no end");
                 assert_eq!(table.get(hashed(key), ENTRIES, &mut value), Lookup::Found);
                 black_box(&value);
             });
@@ -89,7 +89,7 @@ fn scan(criterion: &mut Criterion) {
         group.bench_function(label, |bencher| {
             bencher.iter(|| {
                 batch.clear();
-                let from = Bound::Included(&next.next().expect("a cycle has no end").0[..]);
+                let from = Bound::Included(&next.next().expect("an iterator of cycle() has no end").0[..]);
                 table.scan(from, Direction::Forward, ENTRIES, ENTRIES_PER_SCAN, &mut batch);
                 black_box(&batch);
             });

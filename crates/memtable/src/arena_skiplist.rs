@@ -30,7 +30,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "arena-skiplist",
-    "a lock-free skip list with nodes and keys in an arena, for half the cache misses of skiplist",
+    "a lock-free skip list with nodes and keys in an arena; half the cache misses of \"skiplist\"",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

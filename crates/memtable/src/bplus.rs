@@ -46,7 +46,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "bplus",
-    "a B+-tree in an arena with optimistic locks, which is fast for all operations; readers never wait",
+    "a B+-tree in an arena with optimistic locks; all operations are fast, and readers never wait",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

@@ -23,7 +23,8 @@ use crate::radix::{self, Headed};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "vector",
-    "an append-only list, sorted when it becomes immutable; fastest writes, but slow lookups before the sort",
+    "an append-only list that is sorted when it becomes immutable; fastest writes, but slow lookups before \
+     the sort",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

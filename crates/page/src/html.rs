@@ -126,10 +126,10 @@ fn conclusions(run: &RunData) -> String {
     let items: Vec<String> = run.conclusions.iter().map(item).collect();
     match items.len() {
         0 if run.cells.len() > 1 => {
-            "<p>The results contain no text of a verdict. To compare the configurations, see the table.</p>\n"
+            "<p>The results contain no sentence about a verdict. Compare the configurations in the table.</p>\n"
                 .to_owned()
         }
-        0 => "<p>No verdict: nothing was compared.</p>\n".to_owned(),
+        0 => "<p>No verdict, because the run has only one configuration.</p>\n".to_owned(),
         count if count > MOST_CONCLUSIONS => {
             let (shown, others) = items.split_at(MOST_CONCLUSIONS);
             format!(
@@ -204,7 +204,7 @@ fn mismatches(run: &RunData) -> String {
 fn table(run: &RunData) -> String {
     let of = run.first;
     let (Some(metric), Some(phase)) = (run.metrics.get(of.metric), run.phases.get(of.phase)) else {
-        return "<p class=\"plain\">No configuration has a value.</p>\n".to_owned();
+        return "<p class=\"plain\">No configuration has a value of this metric.</p>\n".to_owned();
     };
     let operation = match run.operations[of.operation].as_str() {
         results::columns::ALL => String::new(),
@@ -240,7 +240,7 @@ fn table(run: &RunData) -> String {
     if all.len() > MOST_ROWS {
         let _ = writeln!(
             text,
-            "<p>The table shows {MOST_ROWS} of {} rows. To see all rows, allow scripts.</p>",
+            "<p>The table shows {MOST_ROWS} of {} rows. To see all rows, enable JavaScript.</p>",
             all.len()
         );
     }

@@ -33,7 +33,8 @@ impl Opened {
         let folder = Folder::new(root);
         if !folder.manifest().exists() {
             let message = format!(
-                "{} is not a results folder: it has no manifest.json; name the folder of an experiment",
+                "{} is not a results folder: it has no manifest.json; name the results folder of one \
+                 experiment",
                 root.display()
             );
             return Err(Problem::new(message));

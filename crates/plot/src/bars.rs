@@ -34,7 +34,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let Across::Names(names) = &data.across else {
         return Err(PlotError::spec(
             "x",
-            "a bar chart needs names on the x axis, but the column of x contains numbers",
+            "a bar chart needs names on the x axis, but the x column contains numbers; choose another \
+             column or another kind of chart",
         ));
     };
     if names.len() > MOST_CATEGORIES {

@@ -25,7 +25,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let Across::Names(names) = &data.across else {
         return Err(PlotError::spec(
             "x",
-            "a heat map needs names on the x axis, but the column of x contains numbers",
+            "a heat map needs names on the x axis, but the x column contains numbers; choose another \
+             column or another kind of chart",
         ));
     };
     let columns: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();

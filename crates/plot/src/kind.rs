@@ -58,19 +58,20 @@ macro_rules! kinds {
 
 kinds! {
     /// A line per series over `x`.
-    Line = "line", "one line per series over x";
+    Line = "line", "one line per series: values of y over x";
     /// A bar per value of `x`.
-    Bar = "bar", "one bar per value of x";
+    Bar = "bar", "one bar per value of x, with the height y";
     /// A group of bars per value of `x`, one bar per series.
     GroupedBar = "grouped-bar", "one group of bars per value of x, with one bar per series";
     /// One point per configuration, with a measured column on each axis.
-    Scatter = "scatter", "one point per configuration, with one measured column over another column";
+    Scatter = "scatter", "one point per configuration: one measured column on the y axis, another on the x \
+                          axis";
     /// The distribution of latencies, from the histogram files next to the CSV.
-    Cdf = "cdf", "the distribution of latencies, from the histogram files next to the CSV";
+    Cdf = "cdf", "the distribution of latencies, read from the histogram files next to the CSV file";
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "one line per series over the time of a phase";
     /// A color for each combination of a value of `x` and a series.
-    Heatmap = "heatmap", "one color per combination of x and series";
+    Heatmap = "heatmap", "one colored field per combination of x and series";
     /// The ratio of each candidate to its baseline, in each round and over all rounds, with the noise floor.
     Ratio = "ratio", "the ratio to the baseline in each round of trials, with the 95 % CI and the noise floor";
 }

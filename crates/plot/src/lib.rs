@@ -277,7 +277,8 @@ fn draw(
     context: &Context,
 ) -> Result<(Scene, Captions, Figure), PlotError> {
     let given = context.style.title.clone().or_else(|| spec.title.clone());
-    let torn = table.torn().map(|_| "the last line of the table is incomplete and left out".to_owned());
+    let torn =
+        table.torn().map(|_| "the last line of the CSV file is incomplete, so the chart omits it".to_owned());
     if spec.form() == Form::Cdf {
         let captions = |facts: &[String], trials, title: String| {
             let title = given.clone().unwrap_or_else(|| capitalized(&title));

@@ -61,7 +61,7 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     }
     if right.rows().is_empty() {
         return Err(PlotError::Empty(
-            "no row passes the filter of the chart and has right answers".to_owned(),
+            "the filter of the chart leaves no row with correct answers; change the filter".to_owned(),
         ));
     }
     let right = if spec.form() == Form::Timeline { whole_intervals(&right, &mut notes) } else { right };

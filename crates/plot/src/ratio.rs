@@ -99,7 +99,8 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     }
     if comparisons.is_empty() {
         return Err(PlotError::Empty(format!(
-            "in no round do two configurations have a value of \"{y}\" above 0"
+            "a ratio needs a round in which two configurations have a value of \"{y}\" above 0, but no \
+             round has such values"
         )));
     }
     baselines.dedup();

@@ -475,7 +475,7 @@ fn results_that_cannot_be_read_are_named() {
     let (_folder, sample) = sample("fpr");
     let whole = std::fs::read(sample.folder.runs()).unwrap();
     std::fs::write(sample.folder.runs(), &whole[..whole.len() - 3]).unwrap();
-    assert_eq!(draw(&sample).notes(), ["the last line of the table is incomplete and left out"]);
+    assert_eq!(draw(&sample).notes(), ["the last line of the CSV file is incomplete, so the chart omits it"]);
 }
 
 #[test]

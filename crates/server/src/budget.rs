@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The error that a client receives if its buffers would exceed the memory limit of all clients.
-pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server take too much memory; try again later";
+pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server use more memory than the limit; try \
+                                          again later";
 
 /// The number of bytes in the buffers of all clients, and the limit of this number.
 #[derive(Debug)]

@@ -54,7 +54,11 @@ impl ServerCounters {
             ),
             ("total_commands_processed", "Requests that were executed", self.requests.get()),
             ("total_error_replies", "Requests whose reply is an error", self.errors.get()),
-            ("total_write_batches", "Batches of writes given to the tree", self.batches.get()),
+            (
+                "total_write_batches",
+                "Batches of writes that the server passed to the tree",
+                self.batches.get(),
+            ),
             ("total_net_input_bytes", "Bytes read from clients", self.input_bytes.get()),
             ("total_net_output_bytes", "Bytes written to clients", self.output_bytes.get()),
         ]

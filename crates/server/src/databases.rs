@@ -89,7 +89,7 @@ impl Databases {
         }
         self.families.iter().position(|family| family == name).ok_or_else(|| {
             if self.families.is_empty() {
-                return "the store has no column families; name no family".to_owned();
+                return "the store has no column families; leave the family out".to_owned();
             }
             let shown: String = name.chars().take(SHOWN_CHARACTERS).collect();
             format!(
@@ -182,7 +182,7 @@ impl Databases {
             None => Ok(()),
             Some(Space::Tree(tree)) => tree.close(),
             Some(Space::Family { families, .. }) => {
-                Arc::into_inner(families).expect("the databases are the only users").close()
+                Arc::into_inner(families).expect("only the databases refer to the store").close()
             }
         }
     }

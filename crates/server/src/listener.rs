@@ -125,7 +125,7 @@ impl Server {
         });
         // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.
         drop(runtime);
-        let shared = Arc::into_inner(shared).expect("no task is left");
+        let shared = Arc::into_inner(shared).expect("all tasks of the runtime have ended");
         Ok(shared.databases.close()?)
     }
 }

@@ -117,7 +117,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let counted = "use `lsmbench run` in counted mode";
         let (reason, remedy) = match &phase.work {
-            _ if phase.family.is_some() => ("has a family of its own", counted),
+            _ if phase.family.is_some() => ("selects a column family", counted),
             Work::Roles(_) => ("has roles", "use `lsmbench run` in timed mode"),
             Work::Replay(_) => ("replays a trace", counted),
             Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => ("deletes ranges of keys", counted),
@@ -125,14 +125,14 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
             Work::Mixed(mixed) if mixed.has(Kind::Merge) => ("merges operands", counted),
             Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => ("has prefix scans", counted),
             Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => {
-                ("puts values only if keys are absent", counted)
+                ("has conditional puts (put_if_absent)", counted)
             }
             Work::Mixed(mixed) if mixed.operations.is_none() => {
                 ("ends after a time", "set operations instead of seconds")
             }
             Work::Load(load) if load.keys.is_none() => ("inserts the keys of a trace", counted),
             Work::Step(StoreStep::Reopen | StoreStep::Checkpoint | StoreStep::DropCaches) => {
-                ("needs files", counted)
+                ("needs the files of a store", counted)
             }
             _ => continue,
         };

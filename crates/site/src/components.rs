@@ -21,10 +21,11 @@ const MOST_EVIDENCE: usize = 4;
 
 /// Returns the page of components.
 pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> SiteFile {
-    let mut body = "<header>\n<h1>Components</h1>\n<p class=\"facts\">An axis is one part of an LSM-tree with interchangeable \
-                    variants. The table of each axis contains the verdicts on its variants in all results of the repository. \
-                    <a href=\"docs/results/components.html\">Tables of all variants without a tree</a></p>\n</header>\n\
-                    <nav class=\"axes-list\" aria-label=\"Axes\">"
+    let mut body = "<header>\n<h1>Components</h1>\n<p class=\"facts\">An axis is one part of an LSM-tree, \
+                    such as the cache, that has several variants. The table of each axis lists the \
+                    verdicts on its variants in all results of the repository. <a \
+                    href=\"docs/results/components.html\">Measurements of all variants outside of a \
+                    tree</a></p>\n</header>\n<nav class=\"axes-list\" aria-label=\"Axes\">"
         .to_owned();
     for axis in &sources.axes {
         let _ = write!(body, "<a href=\"#{0}\">{0}</a> ", escape(axis.name()));

@@ -73,7 +73,11 @@ struct Examined<'a> {
 /// The folder does not exist, cannot be read, or is the results folder of a single experiment.
 pub fn check(root: &Path, standard: &Standard<'_>) -> Outcome<Contribution> {
     if !root.is_dir() {
-        return Err(Problem::at(root, None, "there is no such folder; name the folder of a machine"));
+        return Err(Problem::at(
+            root,
+            None,
+            "this folder does not exist; name the folder with the results of a machine",
+        ));
     }
     if Folder::new(root).manifest().exists() {
         let message =
@@ -208,8 +212,8 @@ impl Examined<'_> {
             self.fault(
                 "phases",
                 &format!(
-                    "the experiment has other phases than the experiment file of the repository; run the file, which \
-                     has the phases {phases}"
+                    "the phases of the experiment differ from the phases in the experiment file of the \
+                     repository; run this file, which has the phases {phases}"
                 ),
             );
         }

@@ -75,9 +75,9 @@ pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> 
     }
     let _ = write!(
         body,
-        "<h2>Answers of the shipped experiments</h2>\n<p class=\"facts\">Each question leads to its answer. The last \
-         column of the table contains the mode of the experiment.</p>\n<details>\n<summary>All \
-         questions</summary>\n{}</details>\n",
+        "<h2>Answers of the shipped experiments</h2>\n<p class=\"facts\">Each question is a link to its \
+         answer. The last column of the table contains the mode of the \
+         experiment.</p>\n<details>\n<summary>All questions</summary>\n{}</details>\n",
         first_table(sources.root, ANSWERS)?
     );
     body += &explored(kept);
@@ -91,9 +91,10 @@ fn doors(sources: &SiteSources<'_>) -> String {
         .iter()
         .map(|axis| format!("<a href=\"components.html#{0}\">{0}</a>", escape(axis.name())));
     format!(
-        "<nav class=\"doors\" aria-label=\"Start\"><a href=\"verdicts.html\">Pick a machine, a workload, a memory, an engine or a design</a> \
-         <a href=\"engines.html\">Compare engines</a> <a href=\"systems/index.html\">Claims of published systems</a></nav>\n\
-         <nav class=\"axes-list\" aria-label=\"Components\">{}</nav>\n",
+        "<nav class=\"doors\" aria-label=\"Start\"><a href=\"verdicts.html\">Find verdicts by machine, \
+         workload, memory size, engine or design</a> <a href=\"engines.html\">Compare engines</a> <a \
+         href=\"systems/index.html\">Claims of published systems</a></nav>\n<nav class=\"axes-list\" \
+         aria-label=\"Components\">{}</nav>\n",
         axes.collect::<Vec<_>>().join(" ")
     )
 }

@@ -47,11 +47,15 @@ pub(crate) fn implausible(row: &Row, cores: u64) -> Option<String> {
     if let Some(((operations, seconds), rate)) = number(&c::OPS).zip(number(&c::SECONDS)).zip(rate) {
         let expected = operations / seconds;
         if seconds > 0.0 && (rate - expected).abs() > MOST_DIFFERENCE * expected {
-            return Some(format!("ops_per_second is {rate:.0}, but ops / seconds is {expected:.0}"));
+            return Some(format!(
+                "ops_per_second is {rate:.0}, but ops / seconds is {expected:.0}; both numbers must agree"
+            ));
         }
     }
     if let Some(rate) = rate.filter(|rate| *rate > MOST_RATE_OF_CORE * cores as f64) {
-        return Some(format!("ops_per_second is {rate:.0}; a core reaches at most {MOST_RATE_OF_CORE:.0}"));
+        return Some(format!(
+            "ops_per_second is {rate:.0}, but one core can reach at most {MOST_RATE_OF_CORE:.0}"
+        ));
     }
     let percentiles = || PERCENTILES.iter().filter_map(|metric| Some((metric.name, number(metric)?)));
     if let Some(((lower, a), (higher, b))) =

@@ -35,11 +35,13 @@ const HEADS: [&str; 8] = [
 /// Returns the page of all comparisons.
 pub(crate) fn page(kept: &Kept) -> SiteFile {
     let mut body = format!(
-        "<header>\n<h1>All verdicts</h1>\n<p class=\"facts\">{} comparisons. The ratio is candidate / baseline over paired \
-         rounds, with its 95 % confidence interval. The reason names the counters that differ most, or the cause of doubt. \
-         The memory is the sum of memtables, filters, fence pointers and cache of the candidate.</p>\n</header>\n\
-         <div class=\"controls\" id=\"find\"></div>\n<p class=\"status\" role=\"status\" id=\"found\"></p>\n\
-         <div class=\"scroll\">\n<table class=\"evidence\" id=\"evidence\">\n<thead><tr>",
+        "<header>\n<h1>All verdicts</h1>\n<p class=\"facts\">{} comparisons. The ratio is the value of the \
+         candidate divided by the value of the baseline: the median over the rounds, with its 95 % \
+         confidence interval. The reason names the counters that differ most, or the cause of doubt about \
+         the verdict. The memory is the sum of memtables, filters, fence pointers and cache of the \
+         candidate.</p>\n</header>\n<div class=\"controls\" id=\"find\"></div>\n<p class=\"status\" \
+         role=\"status\" id=\"found\"></p>\n<div class=\"scroll\">\n<table class=\"evidence\" \
+         id=\"evidence\">\n<thead><tr>",
         kept.evidence.len(),
     );
     for head in HEADS {

@@ -30,7 +30,7 @@ fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn St
     let build = |kind| CATALOG.build(&CATALOG.variant(kind).expect("it is listed").default_choice());
     let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));
     back_ends.filter(|(kind, storage)| {
-        storage.create_directory(directory).expect("it is there or can be made");
+        storage.create_directory(directory).expect("the directory exists or can be created");
         storage.create(&directory.join(kind), Purpose::Table).is_ok()
     })
 }

@@ -16,7 +16,8 @@ use types::{Entry, common_prefix};
 /// The block format of byron.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "bare-delta",
-    "the entries of delta without restart pointers in the block; for block.memory_index (byron)",
+    "like \"delta\", but without restart pointers in the block; lookups are slow unless block.memory_index \
+     is set (byron)",
     || Box::new(BareDelta),
 )
 .from(origin!());

@@ -30,7 +30,7 @@ pub static VARIANT: Variant<dyn Compression> = Variant::new::<ByLoad>(
      balanced = \"zstd(level=3)\"\n\
      # Codec while the disks are busy or little memory is available.\n\
      ratio = \"zstd(level=10)\"\n\
-     # Load above which a part of the machine is busy, 0 to 1.\n\
+     # Load above which the CPUs, the disks or the memory count as busy, 0 to 1.\n\
      busy_above = 0.8\n\
      # Loads of CPUs, disks and memory. \"measured\" measures the loads on Linux. A list of three numbers\n\
      # from 0 to 1 gives fixed loads, which counted runs need.\n\

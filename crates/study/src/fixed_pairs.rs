@@ -25,7 +25,8 @@ use types::Entry;
 /// The block format `fixed-pairs`: the leaves of csc443's static B-tree.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
-    "pairs of equal size without metadata, found by binary search; other pairs use btree-page (csc443)",
+    "key-value pairs of equal size without metadata; blocks with tombstones or other sizes use \
+     \"btree-page\" (csc443)",
     || Box::new(FixedPairs::new(PAIRS)),
 )
 .from(origin!());

@@ -22,7 +22,8 @@ use xxhash_rust::xxh3::xxh3_128;
 /// The sharded memtable of cs265 with a growing number of shards.
 pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Params>(
     "growing-shards",
-    "ordered maps with locks on a consistent-hash ring; adds maps while it fills, and moves keys to them (cs265)",
+    "ordered maps with locks on a consistent-hash ring; a growing memtable adds maps and moves keys to \
+     them (cs265)",
     "# Number of maps of a new memtable, 1 to 256.\n\
      shards = 4\n\
      # Largest number of maps, from `shards` to 256.\n\

@@ -11,7 +11,7 @@ use catalog::{Variant, origin};
 /// The filter allocation that gives the most bits per key to large runs.
 pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
-    "more bits per key for larger runs, as two of the source papers describe",
+    "more bits per key for larger runs, the opposite of \"monkey\"; described by byron and cs265",
     || Box::new(Inverse),
 )
 .from(origin!());

@@ -32,7 +32,8 @@ use types::Entry;
 /// The block format `plain`, in the two versions that cs265 prints.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
-    "entries with full keys; binary search if all have equal size, otherwise a linear search (cs265)",
+    "entries with full keys; binary search if all entries have equal size, otherwise a linear search \
+     (cs265)",
     "# Version of the format in cs265, 1 or 2. Section 2.3.1 describes version 1. Version 2 (section\n\
      # 3.6.1) also stores the smallest and the largest key of the block.\n\
      version = 2\n",

@@ -14,7 +14,7 @@ use crate::fixed_pairs::{FixedPairs, Form};
 /// The block format `sentinel-pairs`: the leaves of csc443's static B-tree, with the tombstones of csc443.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "sentinel-pairs",
-    "fixed-pairs with values of 4 bytes, where a tombstone is a pair with the value INT_MAX (csc443)",
+    "like \"fixed-pairs\", but values have 4 bytes, and the value INT_MAX marks a tombstone (csc443)",
     || Box::new(FixedPairs::new(FORM)),
 )
 .from(origin!());

@@ -21,7 +21,7 @@ use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 /// The memtable `vector-btreemap`, the first memtable of byron.
 pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::<dyn MemtablePolicy>::plain(
     "vector-btreemap",
-    "a vector with linear lookups that a flush sorts through a BTreeMap (byron)",
+    "a vector with linear lookups; a flush sorts its entries with a BTreeMap (byron)",
     || Box::new(Policy),
 )
 .from(origin!());

@@ -24,8 +24,8 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     r#"# Number of keys in the filter.
 entries    = 1_000_000
 # Method of insertion. "whole" inserts all keys in one call, "single" one key per call, and "batch"
-# several keys per call. "whole" is timed from the hashes to a usable filter. The other methods are
-# timed only during insertion.
+# several keys per call. For "whole", the measured time extends from the key hashes to the usable
+# filter. For the other methods, the measured time includes only the insertions.
 insertion  = "whole"
 # Number of threads that insert keys into the filter. With insertion = "whole", the only valid
 # number is 1.

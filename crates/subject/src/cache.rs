@@ -27,7 +27,7 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
-    "requests for blocks, with an insertion after each miss",
+    "requests for blocks of one cache, with an insertion after each miss",
     r#"# Number of distinct blocks. A trace determines the number of blocks itself.
 blocks     = 262_144
 # Length of each block.
@@ -39,8 +39,8 @@ requests   = "zipfian"
 operations = 4_000_000
 # Number of threads. Each thread makes its own part of the requests.
 threads    = 1
-# Number of trees that request blocks. Each tree has an equal part of the blocks, and the blocks of two
-# trees have equal tables and offsets.
+# Number of trees that request blocks. Each tree has an equal part of the blocks. All trees use the same
+# SSTable numbers and offsets, so only the number of the tree distinguishes their blocks.
 trees      = 1
 # Whether the trees share one cache. Otherwise, each tree has its own cache with an equal part of the
 # capacity.

@@ -25,7 +25,7 @@ content = "entries"
 block   = "4KiB"
 # Number of blocks per phase.
 blocks  = 4_000
-# Level of the tree, for codecs that depend on the level.
+# Level of the tree to which the blocks belong. Some codecs, such as "by-level", depend on the level.
 level   = 2
 # Time limit of each timed phase.
 limit   = "5s"

@@ -26,7 +26,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     &[
         Variant::new::<Entries>(
             "entries",
-            "ascending keys of 16 bytes, each with a value as in workloads",
+            "ascending keys of 16 bytes, each with a value like the values of workloads",
             "# Length of each value.\n\
              value = \"100B\"\n\
              # Share of a value that a fast codec saves.\n\

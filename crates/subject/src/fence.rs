@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "searches among the separators of one SSTable",
     r#"# Number of blocks of the SSTable. Each block has one separator and two keys.
 entries    = 1_000_000
-# Key format, as in workloads.
+# Format of the keys, as for the keys of a workload.
 keys       = "u64"
 # Spacing of the key numbers. Valid values: "random", "even".
 spread     = "random"

@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     r#"# Number of entries in all blocks together. A small number of entries fits in the CPU caches; a
 # large number is read from memory.
 entries    = 2_000
-# Key format, as in workloads.
+# Format of the keys, as for the keys of a workload.
 keys       = "u64"
 # Length of each value.
 value      = "100B"

@@ -28,12 +28,12 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "inserts, lookups and scans in one memtable, and the sort before its flush",
     r#"# Number of entries that are inserted.
 entries    = 500_000
-# Key format, as in workloads.
+# Format of the keys, as for the keys of a workload.
 keys       = "u64"
 # Length of each value.
 value      = "100B"
-# Number of lookups in each phase of lookups, and number of entries that the scans of each phase
-# read.
+# Number of lookups in each lookup phase. The scans of a scan phase together read the same number of
+# entries.
 operations = 500_000
 # Number of entries per scan.
 scan       = 100

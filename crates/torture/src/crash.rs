@@ -323,8 +323,9 @@ impl<'a> Exploration<'a> {
         let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
             let what = if copies != first.copies {
                 format!(
-                    "the second power failure changed the checkpoints from {:?} to {copies:?} (Whole \
-                     contains a digest of the content)",
+                    "the checkpoints were {:?} before the second power failure and are {copies:?} after \
+                     it, but a power failure must not change a checkpoint (\"Whole\" is a complete \
+                     checkpoint with a digest of its content)",
                     first.copies
                 )
             } else if first.digests[promise.clone()].contains(&digest) {
@@ -333,8 +334,9 @@ impl<'a> Exploration<'a> {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (shown_commits(commits(first.digest)), shown_commits(commits(digest)));
                 format!(
-                    "the store contained {before} before the second power failure and contains {after} \
-                     after it, expected the first {} to {} commits that followed the recovery, too",
+                    "the store contained {before} before the second power failure, and contains {after} \
+                     after it. It must also contain the commits that followed the first recovery: at least \
+                     {} and at most {} of them",
                     promise.start(),
                     promise.end()
                 )

@@ -310,15 +310,16 @@ impl Trial<'_> {
         if !allowed.contains(&&found) {
             return Err(Violation::new(
                 Check::Reads,
-                "the content after the faults ended is neither the content before the failed call nor the \
-                 content after it",
+                "after the faults ended, the content of the store is neither the content before the failed \
+                 call nor the content that this call should produce",
             ));
         }
         let was_read = matches!(player.current, Some(StoreAction::Get(_) | StoreAction::Range(..)));
         match store.write(&[probe()]) {
             Ok(()) if self.sync_failed() => Err(Violation::new(
                 Check::Stops,
-                "a write was acknowledged after a failed sync and before the store was reopened",
+                "a write was acknowledged after a failed sync; the store must reject writes until it is \
+                 reopened",
             )),
             Ok(()) => Ok(true),
             Err(error) if was_read => Err(Violation::new(

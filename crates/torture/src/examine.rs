@@ -197,9 +197,10 @@ pub(crate) fn judge(
         }
         None => Err(match content() {
             Some(content) => explain(script, promise, &content),
-            None => {
-                Violation::new(Check::Order, "the content is not the result of the first n commits for any n")
-            }
+            None => Violation::new(
+                Check::Order,
+                "the content of the store is not the result of the first n commits for any number n",
+            ),
         }),
     }
 }

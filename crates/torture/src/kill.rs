@@ -190,7 +190,7 @@ impl Ledger {
             }
             _ => {
                 return Err(format!(
-                    "the report \"{event}\" does not follow from the previous reports of its writer"
+                    "the report \"{event}\" contradicts the previous reports of the same writer"
                 ));
             }
         }

@@ -93,25 +93,30 @@ impl fmt::Display for Check {
             Self::Batch => "a batch is only partly present",
             Self::Order => "a write is missing although a later write is present",
             Self::Deletion => "a deleted key is present again",
-            Self::Reads => "gets, scans and the expected content disagree",
-            Self::CleanBefore => "verify reports the state after a crash as corruption",
+            Self::Reads => "gets, scans and the expected content differ",
+            Self::CleanBefore => "verify reports corruption in a state that is normal after a crash",
             Self::CleanAfter => "verify finds corruption after recovery",
             Self::AfterKill => "after the kill",
-            Self::GoesOn => "the store does not continue to work",
-            Self::Recovery => "a second crash changes the recovered content",
+            Self::GoesOn => {
+                "the store rejects writes or flushes, or does not open again, although it reported no \
+                 fault"
+            }
+            Self::Recovery => {
+                "a crash during or after the recovery changes recovered or acknowledged content"
+            }
             Self::Checkpoint => "a checkpoint is incomplete",
-            Self::Report => "the caller does not receive an error",
+            Self::Report => "the caller receives no error, or an error without its file and cause",
             Self::Stops => "writes are acknowledged after a failed sync",
             Self::Panic => "a call panicked",
-            Self::Told => "corruption is not reported",
+            Self::Told => "verify does not report all corruption",
             Self::Named => "the error about corruption does not name the file",
-            Self::Answer => "an answer is wrong",
+            Self::Answer => "a corrupt store returns wrong data instead of an error",
             Self::Quarantine => "the intact part of a corrupt store is not usable",
             Self::Unchanged => "verify changes the store",
-            Self::Stale => "a read misses a write that was acknowledged before it",
-            Self::Future => "a read shows a write that began after it",
+            Self::Stale => "a read misses a write that was acknowledged before the read began",
+            Self::Future => "a read returns a write that began after the read returned",
             Self::Missing => "a present key is not found",
-            Self::Moments => "one read mixes several states of the store",
+            Self::Moments => "the entries of one read come from several states of the store",
             Self::Register => "no order of the writes of one key explains its reads",
             Self::Serial => "no order of all operations explains the reads",
             Self::Cursor => "a cursor returns wrong keys",

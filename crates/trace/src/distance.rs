@@ -69,11 +69,14 @@ impl Distances {
             sentences.push(format!("{name}: Kolmogorov-Smirnov distance {distance:.4}"));
         }
         sentences.push(format!(
-            "popularity: at most {:.4} between the shares of accesses to the hottest keys; Zipf exponent \
-             {:.3} of the trace and {:.3} of the workload",
+            "popularity: the shares of accesses to the hottest keys differ by at most {:.4}; the Zipf \
+             exponent is {:.3} in the trace and {:.3} in the workload",
             self.popularity, self.theta, self.twin_theta
         ));
-        sentences.push(format!("LRU: at most {:.4} between the miss ratios at equal capacity", self.lru));
+        sentences.push(format!(
+            "LRU: the miss ratios of caches with equal capacity differ by at most {:.4}",
+            self.lru
+        ));
         sentences
     }
 }

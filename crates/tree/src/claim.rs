@@ -83,7 +83,9 @@ fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &P
         _ => return Ok(()),
     };
     let directory = directory.display();
-    Err(Error::Misuse(format!("{directory} is a store {kind} a manifest; set {remedy}")))
+    Err(Error::Misuse(format!(
+        "{directory} is a store {kind} a manifest, but the design requires the opposite; set {remedy}"
+    )))
 }
 
 /// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.

@@ -98,7 +98,8 @@ pub(crate) fn check_progress(directory: &Path, released: u64, flushed: u64) -> R
     }
     let what = format!(
         "the last writes of the family are missing: the SSTables in the manifest end with write {flushed}, \
-         but the WAL of the store begins after write {released}"
+         but the WAL of the store begins after write {released}. The manifest of the family is probably an \
+         old copy"
     );
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }
@@ -114,7 +115,8 @@ pub(crate) fn check_continues(directory: &Path, first: u64, expected: u64) -> Re
     }
     let what = format!(
         "according to the manifest, the next write of the family is write {expected}, but the WAL of the \
-         store continues with write {first}"
+         store continues with write {first}. The files of the family and of the store are probably copies \
+         from different times"
     );
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }

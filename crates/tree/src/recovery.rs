@@ -178,7 +178,10 @@ impl Files {
         let first_log = self.logs.keys().next().copied();
         scanned::state(tables, first_log, self.next_number()).map_err(|(number, other)| {
             let [path, other] = [number, other].map(|number| &self.tables[&number]);
-            let what = format!("the sequence numbers in the name overlap those of {other}");
+            let what = format!(
+                "the range of sequence numbers in the name of this SSTable overlaps the range in the name \
+                 {other}"
+            );
             Error::damaged(&directory.join(path), 0, what)
         })
     }
@@ -341,7 +344,11 @@ fn open_run(
             Err(Error::damaged(
                 &path,
                 0,
-                format!("the table overlaps table {} of the same run", pair[0].0.id()),
+                format!(
+                    "the key range of the SSTable overlaps the key range of SSTable {} in the same sorted \
+                     run",
+                    pair[0].0.id()
+                ),
             ))
         }
         None => Ok(tables),
@@ -399,7 +406,7 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
 fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;
-        let what = format!("the table refers to values in a corrupt blob file: {error}");
+        let what = format!("the SSTable refers to values in a corrupt blob file: {error}");
         Some(table.damage_in_block(0, what))
     });
     table.check(has_operator, &mut |error| first = first.take().or(Some(error)));
@@ -407,7 +414,7 @@ fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>)
         None => Ok(table),
         Some(Error::Damaged { file, offset, what }) => {
             let [low, high] = [table.smallest(), table.largest()].map(|key| key.escape_ascii().to_string());
-            let what = format!("{what}; the table had keys from \"{low}\" to \"{high}\"");
+            let what = format!("{what}; the SSTable had keys from \"{low}\" to \"{high}\"");
             Err(Error::Damaged { file, offset, what })
         }
         Some(error) => Err(error),
@@ -441,7 +448,10 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     let quarantine = directory.join(QUARANTINE);
     // A link could lead to a directory outside of the store.
     if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {
-        let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a file or a link; remove it");
+        let error = io::Error::new(
+            io::ErrorKind::NotADirectory,
+            "the name quarantine must belong to a directory, but it is a file or a link; remove it",
+        );
         return Err(StorageError::new("use the quarantine", quarantine, error).into());
     }
     storage.create_directory(&quarantine)?;

@@ -186,7 +186,8 @@ impl Verification {
             if found.is_empty() && are_tables_readable && referred != blob.live_bytes {
                 let stated = blob.live_bytes;
                 let what = format!(
-                    "the manifest states {stated} live bytes, but the SSTables refer to {referred} bytes"
+                    "the manifest states {stated} live bytes for this blob file, but the SSTables refer to \
+                     {referred} bytes of it"
                 );
                 found.push(file.damaged(0, what));
             }

@@ -144,13 +144,14 @@ impl Advice {
                 true => {
                     writeln!(
                         text,
-                        "  This design stays the best if the mix drifts by a KL divergence of at most {drift:.2}."
+                        "  This design stays the best if the mix of operations drifts by a KL divergence \
+                         of at most {drift:.2}."
                     )
                 }
                 false => writeln!(
                     text,
-                    "  This design stays the best if the mix drifts by a KL divergence of at most {MOST_DRIFT}, the \
-                     largest drift tried."
+                    "  This design stays the best if the mix of operations drifts by a KL divergence of at \
+                     most {MOST_DRIFT}, the largest drift that tune tried."
                 ),
             };
         }

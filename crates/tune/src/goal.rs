@@ -224,7 +224,7 @@ impl Objectives {
         }
         let drift = spec.drift.unwrap_or(0.0);
         if !(drift.is_finite() && drift >= 0.0) {
-            return Err(at("drift", "expected a divergence of 0 or more, such as 0.5".to_owned()));
+            return Err(at("drift", "expected a KL divergence of 0 or more, such as 0.5".to_owned()));
         }
         if drift > 0.0 && goal.metric != GoalMetric::IoPerOp {
             let message = "a robust objective needs a cost for each kind of operation; set tune.minimise = \"io_per_op\"";

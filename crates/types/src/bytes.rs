@@ -70,7 +70,7 @@ impl Bytes {
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(
             range.start <= range.end && range.end <= self.end - self.start,
-            "the range exceeds these bytes"
+            "the range exceeds the length of this byte string"
         );
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the range exceeds these bytes")]
+    #[should_panic(expected = "the range exceeds the length of this byte string")]
     fn a_slice_never_leaves_its_parent() {
         let _ = Bytes::copy_from(b"abcdef").slice(0..3).slice(0..4);
     }

@@ -103,11 +103,11 @@ impl PlatformPart {
     pub fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
-            Self::PageCacheEviction => "the eviction of files from the page cache",
+            Self::PageCacheEviction => "evicting files from the page cache",
             Self::WarmMemory => "writes to free memory before a phase",
-            Self::MemoryLimit => "memory limits of processes",
-            Self::CoreBinding => "the binding of a process to a core",
-            Self::EndWithParent => "the end of paused trials with lsmbench",
+            Self::MemoryLimit => "memory limits for processes",
+            Self::CoreBinding => "binding a process to a core",
+            Self::EndWithParent => "ending paused trial processes when lsmbench ends",
             Self::HardwareCounters => "hardware counters",
             Self::SchedulerTimes => "run queue and steal times",
             Self::SoakStatistics => "the statistics of the soak test",
@@ -121,13 +121,15 @@ impl PlatformPart {
         match self {
             Self::IoUring => "use storage = \"pread\" or \"direct\"",
             Self::PageCacheEviction => "use cache = \"warm\" or \"as-is\", and no step that drops caches",
-            Self::WarmMemory | Self::MemoryLimit => "remove this option",
+            Self::WarmMemory | Self::MemoryLimit => "remove the option that requests this feature",
             Self::CoreBinding => "use trials.plan = \"slices\"",
-            Self::EndWithParent => "end paused trials by hand if lsmbench was killed",
-            Self::HardwareCounters | Self::SchedulerTimes => "the columns of these values are empty",
+            Self::EndWithParent => "if lsmbench is killed, end its paused trial processes yourself",
+            Self::HardwareCounters | Self::SchedulerTimes => "the columns with these values are empty",
             Self::SoakStatistics => "run the soak test on Linux",
-            Self::HugePages => "large structures use pages of the default size",
-            Self::FilterInstructions => "portable code gives equal answers and is slower",
+            Self::HugePages => "large structures use memory pages of the default size",
+            Self::FilterInstructions => {
+                "lsmbench runs portable code instead, which returns the same answers but is slower"
+            }
         }
     }
 }

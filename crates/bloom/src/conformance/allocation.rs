@@ -9,7 +9,7 @@ pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
 /// All invariants of allocations, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("an allocation that announces to keep the memory budget keeps it", budgets_are_kept),
+    ("if keeps_budget() returns true, the allocation stays within the memory budget", budgets_are_kept),
     ("bits per key are finite and not negative", no_level_spends_less_than_nothing),
     ("equal calls return equal bits per key", equal_levels_give_equal_bits),
 ];
@@ -74,7 +74,10 @@ fn equal_levels_give_equal_bits(allocation: &Subject) -> Result<(), String> {
         (0..levels.len()).try_for_each(|level| {
             let [once, again] = [(); 2].map(|()| allocation.0.bits_per_key(base, levels, level));
             ensure(once.to_bits() == again.to_bits(), || {
-                format!("for level {level}, two equal calls return {once} and {again} bits per key")
+                format!(
+                    "for level {level}, two equal calls return {once} and {again} bits per key; they must \
+                     return the same number"
+                )
             })
         })
     })

@@ -21,23 +21,29 @@ pub(crate) struct Subject {
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("every added key is reported as present", no_key_is_lost),
     ("answers depend only on the stored bytes and the probed key", answers_depend_on_bytes_and_hash_alone),
-    ("an incremental filter equals a filter built in one call", what_grows_is_what_is_built),
-    ("a batch gives the same answers as single probes", a_batch_answers_as_single_probes_do),
+    ("a filter built by single insertions equals a filter built in one call", what_grows_is_what_is_built),
+    ("a batch of probes gives the same answers as single probes", a_batch_answers_as_single_probes_do),
     (
         "after reports of false positives, added keys are still reported as present",
         reported_false_positives_lose_no_key,
     ),
-    ("the false-positive rate is as expected", the_rate_is_the_one_expected),
+    (
+        "the measured false-positive rate is close to the value of expected_fpr()",
+        the_rate_is_the_one_expected,
+    ),
     ("small filters have about the expected false-positive rate", small_filters_are_near_their_rate),
-    ("the filter of an empty SSTable has no keys", an_empty_table_has_no_keys),
-    ("no range with a key is reported as empty", no_range_with_a_key_is_empty),
+    ("a filter that uses memory but has no keys reports every key as absent", an_empty_table_has_no_keys),
+    ("a range that contains an added key is never reported as empty", no_range_with_a_key_is_empty),
     (
         "`answers_ranges` returns whether the filter can report a range as empty",
         ranges_are_answered_where_it_says_so,
     ),
-    ("the memory of the filter is the memory that the allocation sets", the_allocation_is_spent),
+    ("the filter uses as many bits per key as the allocation sets", the_allocation_is_spent),
     ("`memory_bytes` is close to the stored size", memory_is_told),
-    ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
+    (
+        "with corrupt bytes, a filter returns an error or a wrong answer, and does not panic",
+        corruption_is_an_error_or_a_wrong_answer,
+    ),
 ];
 
 /// The bits per key at which measured false-positive rates are compared with theory.
@@ -163,7 +169,8 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         hashes.iter().rev().for_each(|hash| grown.insert(*hash));
         if grown.finish() != built {
             return Err(format!(
-                "after {count} calls of `insert`, `finish` returns other bytes than `build`"
+                "after {count} calls of `insert`, `finish` returns other bytes than `build` returns for \
+                 the same keys"
             ));
         }
         let together = subject.policy.grow(&input).ok_or(
@@ -178,7 +185,8 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         });
         if together.finish() != built {
             return Err(format!(
-                "after `insert_batch` of {count} keys in several threads, `finish` returns other bytes than `build`"
+                "after `insert_batch` of {count} keys in several threads, `finish` returns other bytes \
+                 than `build` returns for the same keys"
             ));
         }
     }
@@ -208,7 +216,8 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
     ensure(short.is_err(), || {
-        "`may_contain_batch` does not panic if the list of answers is shorter than the list of hashes"
+        "`may_contain_batch` must panic if the list of answers is shorter than the list of hashes, but it \
+         does not"
             .to_owned()
     })
 }
@@ -369,7 +378,7 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     ensure(if answers { empty > 0 } else { empty == 0 }, || {
         format!(
             "the filter reports {empty} of 1000 ranges without keys as empty, but `answers_ranges` returns \
-             {answers}"
+             {answers}; it must return true if and only if the filter can report a range as empty"
         )
     })
 }
@@ -390,8 +399,9 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
         format!(
-            "`bits_per_key` returns {own}, but the filter takes {spent} bits per key without an allocation, and \
-             {asked} with an allocation of {own}; the maximum differences are 7 % and 15 %"
+            "the method `bits_per_key` returns {own}. Without an allocation, the filter takes {spent} bits \
+             per key; the difference must be at most 7 %. With an allocation of {own} bits per key, the \
+             filter takes {asked} bits per key; the difference must be at most 15 %"
         )
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
@@ -400,8 +410,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
         let bits = bits(Some(*given));
         ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
             format!(
-                "with an allocation of {given} bits per key, the filter takes {bits} bits per key; the \
-                 tolerance is {slack} bits below, and 1 % + {slack} bits above"
+                "with an allocation of {given} bits per key, the filter takes {bits} bits per key; it may \
+                 take at most {slack} bits less, or 1 % + {slack} bits more"
             )
         })?;
     }
@@ -415,7 +425,9 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
-        return ensure(memory == 0, || format!("`memory_bytes` of an ideal bound is {memory}; it must be 0"));
+        return ensure(memory == 0, || {
+            format!("`memory_bytes` of an ideal variant returns {memory}; it must return 0")
+        });
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
         format!(
@@ -450,7 +462,8 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
     for len in 0..stored.len() {
         ensure(open(&stored[..len])?.is_err(), || {
             format!(
-                "a stored filter that is truncated to {len} of {} bytes opens without an error",
+                "a stored filter that is truncated to {len} of {} bytes opens without an error; it must be \
+                 rejected",
                 stored.len()
             )
         })?;
@@ -458,7 +471,10 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
     for extra in [1, 8, 64] {
         let longer = [&stored[..], &vec![0; extra]].concat();
         ensure(open(&longer)?.is_err(), || {
-            format!("a stored filter with {extra} additional bytes at its end opens without an error")
+            format!(
+                "a stored filter with {extra} additional bytes at its end opens without an error; it must \
+                 be rejected"
+            )
         })?;
     }
     for bit in 0..stored.len() * 8 {

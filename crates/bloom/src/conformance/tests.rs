@@ -42,7 +42,7 @@ struct BadAllocation(&'static str, std::sync::atomic::AtomicU32);
 impl Allocation for BadAllocation {
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
         match self.0 {
-            "an allocation that announces to keep the memory budget keeps it" => 2.0 * base,
+            "if keeps_budget() returns true, the allocation stays within the memory budget" => 2.0 * base,
             "bits per key are finite and not negative" if levels[level].entries <= 0.0 => -1.0,
             "equal calls return equal bits per key" => {
                 base + f64::from(self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed))

@@ -161,10 +161,11 @@ pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
         let filled = cache.weight_bytes();
         if at_once.max(filled) > capacity || (capacity > before && filled <= before) {
             return Err(format!(
-                "invariant 2: the capacity changed from {before} to {capacity}, and the cache contains \
-                 {at_once} bytes at once, and {filled} bytes after insertions of 1310720 bytes; the cache \
-                 must not exceed the new capacity, and must fill a larger capacity with more than the old \
-                 {before} bytes"
+                "invariant 2: the capacity changed from {before} to {capacity} bytes. The cache contained \
+                 {at_once} bytes directly after this change, and {filled} bytes after insertions of \
+                 1310720 bytes. Neither number may exceed the new capacity. If the new capacity is larger \
+                 than the old capacity, the cache must contain more than {before} bytes after the \
+                 insertions"
             ));
         }
         before = capacity;
@@ -185,8 +186,8 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
         return Err(format!(
-            "invariant 2: after concurrent calls, the cached blocks have {held} bytes; weight_bytes() must \
-             return this number, but returns {}; the capacity is {} bytes",
+            "invariant 2: after concurrent calls, the cached blocks have {held} bytes. weight_bytes() must \
+             return this number, but returns {}. The capacity is {} bytes",
             cache.weight_bytes(),
             cache.capacity()
         ));

@@ -47,13 +47,13 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 /// All invariants of the compaction axis, each with its name.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no lookup result", jobs_change_no_answer),
-    ("a drop removes only the oldest runs", only_the_oldest_goes),
+    ("a job that drops data removes only the oldest runs", only_the_oldest_goes),
     (
         "reaches_bottom is true if and only if no older data overlaps the output",
         the_bottom_is_where_nothing_older_is,
     ),
-    ("a policy that merges all runs merges all tables in each job", all_tables_are_merged),
-    ("equal shapes give equal jobs", the_same_shape_gives_the_same_job),
+    ("if merges_all_runs() returns true, each job merges all SSTables", all_tables_are_merged),
+    ("two picks for the same tree shape give the same job", the_same_shape_gives_the_same_job),
     ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
 ];
 
@@ -150,12 +150,16 @@ fn all_tables_are_merged(subject: &Subject, history: &History) -> Result<(), Str
     if !subject.policy.merges_all_runs() {
         return Ok(());
     }
-    ensure(subject.policy.seek_price() == 0, || "scans trigger compactions".to_owned())?;
+    ensure(subject.policy.seek_price() == 0, || {
+        "merges_all_runs() returns true, but seek_price() is above 0, so scans can trigger compactions of \
+         some runs"
+            .to_owned()
+    })?;
     let check = |store: &Store, job: &Job| {
         let levels = store.shape().levels;
         let are_all = levels.tables().all(|(_, table)| job.inputs.contains(&table.id));
         ensure(are_all && job.action == Action::Merge && job.run.is_none(), || {
-            format!("{job:?} does not merge all SSTables")
+            format!("merges_all_runs() returns true, but {job:?} does not merge all SSTables")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -184,8 +188,8 @@ fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), 
     )?;
     ensure(rests == history.flushes.len() + 1, || {
         format!(
-            "the policy did not stop after every flush: it stopped {rests} times, but must stop once at the start \
-             and once per flush"
+            "the policy must stop returning jobs once at the start and once after each flush, but it \
+             stopped only {rests} times"
         )
     })
 }

@@ -152,7 +152,7 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
         let action = match job.action {
             Action::Merge => SentAction::Merge,
             Action::Move => SentAction::Move,
-            Action::Drop => return Err("the protocol has no jobs that drop SSTables".to_owned()),
+            Action::Drop => return Err("the protocol does not support jobs that drop SSTables".to_owned()),
         };
         Ok(SentJob { inputs: job.inputs.clone(), level: job.level, run: job.run, action })
     };

@@ -125,7 +125,7 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     }
     if engine.reports_levels_and_stalls() && stats.sum_of_levels(&c::RUNS).is_none_or(|runs| runs == 0) {
         return Err(format!(
-            "the engine declares that it reports levels, but stats() has no sorted run after a flush: \
+            "the engine declares that it reports levels, but stats() reports no sorted run after a flush: \
              {stats:?}"
         ));
     }

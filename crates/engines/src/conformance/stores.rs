@@ -275,8 +275,8 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
     let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
     Err(format!(
-        "{scan:x?} passed {} entries and returned {count}, expected {expected_count}; the key of entry {at} \
-         is {:x?}, expected {:x?} (None: no such entry)",
+        "the scan {scan:x?} passed {} entries to its callback and returned {count}; both numbers must be \
+         {expected_count}. The key of entry {at} is {:x?}, expected {:x?} (None: no such entry)",
         found.len(),
         key(&found),
         key(&expected)
@@ -305,8 +305,8 @@ pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), Strin
             let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if !is_found || found != value {
                 return Err(format!(
-                    "a get returned other bytes than were put: {} bytes were put, {} bytes were read, and \
-                     the get returned {is_found}",
+                    "a get must find the key and read the {} bytes that were put, but it read {} other \
+                     bytes and returned {is_found}",
                     value.len(),
                     found.len()
                 ));
@@ -405,7 +405,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), St
                 if count != keys.len() || values.len() != 1 {
                     return Err(format!(
                         "a scan during batches found {count} keys with {} different values, expected {} \
-                         keys with one value",
+                         keys with one value, because each batch writes one value to all keys",
                         values.len(),
                         keys.len()
                     ));

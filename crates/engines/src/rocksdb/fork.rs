@@ -25,9 +25,10 @@ impl RocksDbFork for RocksDb {
     const WANTED: Wanted = Wanted {
         name: "librocksdb.so",
         variable: "LSMBENCH_ROCKSDB",
-        advice: "extract the library from Maven's rocksdbjni, or build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
-                 library in engine.library or LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb \
-                 (docs/reference/engines.md has the commands)",
+        advice: "extract the library from Maven's rocksdbjni, or build RocksDB with cmake \
+                 -DROCKSDB_BUILD_SHARED=ON; then set engine.library or LSMBENCH_ROCKSDB to the path of the \
+                 library. Alternatively, build lsmbench with --features rocksdb. docs/reference/engines.md \
+                 has the commands",
         required: api::REQUIRED,
         namespace: "rocksdb::",
         has_fast_checksums: true,
@@ -42,9 +43,10 @@ impl RocksDbFork for SpeedB {
     const WANTED: Wanted = Wanted {
         name: "libspeedb.so",
         variable: "LSMBENCH_SPEEDB",
-        advice: "extract the library from Maven's speedbjni, or build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
-                 library in engine.library or LSMBENCH_SPEEDB, or build lsmbench with --features speedb \
-                 (docs/reference/engines.md has the commands)",
+        advice: "extract the library from Maven's speedbjni, or build SpeedB with cmake \
+                 -DROCKSDB_BUILD_SHARED=ON; then set engine.library or LSMBENCH_SPEEDB to the path of the \
+                 library. Alternatively, build lsmbench with --features speedb. docs/reference/engines.md \
+                 has the commands",
         required: api::REQUIRED,
         namespace: "rocksdb::",
         has_fast_checksums: true,
@@ -59,8 +61,8 @@ impl RocksDbFork for TerarkDb {
     const WANTED: Wanted = Wanted {
         name: "libterarkdb.so",
         variable: "LSMBENCH_TERARKDB",
-        advice: "build TerarkDB as a shared library (docs/reference/engines.md has the commands), and name the library in \
-                 engine.library or LSMBENCH_TERARKDB",
+        advice: "build TerarkDB as a shared library, and set engine.library or LSMBENCH_TERARKDB to the \
+                 path of the library; docs/reference/engines.md has the commands",
         required: api::REQUIRED,
         namespace: "rocksdb::",
         has_fast_checksums: true,

@@ -16,12 +16,12 @@ pub(crate) struct Subject {
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("`seek` and `find` return the right block", seek_and_find_answer_rightly),
-    ("a batch gives the same answers as single searches", a_batch_answers_like_its_keys_alone),
-    ("colliding hashes do not change answers", colliding_hashes_change_nothing),
-    ("the stored bytes depend only on the input", what_is_stored_depends_on_the_input_alone),
+    ("`seek` and `find` return the block that can contain the key", seek_and_find_answer_rightly),
+    ("a batch of searches gives the same answers as single searches", a_batch_answers_like_its_keys_alone),
+    ("keys with equal hashes do not change the answers of searches", colliding_hashes_change_nothing),
+    ("two builds from equal input return equal bytes", what_is_stored_depends_on_the_input_alone),
     ("a search reads at most as many blocks as a binary search", a_search_reads_no_more_than_a_binary_search),
-    ("the reported memory is plausible", memory_is_told),
+    ("the result of `memory_bytes` is plausible for the number of blocks", memory_is_told),
     (
         "with corrupt bytes, a search returns an error or a block of the SSTable",
         corruption_is_an_error_or_a_block_of_the_table,
@@ -172,7 +172,7 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
         let mut table = Table::new(&numbered(1000), 4, Cut::Shortest);
         table.hash_mask = hash_mask;
         check_answers(&*subject.policy, &mut table, &[])
-            .map_err(|error| format!("with only the hash bits {hash_mask:#x}: {error}"))?;
+            .map_err(|error| format!("if the fence uses only the hash bits {hash_mask:#x}: {error}"))?;
     }
     Ok(())
 }
@@ -224,7 +224,9 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
         format!("`memory_bytes` is {memory} for {} blocks; the maximum is {most}", table.blocks.len())
     })?;
     if subject.oracle {
-        return ensure(memory == 0, || format!("`memory_bytes` of an ideal bound is {memory}; it must be 0"));
+        return ensure(memory == 0, || {
+            format!("`memory_bytes` of an ideal variant returns {memory}; it must return 0")
+        });
     }
     // An exact fence needs at least four bytes per block, to distinguish each block from the next block.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
@@ -242,13 +244,19 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     let probes: Vec<Vec<u8>> = table.keys().step_by(37).cloned().chain([vec![], vec![0xff; 9]]).collect();
     let mut opens = |corrupt: Vec<u8>| {
         table.stored = corrupt;
-        catch_unwind(AssertUnwindSafe(|| opens_and_answers(&*subject.policy, &table, &probes)))
-            .map_err(|_| "opening or searching a fence with corrupt bytes panics".to_owned())?
+        catch_unwind(AssertUnwindSafe(|| opens_and_answers(&*subject.policy, &table, &probes))).map_err(
+            |_| {
+                "opening or searching a fence with corrupt bytes panics; it must return an error or a \
+                 block of the SSTable"
+                    .to_owned()
+            },
+        )?
     };
     for len in 0..sound.len() {
         ensure(!opens(sound[..len].to_vec())?, || {
             format!(
-                "a stored fence that is truncated to {len} of {} bytes opens without an error",
+                "a stored fence that is truncated to {len} of {} bytes opens without an error; it must be \
+                 rejected",
                 sound.len()
             )
         })?;
@@ -256,7 +264,10 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     for extra in [1, 4, 8, 4096] {
         let longer = [&sound[..], &vec![0; extra]].concat();
         ensure(!opens(longer)?, || {
-            format!("a stored fence with {extra} additional bytes at its end opens without an error")
+            format!(
+                "a stored fence with {extra} additional bytes at its end opens without an error; it must \
+                 be rejected"
+            )
         })?;
     }
     for bit in 0..sound.len() * 8 {

@@ -22,8 +22,8 @@ struct Subject(Box<dyn Culling>);
 
 /// All invariants, by name.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("for a key, the method returns the only file whose key range includes the key", keys_are_in_their_file),
-    ("for a range, the method returns all files that overlap the range", ranges_overlap_their_files),
+    ("`file_for` returns the only file whose key range includes the key", keys_are_in_their_file),
+    ("`overlapping` returns all files that overlap the range", ranges_overlap_their_files),
     (
         "after every change of the files, an index of keys returns all files of a key",
         keys_are_in_all_their_files,
@@ -167,7 +167,8 @@ fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
         files.push(added);
         let Some(next) = next.or_else(|| culling.0.key_index(&files)) else {
             return Err(
-                "`key_index` returns an index for a tree without files, but `None` for a tree with files"
+                "`key_index` returns an index for a tree without files, but `None` for a tree with files; \
+                 the result must not depend on the files"
                     .to_owned(),
             );
         };

@@ -33,7 +33,7 @@ pub(super) const DESIGN: FuzzTarget = FuzzTarget {
 /// accepted message is written and read again, it is unchanged.
 pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     name: "message",
-    about: "a task of a run for the process of a trial, or a report of this process",
+    about: "a message to a trial process with its task, or the report of a trial process",
     form: InputForm::Text,
     seeds: message_seeds,
     run: run_message,

@@ -116,7 +116,7 @@ fn run(input: &[u8]) -> bool {
     let Some((blocks, stored)) = rest.split_first_chunk::<2>() else { return false };
     let blocks = u32::from(u16::from_le_bytes(*blocks)).max(1);
     let policy =
-        policies().nth(variant % CATALOG.variants().len()).expect("the number is one of the variants");
+        policies().nth(variant % CATALOG.variants().len()).expect("the number selects one of the variants");
     let view = View { stored, blocks, reads: Cell::new(0) };
     // A fence may keep some memory for each block of the table, in addition to its stored bytes.
     bounded(input.len() + blocks as usize, SPARE_BYTES, || {

@@ -54,13 +54,14 @@ fn seeds() -> Vec<Vec<u8>> {
 fn run(input: &[u8]) -> bool {
     let Some((variant, stored)) = choose(input) else { return false };
     let variants = CATALOG.variants().len();
-    let choice = CATALOG.all().nth(variant % variants).expect("the number is one of the variants");
+    let choice = CATALOG.all().nth(variant % variants).expect("the number selects one of the variants");
     let policy = CATALOG.build(&choice).expect("defaults build");
     let stored = Bytes::copy_from(stored);
     bounded(input.len(), SPARE_BYTES, || {
         let Ok(filter) = policy.open(stored.clone()) else { return false };
         check(&*filter, input.len());
-        let again = policy.open(stored.clone()).expect("bytes that opened as a filter open again");
+        let again =
+            policy.open(stored.clone()).expect("bytes that were opened as a filter can be opened again");
         for number in 0..QUESTIONS {
             let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
             assert!(same, "two filters opened from the same bytes gave different answers");

@@ -79,16 +79,16 @@ fn rows() -> Vec<Row> {
 /// Returns rows as the bytes of a CSV file.
 fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
     in_file("fresh.csv", b"", |path| {
-        std::fs::remove_file(path).expect("the file was just written");
-        let mut writer = RowWriter::create(path, schema).expect("a new file is begun");
+        std::fs::remove_file(path).expect("a file that was just written can be removed");
+        let mut writer = RowWriter::create(path, schema).expect("a new file can be created");
         writer.append(rows).expect("rows that were read can be written");
         std::fs::read(path).expect("written files are readable")
     })
 }
 
 fn row_seeds() -> Vec<Vec<u8>> {
-    let plain = Schema::runs::<&str>(&[]).expect("no path can be wrong");
-    let timeline = Schema::timeline::<&str>(&[]).expect("no path can be wrong");
+    let plain = Schema::runs::<&str>(&[]).expect("a schema without swept paths is always valid");
+    let timeline = Schema::timeline::<&str>(&[]).expect("a schema without swept paths is always valid");
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 
@@ -124,7 +124,7 @@ fn run_manifest(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("manifest.json", bytes, Manifest::read);
     let Ok(manifest) = bounded(input.len(), SPARE_BYTES, || read(input)) else { return false };
     let again = in_file("again.json", b"", |path| {
-        manifest.write(path).expect("a manifest that was read is written");
+        manifest.write(path).expect("a manifest that was read can be written");
         Manifest::read(path)
     });
     assert_eq!(
@@ -137,8 +137,8 @@ fn run_manifest(input: &[u8]) -> bool {
 
 fn latency_seeds() -> Vec<Vec<u8>> {
     let mut log = LatencyLog::default();
-    let mut histogram =
-        hdrhistogram::Histogram::new_with_bounds(1, 1_000_000, 2).expect("the bounds are bounds");
+    let mut histogram = hdrhistogram::Histogram::new_with_bounds(1, 1_000_000, 2)
+        .expect("the bounds of the histogram are valid");
     (1..200u64).for_each(|value| histogram.record(value * value).expect("the value is within bounds"));
     log.push("get", histogram.clone());
     log.push("all:response", histogram);

@@ -306,7 +306,10 @@ fn live(tree: &Tree, is_clean: bool) {
         assert!(!is_clean, "verify finds no corruption, but the store cannot continue: {error}");
     }
     if is_clean {
-        assert_eq!(tree.get(b"one more").expect("a store that goes on is read"), Some(b"value".to_vec()));
+        assert_eq!(
+            tree.get(b"one more").expect("a store that accepted writes can be read"),
+            Some(b"value".to_vec())
+        );
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
 /// Invariants: the key numbers are unchanged after they are written and read again, and each access has a key.
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
-    about: "a trace of numbers of fixed width",
+    about: "a trace file of integers with a fixed width",
     form: InputForm::Bytes,
     seeds: || (0..8).map(|how| [&[how][..], &numbers()].concat()).collect(),
     run: |input| run_trace(input, false),
@@ -37,7 +37,7 @@ pub(super) const TRACE: FuzzTarget = FuzzTarget {
 /// The fuzz target for a raw trace in an `.xz` file.
 pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
     name: "xz-trace",
-    about: "a compressed trace of numbers of fixed width",
+    about: "a compressed trace file of integers with a fixed width",
     form: InputForm::Bytes,
     seeds: || {
         vec![[&[4][..], &packed(&numbers())].concat(), [&[6][..], &packed(&numbers().repeat(9))].concat()]
@@ -50,7 +50,7 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
 /// error that names its position. If lsmbench detects a format, the reader of this format accepts the file.
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
-    about: "a trace of recorded operations in any format",
+    about: "a trace file of recorded operations, in any supported format",
     form: InputForm::Bytes,
     seeds: format_seeds,
     run: run_format,
@@ -104,21 +104,21 @@ fn numbers() -> Vec<u8> {
 
 /// Compresses bytes as an `.xz` file.
 fn packed(bytes: &[u8]) -> Vec<u8> {
-    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the options are right");
+    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the XZ options are valid");
     writer.write_all(bytes).expect("a vector takes bytes");
     writer.finish().expect("a vector takes bytes")
 }
 
 thread_local! {
     /// The folder for the input files of this thread.
-    static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
+    static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("a folder can be created"));
 }
 
 /// Writes an input to a file of this thread, and passes its path to `work`.
 pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R) -> R {
     FOLDER.with_borrow(|folder| {
         let path = folder.path().join(name);
-        fs::write(&path, input).expect("there is room for a file");
+        fs::write(&path, input).expect("a temporary file can be written");
         work(&path)
     })
 }
@@ -141,7 +141,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
                 );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
-                .expect("a trace that was read is read")
+                .expect("a trace that was read once can be read again")
                 .expect("there is a trace");
             assert!(
                 recording.numbers().is_sorted_by(|a, b| a < b),

@@ -59,14 +59,15 @@ pub(crate) struct Answer {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("there is room for a folder") }
+        Self { folder: tempfile::tempdir().expect("a temporary folder can be created") }
     }
 
     /// Creates a folder on the file system of the target folder. The system's folder for temporary files can be in
     /// memory, where no bytes reach a device.
     pub(crate) fn on_disk() -> Self {
         Self {
-            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room for a folder"),
+            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+                .expect("a temporary folder can be created"),
         }
     }
 

@@ -187,8 +187,8 @@ fn times_of_one_session_each_have_no_verdict() {
         bench.run(&[&compare("base/1", "new/1")[..], &["--fail-on", "inconclusive"]].concat()).expect(1).out;
     assert!(
         answer.contains(
-            "undecided: too few sessions to separate the builds from differences between sessions of one \
-             build; a verdict needs at least 4 sessions"
+            "undecided: too few sessions to distinguish a difference between builds from differences \
+             between sessions of one build; a verdict needs at least 4 sessions"
         ),
         "{answer}"
     );

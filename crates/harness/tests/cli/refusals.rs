@@ -253,7 +253,13 @@ fn links_do_not_lead_out_of_a_store() {
     fs::write(&table, bytes).unwrap();
     symlink(bench.path("empty"), bench.path("db/quarantine")).unwrap();
     let error = bench.run(&["shell", "db", "--quarantine"]).refusal();
-    assert!(error.contains("db/quarantine: it is a file or a link; remove it"), "{error}");
+    assert!(
+        error.contains(
+            "db/quarantine: the name quarantine must belong to a directory, but it is a file or a link; \
+             remove it"
+        ),
+        "{error}"
+    );
     assert!(fs::read_dir(bench.path("empty")).unwrap().next().is_none());
     fs::remove_file(bench.path("db/quarantine")).unwrap();
     bench.run(&["shell", "db", "--quarantine"]).expect(0);

@@ -345,7 +345,7 @@ fn each_fault_of_a_contribution_has_one_error() {
     let error = bench.run(&["site", "--repository", root, "--check", "My Machine"]).expect(2).err;
     assert!(error.contains("use lower-case letters, digits and hyphens"), "{error}");
     let error = bench.run(&["site", "--repository", root, "--check", "nowhere"]).refusal();
-    assert!(error.contains("there is no such folder"), "{error}");
+    assert!(error.contains("this folder does not exist"), "{error}");
     let error = bench.run(&["site", "--check", "My Machine"]).refusal();
     let remedy = "because it has no folder configs/peers; name the root with --repository";
     assert!(error.contains(remedy), "{error}");

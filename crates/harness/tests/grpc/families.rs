@@ -46,5 +46,5 @@ fn a_store_without_families_has_no_other_family() {
     let mut client = served.client();
     let error = client.batch(vec![put_into("index", "a", "1")]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
-    assert_eq!(error.message(), "operation 1: the store has no column families; name no family");
+    assert_eq!(error.message(), "operation 1: the store has no column families; leave the family out");
 }

@@ -99,7 +99,7 @@ fn the_memory_of_all_clients_is_limited() {
     assert_eq!(refused.len(), 3, "{refused:?}");
     for error in refused {
         assert_eq!(error.code(), Code::ResourceExhausted);
-        assert!(error.message().starts_with("the clients of this server take too much memory"), "{error}");
+        assert!(error.message().starts_with("the clients of this server use more memory"), "{error}");
     }
     assert!(value("lsmbench_server_client_memory_bytes") >= 800_000);
     // A client with a small request is not the client that takes too much.

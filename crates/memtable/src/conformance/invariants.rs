@@ -26,7 +26,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("keys and values of the largest sizes are stored completely", |subject| check_sizes(&*subject.0)),
     ("a batch of any size has the effect of single inserts", |subject| check_large_batches(&*subject.0)),
     ("concurrent readers see only complete writes, in order", |subject| stress::check(&*subject.0)),
-    ("len() counts every inserted version", |subject| stress::check_count(&*subject.0)),
+    ("len() returns the number of inserted versions", |subject| stress::check_count(&*subject.0)),
 ];
 
 fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
@@ -359,8 +359,8 @@ pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
         for key in model.keys() {
             if get(table, key, 11) != model.get(key, 11) || get(table, &key[1..], 11) != Known::Nothing {
                 return Err(format!(
-                    "invariant 1: get() returns a wrong result for a key of {} bytes, or it finds this key without \
-                     its first byte, which was not inserted",
+                    "invariant 1: get() returns a wrong result for a key of {} bytes, or get() finds this \
+                     key without its first byte, although the shorter key was not inserted",
                     key.len()
                 ));
             }

@@ -233,9 +233,9 @@ impl Run<'_> {
             Ok(())
         } else {
             Err(format!(
-                "invariant 2: all inserts up to sequence number {published} had returned, but get() of the newest \
-                 version returned {seen:?}, which was never written or is older than the newest returned insert of \
-                 the key"
+                "invariant 2: all inserts up to sequence number {published} had returned, but get() of the \
+                 newest version returned {seen:?}. This version was never written, or is older than the \
+                 newest returned insert of the key"
             ))
         }
     }

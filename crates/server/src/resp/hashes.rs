@@ -147,7 +147,9 @@ fn is_short(key: &[u8]) -> bool {
 }
 
 fn field_too_long() -> Failure {
-    Failure::error(format!("the name and the field of a hash have at most {MAX_FIELD_BYTES} bytes together"))
+    Failure::error(format!(
+        "the name and the field of a hash may have at most {MAX_FIELD_BYTES} bytes together"
+    ))
 }
 
 /// `HSET name field value…`: sets fields of a hash, and returns the number of new fields.

@@ -107,7 +107,7 @@ pub(crate) fn set(
             b"KEEPTTL" => {}
             b"EX" | b"PX" | b"EXAT" | b"PXAT" => {
                 return Err(Failure::error(
-                    "this server has no expiry of names; leave out EX, PX, EXAT and PXAT",
+                    "this server does not support the expiry of keys; leave out EX, PX, EXAT and PXAT",
                 ));
             }
             _ => return Err(Failure::SYNTAX),

@@ -26,7 +26,7 @@ fn strings_answer_as_in_redis() {
          SET a 2 XX -> OK
          SET b 2 XX -> nil
          SET a 3 GET -> 2
-         SET a 4 EX 5 -> !ERR this server has no expiry of names; leave out EX, PX, EXAT and PXAT
+         SET a 4 EX 5 -> !ERR this server does not support the expiry of keys; leave out EX, PX, EXAT and PXAT
          SET a 4 NX XX -> !ERR syntax error
          SETNX a 9 -> 0
          SETNX n 9 -> 1

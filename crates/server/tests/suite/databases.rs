@@ -117,7 +117,7 @@ fn the_text_language_selects_a_family() {
     let plain = Served::with(|options| options.protocol = Protocol::Dsl);
     let mut socket = plain.socket();
     socket.send(b"f index\n");
-    assert_eq!(socket.line(), "error: line 1: the store has no column families; name no family");
+    assert_eq!(socket.line(), "error: line 1: the store has no column families; leave the family out");
 }
 
 /// Writes of several families at the same time share syncs of the one WAL.

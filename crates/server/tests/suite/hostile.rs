@@ -77,7 +77,7 @@ fn names_and_fields_above_the_limit_are_errors() {
         assert_eq!(ask(&mut client, command), error);
     }
     let field = "f".repeat(65_530);
-    let error = "!ERR the name and the field of a hash have at most 65530 bytes together";
+    let error = "!ERR the name and the field of a hash may have at most 65530 bytes together";
     for command in
         [&["HSET", "h", "a", "1", &field, "1"][..], &["HGET", "h", &field], &["HMGET", "h", "a", &field]]
     {

@@ -136,7 +136,7 @@ fn the_memory_of_all_clients_is_limited() {
         socket.stream().set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         let mut line = [0; 100];
         let read = socket.stream().read(&mut line).unwrap_or(0);
-        line[..read].starts_with(b"-ERR the clients of this server take too much memory")
+        line[..read].starts_with(b"-ERR the clients of this server use more memory")
     });
     assert!(refused.count() >= 7);
     drop(greedy);

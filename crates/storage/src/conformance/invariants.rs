@@ -37,21 +37,24 @@ type Check = fn(&Subject) -> Result<(), Broken>;
 
 /// All invariants: the name of each invariant, and the function that checks it.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
-    ("appended bytes are read back", appended_bytes_are_read_back),
-    ("appends are visible at once; in table files, only after a sync", what_is_appended_is_seen),
+    ("a read returns the appended bytes", appended_bytes_are_read_back),
+    ("appended bytes are readable at once; in table files, only after a sync", what_is_appended_is_seen),
     ("a read beyond the end is an error", nothing_is_read_beyond_the_end),
     ("a file may be empty", a_file_may_be_empty),
     ("file sizes are exact, also near block boundaries", sizes_are_exact_around_blocks),
-    ("creation replaces only the name of an existing file", creating_takes_the_name_alone),
+    (
+        "creating a file under an existing name does not change the old file for its open readers",
+        creating_takes_the_name_alone,
+    ),
     ("a rename replaces an existing file", renaming_replaces),
-    ("removed files stay readable", what_is_removed_can_be_read_on),
+    ("an open file stays readable after its removal", what_is_removed_can_be_read_on),
     ("links share their content", links_share_their_content),
-    ("names are listed in order", names_are_listed_in_order),
-    ("missing files are errors", what_is_missing_is_an_error),
+    ("a directory lists its files in the order of their names", names_are_listed_in_order),
+    ("a call for a missing file returns an error", what_is_missing_is_an_error),
     ("a lock has at most one holder", a_lock_is_held_once),
-    ("concurrent readers do not disturb each other", readers_do_not_disturb_each_other),
+    ("concurrent reads return the appended bytes", readers_do_not_disturb_each_other),
     ("a read of several parts equals single reads", parts_read_together),
-    ("mapped bytes equal read bytes", what_is_mapped_is_read),
+    ("a memory map of a file contains the appended bytes", what_is_mapped_is_read),
 ];
 
 /// A sentence that describes how the back end violates the invariant.

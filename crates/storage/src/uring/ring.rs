@@ -54,7 +54,11 @@ impl Ring {
     }
 
     fn check_idle(&self) -> io::Result<()> {
-        if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed earlier")) }
+        if self.is_idle() {
+            Ok(())
+        } else {
+            Err(io::Error::other("io_uring failed in an earlier call, so this ring cannot be used any more"))
+        }
     }
 
     /// Executes all steps, and returns the number of bytes that each step has transferred. The number of steps must

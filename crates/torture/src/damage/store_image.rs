@@ -238,7 +238,10 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
     commits.ok_or_else(|| {
-        Violation::new(Check::Order, "the content is not the result of the first n commits for any n")
+        Violation::new(
+            Check::Order,
+            "the content of the store is not the result of the first n commits for any number n",
+        )
     })
 }
 
@@ -308,7 +311,9 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     let (store, _) = subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)).map_err(wrong)?;
     let mut history = vec![read(&*store)?];
     for number in 0..3 {
-        let key = Script::keys().nth(number * 7).expect("the script has enough keys");
+        let key = Script::keys()
+            .nth(number * 7)
+            .expect("the script contains at least as many keys as the test needs");
         let commit =
             [ScriptWrite { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;

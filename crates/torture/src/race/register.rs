@@ -147,7 +147,11 @@ fn disorder(key: Key, a: &Cluster<'_>, b: &Cluster<'_>) -> Violation {
     let check = if is_of_delete { Check::Deletion } else { Check::Register };
     Violation::new(
         check,
-        format!("two versions of key {key} each precede the other: {}; and {}", shown(a), shown(b)),
+        format!(
+            "the reads of key {key} contradict each other about the order of two versions: {}; and {}",
+            shown(a),
+            shown(b)
+        ),
     )
 }
 

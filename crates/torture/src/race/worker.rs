@@ -111,8 +111,8 @@ impl<'s> Walk<'s> {
                 keys::parse(&key, keys.len()).filter(|number| (next..self.range.end).contains(number));
             let Some(number) = number else {
                 let what = format!(
-                    "a cursor returned the key {:?}, which is not among the expected keys with the numbers \
-                     {next} to {} (exclusive)",
+                    "a cursor returned the key {:?}, but its next key must have a number from {next} to {} \
+                     (exclusive)",
                     String::from_utf8_lossy(&key),
                     self.range.end
                 );

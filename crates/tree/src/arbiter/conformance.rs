@@ -29,7 +29,10 @@ const INVARIANTS: &[Invariant<Subject>] = &[
         for_each_case(|observed, now| {
             let [once, again] = [(); 2].map(|()| subject.0.decide(observed, now));
             ensure(once == again, || {
-                format!("the first decision is {once:?}, and the second decision is {again:?}")
+                format!(
+                    "for equal arguments, the first decision is {once:?}, and the second decision is \
+                     {again:?}"
+                )
             })
         })
     }),

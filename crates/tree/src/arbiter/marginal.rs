@@ -32,9 +32,10 @@ use super::memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, Me
 
 pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
     "marginal",
-    "memory moves between memtables, filters and cache, to the part in which one more byte saves the most I/O",
-    "# Bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the\n\
-     # memory budget, 0.1 to 1000. With a longer period, the split changes less often and adapts later to a\n\
+    "moves memory between memtables, filters and cache, to the part where an additional byte saves the \
+     most I/O",
+    "# Interval between two decisions: the bytes of flushes, compactions and requested blocks, as a multiple of\n\
+     # the memory budget, 0.1 to 1000. With a longer period, the split changes less often and adapts later to a\n\
      # new workload.\n\
      period = 2.0\n\
      # Largest part of the budget that one decision moves, in percent, 0.1 to 25. With a larger step, the\n\

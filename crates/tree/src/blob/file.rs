@@ -79,7 +79,8 @@ impl BlobFile {
         }
         let file = self.source.storage.open(&self.path, Purpose::Table)?;
         let footer_at = file.len().checked_sub(FOOTER_BYTES as u64);
-        let footer_at = footer_at.ok_or_else(|| self.damaged(0, "the file is shorter than a footer"))?;
+        let footer_at =
+            footer_at.ok_or_else(|| self.damaged(0, "the blob file is shorter than its footer"))?;
         let footer = file.read(footer_at, FOOTER_BYTES)?;
         let footer = Footer::decode(&footer, self.seal, footer_at);
         let footer = footer.map_err(|what| self.damaged(footer_at, what))?;
@@ -106,8 +107,9 @@ impl BlobFile {
             && let Some(mapped) = file.mapped()
         {
             let record = mapped.get(pointer.offset as usize..).and_then(|rest| rest.get(..len));
-            let record =
-                record.ok_or_else(|| self.damaged(pointer.offset, "the record is outside of the file"))?;
+            let record = record.ok_or_else(|| {
+                self.damaged(pointer.offset, "the position of the record is outside of the blob file")
+            })?;
             value.extend_from_slice(&record[self.verify(record, pointer, key)?]);
             counters.blob_values_in_place.bump();
             return Ok(());
@@ -142,7 +144,7 @@ impl BlobFile {
         let end = len.and_then(|len| len.checked_add(pointer.offset));
         match (len, end) {
             (Some(len), Some(end)) if end <= footer.bytes => Ok(len as usize),
-            _ => Err(self.damaged(pointer.offset, "an SSTable refers to a record outside of the file")),
+            _ => Err(self.damaged(pointer.offset, "an SSTable refers to a record outside of the blob file")),
         }
     }
 

@@ -28,7 +28,7 @@ struct Subject(Box<dyn BlockFormat>);
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("no two formats of the catalog have the same code", a_code_is_one_format),
     ("an iterator returns every entry in order", a_walk_gives_every_entry),
-    ("every key is found, and no other key", every_key_is_found),
+    ("a lookup finds every key of the block, and no other key", every_key_is_found),
     ("reads of corrupt blocks do not panic", corruption_is_an_error),
 ];
 

@@ -40,17 +40,17 @@ impl Design {
             ),
             (
                 table.names != TableNames::Number,
-                "without a manifest, the names of tables contain sequence numbers",
+                "without a manifest, the names of SSTables must contain sequence numbers",
                 "set table.names = \"number\"",
             ),
             (
                 table.filter != FilterPlace::Inside,
-                "without a manifest, a table is one file",
+                "without a manifest, an SSTable must be one file",
                 "set table.filter = \"inside\"",
             ),
             (
                 self.memtable_capacity.0 >= MAX_TABLE_BYTES,
-                "without a manifest, each flush writes one table of less than 2 GiB",
+                "without a manifest, each flush writes one SSTable, which must have less than 2 GiB",
                 "set a smaller memtable.capacity",
             ),
         ];

@@ -116,8 +116,8 @@ pub(crate) fn read_segment(
         return corrupt(
             0,
             format!(
-                "the WAL begins with write {first}, but {previous:08}.wal ends with write {after}; the end of that WAL or \
-                 the start of this WAL is missing"
+                "the WAL begins with write {first}, but the previous WAL, {previous:08}.wal, ends with \
+                 write {after}; the end of the previous WAL or the start of this WAL is missing"
             ),
         );
     }

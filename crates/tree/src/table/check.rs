@@ -170,7 +170,7 @@ impl Table {
         if stated != seen {
             report(self.damage_in_block(
                 0,
-                format!("the properties state {stated:?}, but the blocks contain {seen:?}"),
+                format!("the properties of the SSTable state {stated:?}, but its blocks contain {seen:?}"),
             ));
         }
         if last_key != Some(&*properties.largest) {

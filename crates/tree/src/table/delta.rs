@@ -20,7 +20,8 @@ use crate::design::BlockOptions;
 
 pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "delta",
-    "keys without the prefix shared with the previous key; a full key every block.restart_interval entries",
+    "each key omits the prefix that it shares with the previous key; every block.restart_interval entries, \
+     a key is stored in full",
     || Box::new(Delta),
 );
 

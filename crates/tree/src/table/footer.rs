@@ -93,11 +93,11 @@ impl Footer {
 
     /// Decodes the footer at `offset` of the file that has this `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
-        let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the file is shorter than a footer")?;
+        let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the SSTable is shorter than its footer")?;
         if *magic != MAGIC {
             return Err("the file is not an SSTable, or is truncated".to_owned());
         }
-        let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
+        let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the SSTable is shorter than its footer")?;
         if bytes.len() != Self::len(bytes) || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
                 "the footer is corrupt, or the file was renamed or copied from another store".to_owned()

@@ -70,13 +70,13 @@ impl Table {
         let damaged = |offset: u64, what: String| Error::damaged(&path, offset, what);
         let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
         let footer_offset =
-            footer_offset.ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
+            footer_offset.ok_or_else(|| damaged(0, "the SSTable is shorter than its footer".to_owned()))?;
         let mut footer_offset = footer_offset;
         let mut footer = file.read(footer_offset, FOOTER_BYTES)?;
         if let Some(more @ 1..) = Footer::len(&footer).checked_sub(FOOTER_BYTES) {
             footer_offset = footer_offset
                 .checked_sub(more as u64)
-                .ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
+                .ok_or_else(|| damaged(0, "the SSTable is shorter than its footer".to_owned()))?;
             footer = file.read(footer_offset, FOOTER_BYTES + more)?;
         }
         let footer =

@@ -13,7 +13,8 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<BlobFiles>(
     "blob-files",
-    "large values in blob files of each flush and compaction; compactions relocate values of stale files",
+    "each flush and compaction writes large values to new blob files; live values leave files with many \
+     stale values",
     "# Smallest size of a value that goes to a blob file. With a smaller size, compactions write less, but\n\
      # scans read more scattered values.\n\
      threshold = \"512B\"\n\

@@ -21,7 +21,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize
      # Size from which a value is medium. A medium value goes to a blob file at a compaction to medium_level\n\
      # or below.\n\
      medium = \"128B\"\n\
-     # First level without medium values, at least 1.\n\
+     # First level whose SSTables contain no medium values, at least 1.\n\
      medium_level = 2\n\
      # Size at which a blob file is complete. One flush or compaction can write several files.\n\
      file_size = \"64MiB\"\n\

@@ -490,7 +490,7 @@ fn a_damaged_block_that_a_compaction_meets_stops_writes_and_no_reads() {
     let options = OpenOptions::new(design).mode(Mode::Counted).storage(copy).quarantine(true);
     let tree = options.open(DIRECTORY).unwrap();
     let report = &tree.recovery().quarantined_files;
-    assert!(report.len() == 1 && report[0].contains("the table had keys from \"key"), "{report:?}");
+    assert!(report.len() == 1 && report[0].contains("the SSTable had keys from \"key"), "{report:?}");
     tree.put(b"new", b"1").unwrap();
     tree.compact().unwrap();
 }

@@ -189,8 +189,16 @@ fn a_store_keeps_its_choice() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let (scanned, listed) = (design(""), small_design("compaction = \"none\""));
     for (made, other, remedy) in [
-        (&scanned, &listed, "is a store without a manifest; set table.manifest = \"none\""),
-        (&listed, &scanned, "is a store with a manifest; set table.manifest = \"file\""),
+        (
+            &scanned,
+            &listed,
+            "is a store without a manifest, but the design requires the opposite; set table.manifest = \"none\"",
+        ),
+        (
+            &listed,
+            &scanned,
+            "is a store with a manifest, but the design requires the opposite; set table.manifest = \"file\"",
+        ),
     ] {
         for is_flushed in [false, true] {
             let directory = format!("{}-{is_flushed}", remedy.len());
@@ -266,7 +274,10 @@ fn tables_whose_sequence_numbers_overlap_are_an_error() {
     storage.rename(&path(&newest), &path(&renamed)).unwrap();
     let error = try_open(&design(""), &storage, DIRECTORY).err().unwrap();
     assert!(
-        error.is_damage() && error.to_string().contains("the sequence numbers in the name overlap"),
+        error.is_damage()
+            && error
+                .to_string()
+                .contains("the range of sequence numbers in the name of this SSTable overlaps"),
         "{error}"
     );
 }

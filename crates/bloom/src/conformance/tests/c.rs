@@ -70,7 +70,7 @@ fn what_is_no_filter_library_is_refused_with_a_sentence() {
             "#include \"lsmbench_filter.h\"\n\
              static const lsmbench_filter_api api = { .abi = 1, .name = \"two words\" };\n\
              const lsmbench_filter_api *lsmbench_filter(void) { return &api; }\n",
-            "it must be 1 to 32 printable ASCII characters",
+            "a name must have 1 to 32 printable ASCII characters",
         ),
     ];
     for (source, expected) in sources {

@@ -52,24 +52,30 @@ impl Fault {
     pub(crate) const ALL: [(Self, &'static str); 17] = [
         (Self::ForgetsOneKey, "every added key is reported as present"),
         (Self::CountsItsBuilds, "answers depend only on the stored bytes and the probed key"),
-        (Self::TurnsTheLastAnswer, "a batch gives the same answers as single probes"),
-        (Self::ForgetsWhatGrows, "an incremental filter equals a filter built in one call"),
+        (Self::TurnsTheLastAnswer, "a batch of probes gives the same answers as single probes"),
+        (Self::ForgetsWhatGrows, "a filter built by single insertions equals a filter built in one call"),
         (Self::LearnsTooMuch, "after reports of false positives, added keys are still reported as present"),
-        (Self::HalvesItsRate, "the false-positive rate is as expected"),
-        (Self::FlattersItsRate, "the false-positive rate is as expected"),
+        (Self::HalvesItsRate, "the measured false-positive rate is close to the value of expected_fpr()"),
+        (Self::FlattersItsRate, "the measured false-positive rate is close to the value of expected_fpr()"),
         (Self::SaturatesWhenSmall, "small filters have about the expected false-positive rate"),
-        (Self::SeesKeysInNothing, "the filter of an empty SSTable has no keys"),
-        (Self::LosesARange, "no range with a key is reported as empty"),
+        (Self::SeesKeysInNothing, "a filter that uses memory but has no keys reports every key as absent"),
+        (Self::LosesARange, "a range that contains an added key is never reported as empty"),
         (
             Self::AnswersRangesUnasked,
             "`answers_ranges` returns whether the filter can report a range as empty",
         ),
         (Self::AnswersNoRange, "`answers_ranges` returns whether the filter can report a range as empty"),
         (Self::LosesKeysByName, "every added key is reported as present"),
-        (Self::IgnoresItsAllocation, "the memory of the filter is the memory that the allocation sets"),
+        (Self::IgnoresItsAllocation, "the filter uses as many bits per key as the allocation sets"),
         (Self::HidesMemory, "`memory_bytes` is close to the stored size"),
-        (Self::AcceptsCutBytes, "corruption is an error or a wrong answer"),
-        (Self::PanicsOnCutBytes, "corruption is an error or a wrong answer"),
+        (
+            Self::AcceptsCutBytes,
+            "with corrupt bytes, a filter returns an error or a wrong answer, and does not panic",
+        ),
+        (
+            Self::PanicsOnCutBytes,
+            "with corrupt bytes, a filter returns an error or a wrong answer, and does not panic",
+        ),
     ];
 }
 

@@ -58,7 +58,7 @@ impl Fault {
         (Self::MovesWhatMustBeMerged, "jobs are valid and change no lookup result"),
         (Self::JoinsARunItOverlaps, "jobs are valid and change no lookup result"),
         (Self::NamesATableTwice, "jobs are valid and change no lookup result"),
-        (Self::IsMoody, "equal shapes give equal jobs"),
+        (Self::IsMoody, "two picks for the same tree shape give the same job"),
         (Self::NeverRests, "the policy stops after a finite number of jobs"),
         (Self::IsIdle, PROMISE),
         (Self::StopsHalfway, PROMISE),
@@ -66,9 +66,9 @@ impl Fault {
         (Self::DropsBeforeOlder, "jobs are valid and change no lookup result"),
         (Self::DropsHalfARun, "jobs are valid and change no lookup result"),
         (Self::DropsWhatFits, PROMISE),
-        (Self::DropsTheNewest, "a drop removes only the oldest runs"),
+        (Self::DropsTheNewest, "a job that drops data removes only the oldest runs"),
         (Self::KeepsTooMuch, PROMISE),
-        (Self::StatesToMergeAll, "a policy that merges all runs merges all tables in each job"),
+        (Self::StatesToMergeAll, "if merges_all_runs() returns true, each job merges all SSTables"),
     ];
 }
 

@@ -38,14 +38,14 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
-        (Self::OffByOne, "`seek` and `find` return the right block"),
-        (Self::TrustsHeads, "`seek` and `find` return the right block"),
-        (Self::WrapsRound, "`seek` and `find` return the right block"),
-        (Self::MixesBatches, "a batch gives the same answers as single searches"),
-        (Self::TrustsHashes, "colliding hashes do not change answers"),
-        (Self::CountsItsBuilds, "the stored bytes depend only on the input"),
+        (Self::OffByOne, "`seek` and `find` return the block that can contain the key"),
+        (Self::TrustsHeads, "`seek` and `find` return the block that can contain the key"),
+        (Self::WrapsRound, "`seek` and `find` return the block that can contain the key"),
+        (Self::MixesBatches, "a batch of searches gives the same answers as single searches"),
+        (Self::TrustsHashes, "keys with equal hashes do not change the answers of searches"),
+        (Self::CountsItsBuilds, "two builds from equal input return equal bytes"),
         (Self::ReadsAllBlocks, "a search reads at most as many blocks as a binary search"),
-        (Self::HidesMemory, "the reported memory is plausible"),
+        (Self::HidesMemory, "the result of `memory_bytes` is plausible for the number of blocks"),
         (Self::AcceptsCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
         (Self::PanicsOnCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
         (Self::LeavesTheTable, "with corrupt bytes, a search returns an error or a block of the SSTable"),

@@ -51,22 +51,25 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
-        (Self::DropsTheTailOfAppends, "appended bytes are read back"),
-        (Self::WritesLate, "appends are visible at once; in table files, only after a sync"),
+        (Self::DropsTheTailOfAppends, "a read returns the appended bytes"),
+        (Self::WritesLate, "appended bytes are readable at once; in table files, only after a sync"),
         (Self::ReadsZerosBeyondTheEnd, "a read beyond the end is an error"),
         (Self::RefusesEmptyFiles, "a file may be empty"),
         (Self::LeavesPadding, "file sizes are exact, also near block boundaries"),
-        (Self::TruncatesInPlace, "creation replaces only the name of an existing file"),
+        (
+            Self::TruncatesInPlace,
+            "creating a file under an existing name does not change the old file for its open readers",
+        ),
         (Self::RenamesToFreeNamesOnly, "a rename replaces an existing file"),
-        (Self::ReopensToRead, "removed files stay readable"),
+        (Self::ReopensToRead, "an open file stays readable after its removal"),
         (Self::LinksByCopy, "links share their content"),
-        (Self::ListsBackwards, "names are listed in order"),
-        (Self::OpensWhatIsMissing, "missing files are errors"),
+        (Self::ListsBackwards, "a directory lists its files in the order of their names"),
+        (Self::OpensWhatIsMissing, "a call for a missing file returns an error"),
         (Self::LocksTwice, "a lock has at most one holder"),
-        (Self::SharesACursor, "concurrent readers do not disturb each other"),
+        (Self::SharesACursor, "concurrent reads return the appended bytes"),
         (Self::SortsAnswers, "a read of several parts equals single reads"),
         (Self::GivesUpAtAnError, "a read of several parts equals single reads"),
-        (Self::MapsTooLittle, "mapped bytes equal read bytes"),
+        (Self::MapsTooLittle, "a memory map of a file contains the appended bytes"),
     ];
 }
 

@@ -71,7 +71,7 @@ fn every_canary_is_caught_by_its_invariant() {
         (Fault::HasAnUnknownCode, "no two formats of the catalog have the same code"),
         (Fault::ForgetsTheLastEntry, "an iterator returns every entry in order"),
         (Fault::ForgetsValues, "an iterator returns every entry in order"),
-        (Fault::ForgetsValues, "every key is found, and no other key"),
+        (Fault::ForgetsValues, "a lookup finds every key of the block, and no other key"),
     ];
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));

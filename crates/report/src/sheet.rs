@@ -99,7 +99,10 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((
             "subjects",
-            format!("{id} is about \"{}\", but subjects has no such subject", claim.subject),
+            format!(
+                "{id} is about \"{}\", but the table subjects has no entry for this subject",
+                claim.subject
+            ),
         ));
     }
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {

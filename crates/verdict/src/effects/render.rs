@@ -113,7 +113,7 @@ impl Effects {
             of_kind.filter(is_found).map(|effect| self.factor_name(&effect.factors)).collect::<Vec<String>>()
         };
         let how = if of.rounds > 1 {
-            format!("over {}, corrected for all effects", counted(of.rounds, "round"))
+            format!("p-values over {}, corrected for the number of effects", counted(of.rounds, "round"))
         } else {
             "exact".to_owned()
         };

@@ -316,7 +316,8 @@ impl Rule {
         match (&self.to, &self.at) {
             (None, _) if !alone => Err((
                 "to",
-                "\"to\" is missing; set the other side, such as to = \"SUBJECT\" or to = { threads = 1 }"
+                "\"to\" is missing; name the other side of the comparison, such as to = \"SUBJECT\" or to = \
+                 { threads = 1 }"
                     .to_owned(),
             )),
             (Some(_), None) if alone => Err((
@@ -332,9 +333,11 @@ impl Rule {
             (_, Some(at)) if at.value.is_some() == at.by.is_some() => {
                 Err(("at", "\"at\" needs exactly one of the keys \"value\" and \"by\"".to_owned()))
             }
-            (_, Some(at)) if at.by.is_some() && self.to.is_none() => {
-                Err(("at", "at.by needs the other side; set it, such as to = \"SUBJECT\"".to_owned()))
-            }
+            (_, Some(at)) if at.by.is_some() && self.to.is_none() => Err((
+                "at",
+                "at.by needs the other side of the comparison; name it with \"to\", such as to = \"SUBJECT\""
+                    .to_owned(),
+            )),
             _ if !self.sweep.is_empty() && (crosses || compare == Compare::Rank) => {
                 Err(("sweep", "this comparison ignores \"sweep\"; remove the key".to_owned()))
             }

@@ -94,7 +94,7 @@ pub struct SheetFault {
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {
-        return Err(("metric", format!("{id} is about {}", claim.metric)));
+        return Err(("metric", format!("{id} is a claim about {}, which is not in metric", claim.metric)));
     }
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((

@@ -325,8 +325,8 @@ impl Trial {
         let mut wrong = 0;
         let found = search.search(|per_second| -> TrialResult<_> {
             let probed = self.once(number, phase, Rate::Open { per_second })?;
-            let rows = self.phases.pop().expect("a phase has rows");
-            let stream = self.streams.pop().expect("a phase has a stream");
+            let rows = self.phases.pop().expect("a phase has at least one row");
+            let stream = self.streams.pop().expect("a phase has at least one stream");
             wrong += rows.wrong;
             Ok(((rows, stream), search.objective.missed(&probed)))
         })?;

@@ -300,8 +300,8 @@ impl Shadow {
                 if shadow.value(expected.index(), version) != value {
                     verdict.complain(|| {
                         format!(
-                            "key {} has another value than expected; the expected value is the value of \
-                             version {version}",
+                            "key {} has another value than expected; expected the value that the write of \
+                             version {version} wrote",
                             dsl::token(key)
                         )
                     });

@@ -152,7 +152,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
             .set(&c::TRIAL, 0_u64)
             .set(&c::PHASE, series.place[2].as_str())
             .set(&c::OPERATION, results::columns::ALL);
-        row.set_swept(RUN, &(run + 1).to_string()).expect("runs are swept");
+        row.set_swept(RUN, &(run + 1).to_string()).expect("the column with the run is a swept column");
         match series.metric.kind {
             ValueType::Integer => row.set(series.metric, value.round() as u64),
             _ => row.set(series.metric, value),

@@ -104,7 +104,10 @@ impl Process {
                 Ok(part) => printed.extend(part),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    return Ok(Err(format!("no result within {} s", CHECK_PATIENCE.as_secs())));
+                    return Ok(Err(format!(
+                        "the process printed no result within {} s",
+                        CHECK_PATIENCE.as_secs()
+                    )));
                 }
             }
         }

@@ -211,7 +211,10 @@ impl TraceRecords for Queries {
         let mut notes: Vec<String> = self.seeks.note().into_iter().collect();
         if self.families > 0 {
             let count = self.families;
-            notes.push(format!("{count} operations belong to other column families than the default family"));
+            notes.push(format!(
+                "{count} operations belong to column families other than the default family; a replay puts \
+                 the number of the column family in front of their keys"
+            ));
         }
         notes
     }

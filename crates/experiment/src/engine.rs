@@ -40,7 +40,7 @@ pub(crate) fn default_engine() -> Choice {
 /// # Panics
 /// Panics if the engine was not parsed by [`read_engine`].
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
-    CATALOG.build(choice).expect("an engine that read_engine parsed can be constructed")
+    CATALOG.build(choice).expect("read_engine parsed the engine, so its parameters are valid")
 }
 
 /// Returns whether an engine has the limitation `limit`.

@@ -33,7 +33,7 @@ pub(super) fn check_capacity<'a>(
     match cells.iter().any(|cell| cell.design.has_budget()) && named.any(sets_capacity) {
         true => {
             Err("design.memory gives the cache all memory that memtables, filters and fence pointers do not \
-            use; remove design.memory or design.cache.capacity"
+                use, so design.cache.capacity has no effect; remove design.memory or design.cache.capacity"
                 .to_owned())
         }
         false => Ok(()),
@@ -60,7 +60,7 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
             Some(other) if other != own => {
                 return Err(format!(
                     "configuration \"{}\" has a memory budget of {own}, but other configurations have \
-                     {other}; set one budget for all",
+                     {other}; set one budget for all configurations",
                     cell.label
                 ));
             }

@@ -209,7 +209,7 @@ impl Base<'_> {
             }
             (Root::Design, [axis_name, "kind"]) => {
                 format!(
-                    "sweep the path \"{}\" instead, whose values are kinds",
+                    "sweep the path \"{}\" instead; its values are the names of variants",
                     ConfigPath::of_axis(axis_name)
                 )
             }
@@ -249,7 +249,7 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     match known.is_empty() {
         true => format!("{of} has no parameters"),
         false if known.iter().any(|known| known == name) => {
-            format!("only other variants of {of} have this parameter")
+            format!("only variants of {of} that this experiment does not run have this parameter")
         }
         false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
@@ -330,9 +330,12 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         let reason = match &phase.work {
             _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time; set operations instead of seconds".to_owned()
+                "ends after a time, but counted mode measures no time; set operations instead of seconds"
+                    .to_owned()
             }
-            Work::Roles(_) => "has roles, which need concurrent threads".to_owned(),
+            Work::Roles(_) => "has roles, which need concurrent threads, but counted mode runs only one \
+                thread"
+                .to_owned(),
             Work::Step(StoreStep::Sleep(_)) => {
                 "has step = \"sleep\", which has no effect on counters".to_owned()
             }
@@ -512,7 +515,10 @@ mod tests {
                 "design.bloom.bits_per_ky",
                 "no configuration has the parameter \"bits_per_ky\"; did you mean \"bits_per_key\"?",
             ),
-            ("design.bloom.kind", "sweep the path \"design.bloom\" instead, whose values are kinds"),
+            (
+                "design.bloom.kind",
+                "sweep the path \"design.bloom\" instead; its values are the names of variants",
+            ),
             ("phase.look.keys.thta", "did you mean \"theta\"? Valid: \"contiguous\", \"theta\""),
             ("design.hash.seed", "no configuration has the parameter \"seed\"; hash has no parameters"),
         ] {

@@ -13,7 +13,7 @@ use super::engine::{engine, engine_label, is_limited};
 use super::families;
 
 /// The reason why an engine with background threads cannot run in counted mode.
-const COUNTED: &str = "because its background threads depend on timing";
+const COUNTED: &str = "because the timing of its background threads affects its counters";
 
 /// Returns the number of design settings that only one of the two engines supports. A setting that neither engine
 /// supports does not count. The result is 0 for two builds of one engine.
@@ -144,7 +144,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         }
         if cell.design.to_toml().contains_key("memory") {
             return Some(format!(
-                "engine \"{engine}\" has no equivalent of design.memory; set memtable.capacity and cache.capacity"
+                "engine \"{engine}\" has no equivalent of design.memory; remove design.memory, and set \
+                 memtable.capacity and cache.capacity"
             ));
         }
     }
@@ -157,8 +158,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(phase) = asking.filter(|_| !built.reports_levels_and_stalls()) {
         let name = &phase.name;
         return Some(format!(
-            "engine \"{engine}\" does not report stalls and level-0 runs, but phase.{name}.rate limits them; \
-             remove the limits stalls and level0_runs"
+            "engine \"{engine}\" does not report stalls and level-0 runs, but phase.{name}.rate limits \
+             them; remove stalls and level0_runs from this rate"
         ));
     }
     built.identify().err().map(|missing| missing.to_string())

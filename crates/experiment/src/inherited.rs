@@ -33,7 +33,8 @@ impl Experiment {
         let name = axis.name();
         (!taken.is_empty()).then(|| {
             format!(
-                "{name}: swept variants with this parameter inherit {} from the base design",
+                "{name}: the base design sets {}; swept variants with a parameter of this name use this \
+                 value instead of their own default",
                 taken.join(", ")
             )
         })

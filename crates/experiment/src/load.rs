@@ -412,7 +412,8 @@ impl<'a> Loader<'a> {
         for factor in &sweep.factors {
             if let Some(set) = self.sets.exactly(&factor.path) {
                 let message = format!(
-                    "the sweep already sets this path, so a single value has no effect; set \"sweep.{path}\" = [ … ]",
+                    "the sweep already contains values for this path, so a single value has no effect; to \
+                     change the swept values, set \"sweep.{path}\" = [ … ]",
                     path = factor.path
                 );
                 return Err(set.problem(&self.file, message));

@@ -93,8 +93,8 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
         return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
     }
     if is_one_of(&OPEN_LOOP) && !is_open(judged) {
-        let message = "runs in a closed loop, where each operation starts when the previous operation ends; \
-                       set a rate, such as";
+        let message = "runs in a closed loop, but this metric needs an open loop, in which operations start \
+                       at a fixed rate; set a rate, such as";
         return Some(format!("phase \"{phase}\" {message} phase.{phase}.rate = 10_000"));
     }
     if *metric == c::SUSTAINED_OPS_PER_SECOND && !matches!(judged.rate, Rate::Sustained(_)) {

@@ -42,8 +42,8 @@ impl VerdictSpec {
             known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
         }
         if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
-            let message = "within names all swept paths, so no two configurations are compared; remove a \
-                           path from within";
+            let message = "within contains all swept paths, so lsmbench would compare each configuration \
+                           only with itself; remove a path from within";
             return Err(("within", message.to_owned()));
         }
         if let Some(threshold) = self.threshold.filter(|value| !(*value > 0.0 && *value <= 1.0)) {

@@ -37,15 +37,22 @@ fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
-        _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate")),
-        _ if is_timed_warm_up => {
-            Some(format!("the warm-up of phase {name} ends by time, not after operations"))
+        _ if phase.rate != Rate::Closed => {
+            Some(format!("phase {name} sets a rate, but slices need a closed loop"))
         }
-        Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-            Some(format!("phase {name} ends by time, not after operations"))
+        _ if is_timed_warm_up => Some(format!(
+            "the warm-up of phase {name} ends after a time, so its number of operations may differ between \
+             configurations"
+        )),
+        Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => Some(format!(
+            "phase {name} ends after a time, so its number of operations may differ between configurations"
+        )),
+        Work::Roles(_) => Some(format!(
+            "phase {name} has roles, whose numbers of operations may differ between configurations"
+        )),
+        Work::Replay(_) => {
+            Some(format!("phase {name} replays a trace, which lsmbench cannot divide into slices"))
         }
-        Work::Roles(_) => Some(format!("phase {name} has roles, and roles may end after a time")),
-        Work::Replay(_) => Some(format!("phase {name} replays a trace")),
         Work::Load(_) | Work::Mixed(_) | Work::Step(_) => None,
     }
 }

@@ -159,7 +159,8 @@ impl Trials {
             ));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
-            let message = "expected the relative half-width of a confidence interval, above 0 and below 1";
+            let message = "expected the relative half-width of a confidence interval, above 0 and below 1, \
+                           such as 0.01";
             return Err(("precision", message.to_owned()));
         }
         if self.budget.is_some_and(|budget| budget.0 == 0) {

@@ -69,8 +69,8 @@ Run experiments
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
-  submit       Print or submit an experiment in parts, for many machines
-  merge        Merge the parts of an experiment and judge them
+  submit       Print or submit jobs that run an experiment on many machines
+  merge        Merge the parts of an experiment and print the verdict
 
 Analyze results
   plot         Redraw charts from results
@@ -134,9 +134,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
-    /// Print or submit an experiment in parts, for many machines
+    /// Print or submit jobs that run an experiment on many machines
     Submit(SubmitArguments),
-    /// Merge the parts of an experiment and judge them
+    /// Merge the parts of an experiment and print the verdict
     Merge(MergeArguments),
     /// Redraw charts from results
     Plot(PlotArguments),
@@ -200,7 +200,8 @@ pub(crate) enum Command {
 pub(crate) struct CompareArguments {
     /// Baseline results of one experiment, or a folder of experiments.
     ///
-    /// Several folders of one experiment are sessions. Times are then compared by the medians of the sessions.
+    /// Several results of one experiment in this folder are sessions. lsmbench then compares times by the medians of
+    /// the sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results of one experiment, or a folder of experiments
@@ -264,7 +265,7 @@ pub(crate) struct EnginesArguments {
     /// Results of experiments that sweep engines, or folders of such results
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
-    /// Compare all other rows with the row of this label
+    /// Compare all other engines with the engine of this label
     #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
     pub(crate) baseline: String,
     /// Copy the needed results into this folder and render from the copy.
@@ -336,7 +337,7 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct FixturesArguments {
-    /// Folder of results that contains the stores
+    /// Folder of results whose fixtures are listed or removed
     #[arg(value_name = "RESULTS", default_value = "results")]
     pub(crate) results: PathBuf,
     /// Remove one fixture by its name, all fixtures, or stale fixtures

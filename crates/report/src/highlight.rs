@@ -13,7 +13,7 @@ use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 pub struct Highlight {
     /// The disputed question that the report answers first.
     pub question: String,
-    /// Names of the claims.
+    /// Names of the claims about the question.
     pub ids: Ids,
     /// Theoretical values of another design that has the same name as the documented design, such as the lazy leveling
     /// of Dostoevsky. The report prints these values next to the claims.

@@ -40,7 +40,10 @@ pub(crate) fn read(
         let below = over.as_ref().map_or(1.0, |over| over[trial]);
         *number *= scale / below;
         if !number.is_finite() {
-            return Err(format!("{} is 0 in trial {trial}", quantity.over.as_deref().unwrap_or_default()));
+            return Err(format!(
+                "{} is 0 in trial {trial}, so the quotient of the two columns is undefined",
+                quantity.over.as_deref().unwrap_or_default()
+            ));
         }
     }
     Ok(Sample::new("", numbers))

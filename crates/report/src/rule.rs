@@ -14,7 +14,7 @@ use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Th
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
-    /// Names of the claims.
+    /// Names of the claims that the rule tests, such as `"cs265-001..cs265-007"`.
     pub ids: Ids,
     /// Metric of the claims, as the document names it.
     pub metric: Texts,
@@ -24,9 +24,9 @@ pub struct Rule {
     pub column: Option<Quantity>,
     /// Names of the phases whose values are summed. Default: the rows of any phase.
     pub phase: Texts,
-    /// Kind of operation. Default: `all`.
+    /// Kind of operation whose rows are read. Default: `all`.
     pub operation: Option<String>,
-    /// Further columns, each with the values that select rows.
+    /// Further columns that select rows, each with the selected values.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
     /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
@@ -35,9 +35,9 @@ pub struct Rule {
     /// Swept columns. An "up to" claim is compared with the largest value over all combinations of the values in these
     /// columns.
     pub sweep: Texts,
-    /// The column of the results that contains each parameter of the claims.
+    /// Parameters of the claims, each with the column of the results that contains its value.
     pub params: BTreeMap<String, ParamColumn>,
-    /// Number of CPU cores that the measurement needs.
+    /// Number of CPU cores that the measurement needs. On a machine with fewer cores, the claims are not tested.
     pub cores: Option<Cores>,
     /// How the claim and the measurement are compared.
     pub compare: Option<Compare>,
@@ -316,7 +316,8 @@ impl Rule {
         match (&self.to, &self.at) {
             (None, _) if !alone => Err((
                 "to",
-                "\"to\" is missing; set the other side, such as to = \"SUBJECT\" or to = { threads = 1 }"
+                "\"to\" is missing; name the other side of the comparison, such as to = \"SUBJECT\" or to = \
+                 { threads = 1 }"
                     .to_owned(),
             )),
             (Some(_), None) if alone => Err((
@@ -332,9 +333,11 @@ impl Rule {
             (_, Some(at)) if at.value.is_some() == at.by.is_some() => {
                 Err(("at", "\"at\" needs exactly one of the keys \"value\" and \"by\"".to_owned()))
             }
-            (_, Some(at)) if at.by.is_some() && self.to.is_none() => {
-                Err(("at", "at.by needs the other side; set it, such as to = \"SUBJECT\"".to_owned()))
-            }
+            (_, Some(at)) if at.by.is_some() && self.to.is_none() => Err((
+                "at",
+                "at.by needs the other side of the comparison; name it with \"to\", such as to = \"SUBJECT\""
+                    .to_owned(),
+            )),
             _ if !self.sweep.is_empty() && (crosses || compare == Compare::Rank) => {
                 Err(("sweep", "this comparison ignores \"sweep\"; remove the key".to_owned()))
             }

@@ -94,12 +94,15 @@ pub struct SheetFault {
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {
-        return Err(("metric", format!("{id} is about {}", claim.metric)));
+        return Err(("metric", format!("{id} is a claim about {}, which is not in metric", claim.metric)));
     }
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((
             "subjects",
-            format!("{id} is about \"{}\", but subjects has no such subject", claim.subject),
+            format!(
+                "{id} is about \"{}\", but the table subjects has no entry for this subject",
+                claim.subject
+            ),
         ));
     }
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {

@@ -75,7 +75,7 @@ impl<'a> Conclusion<'a> {
             text += &wrapped("Profile: ", "         ", &graph.summary);
         }
         if !manifest.cpu_profiles.is_empty() && manifest.flame_graphs.is_empty() {
-            let none = "no verdict about a time is decided, so lsmbench compares no profiles.";
+            let none = "no verdict on a time is decided, so lsmbench compares no CPU profiles.";
             text += &wrapped("Profile: ", "         ", none);
         }
         let rule = self.experiment.gate.as_ref();

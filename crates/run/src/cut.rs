@@ -58,8 +58,8 @@ impl Cut {
         let most = rounds * others.max(1);
         Err(Problem::new(format!(
             "{count} parts are not possible. A timed experiment of {rounds} rounds can have up to {rounds} \
-             parts, or a multiple of {rounds} up to {most}. With such a multiple, each part runs only some of \
-             the configurations"
+             parts, or a multiple of {rounds} up to {most}. If the number of parts is above {rounds}, each \
+             part runs only some of the configurations"
         )))
     }
 

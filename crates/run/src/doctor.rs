@@ -120,8 +120,8 @@ fn quota(_: &Subject) -> MachineFinding {
 fn siblings(_: &Subject) -> MachineFinding {
     let active = read("/sys/devices/system/cpu/smt/active");
     let shared = active.as_deref() == Some("1");
-    let advice = "two hardware threads share the caches and execution units of a core; disable SMT, or \
-                  leave every second CPU idle";
+    let advice = "two hardware threads share the caches and execution units of a core, so they slow each \
+                  other down; disable SMT, or leave every second CPU idle";
     let value =
         active.map(|_| if shared { "two threads per core" } else { "one thread per core" }.to_owned());
     finding("hyper-threading", value, shared.then_some(advice))
@@ -137,7 +137,7 @@ fn governor(_: &Subject) -> MachineFinding {
 fn turbo(_: &Subject) -> MachineFinding {
     let intel = read("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     let on = intel.or_else(|| read("/sys/devices/system/cpu/cpufreq/boost").map(|on| on == "1"));
-    let advice = "the CPU frequency falls as the CPU warms up; disable turbo";
+    let advice = "with turbo, the CPU frequency falls as the CPU warms up; disable turbo";
     finding(
         "turbo",
         on.map(|on| if on { "on" } else { "off" }.to_owned()),
@@ -267,7 +267,7 @@ fn scheduler(subject: &Subject) -> MachineFinding {
     let all = subject.queue("scheduler");
     let chosen = all.as_deref().and_then(|all| Some(all.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let slow = matches!(chosen.as_deref(), Some("bfq" | "cfq"));
-    let advice = "the scheduler delays requests for fairness; select \"none\" or \"mq-deadline\"";
+    let advice = "the I/O scheduler delays requests for fairness; select \"none\" or \"mq-deadline\"";
     finding("I/O scheduler", chosen, slow.then_some(advice))
 }
 

@@ -249,7 +249,9 @@ impl Site {
         };
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(changed(format!("its {RECORD} has another format version or another key")));
+            return Err(changed(format!(
+                "its {RECORD} has another format version or describes another fixture"
+            )));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
@@ -300,7 +302,8 @@ impl Site {
             done: report.done,
             files: files_in(&spec.directory)?,
         };
-        let text = serde_json::to_string_pretty(&record).expect("records are plain data");
+        let text = serde_json::to_string_pretty(&record)
+            .expect("the record contains only types that serialize to JSON");
         let place = data.path().join(RECORD);
         fs::write(&place, text)
             .map_err(|error| Problem::doing(format!("write {}", place.display()), error))?;

@@ -137,7 +137,10 @@ impl Home {
             1 => folder.join(format!("{}-{started}", self.experiment)),
             _ => folder.join(format!("{}-{started}-{number}", self.experiment)),
         });
-        let target = numbered.into_iter().find(|target| !target.exists()).expect("some number is free");
+        let target = numbered
+            .into_iter()
+            .find(|target| !target.exists())
+            .expect("the sequence of numbers is infinite");
         std::fs::rename(self.folder.root(), &target)
             .map_err(|error| Problem::doing(format!("move {} aside", self.folder.root().display()), error))?;
         // The lock was moved with the folder.

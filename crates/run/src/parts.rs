@@ -138,7 +138,9 @@ impl Parts {
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;
-            return against(&format!("the part has another version of {axis} {kind}, {package} {version},"));
+            return against(&format!(
+                "the part has {axis} {kind} from {package} {version}, which is another version"
+            ));
         }
         if let Some(engine) = other_engine(one, other) {
             return against(&format!("the part ran another version of the engine {engine}"));

@@ -78,7 +78,7 @@ impl Progress {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{prefix} {bar:20} {wide_msg}");
-            let style = style.expect("the template is right").progress_chars("━╸─");
+            let style = style.expect("the template of the progress bar is valid").progress_chars("━╸─");
             let bar = ProgressBar::new((seconds * POSITIONS_PER_SECOND) as u64);
             bar.enable_steady_tick(TICK);
             bar.with_style(style).with_prefix(experiment.to_owned())

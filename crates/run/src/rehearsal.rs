@@ -19,8 +19,8 @@ use super::trial_spec::trial_spec;
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {
-    let table = TASK.parse().expect("the workload is TOML");
-    Task::from_toml(&table).expect("the workload is valid")
+    let table = TASK.parse().expect("TASK is valid TOML");
+    Task::from_toml(&table).expect("TASK is a valid workload")
 }
 
 /// Runs the rehearsals of an experiment in a scratch folder inside `out`.

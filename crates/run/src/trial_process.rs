@@ -52,8 +52,8 @@ impl TrialProcess {
         // Ctrl-C at a terminal is for the parent, which ends its trials in order.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| Problem::doing("start the trial process", error))?;
-        let mut lifeline = child.stdin.take().expect("standard input is piped");
-        let out = child.stdout.take().expect("standard output is piped");
+        let mut lifeline = child.stdin.take().expect("standard input of the trial process is a pipe");
+        let out = child.stdout.take().expect("standard output of the trial process is a pipe");
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(out).lines().map_while(Result::ok);
@@ -64,7 +64,8 @@ impl TrialProcess {
         if let Some(limit) = &limit {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }
-        let text = serde_json::to_string(spec).expect("specifications are plain data");
+        let text =
+            serde_json::to_string(spec).expect("a specification contains only types that serialize to JSON");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
         let process = Self { child, lines, lifeline, limit, engine: spec.configuration.engine.label(), line };
         sent.map_err(|error| Problem::doing("write to the trial process", error))?;
@@ -92,7 +93,7 @@ impl TrialProcess {
 
     /// Sends the order to run `turn` to the process.
     pub(super) fn give(&mut self, turn: Turn) {
-        let text = serde_json::to_string(&turn).expect("turns are plain data");
+        let text = serde_json::to_string(&turn).expect("a turn contains only types that serialize to JSON");
         // A process that has ended is reported with its exit status by the next event.
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }

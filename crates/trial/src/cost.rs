@@ -75,10 +75,10 @@ pub fn clock_cost() -> HarnessCost {
 }
 
 fn phase() -> Arc<PhasePlan> {
-    let workload =
-        Workload::from_toml(&WORKLOAD.parse().expect("the text is TOML")).expect("the table is a workload");
-    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("the workload can be planned");
-    Arc::clone(plan.phases().last().expect("the workload has phases"))
+    let workload = Workload::from_toml(&WORKLOAD.parse().expect("WORKLOAD is valid TOML"))
+        .expect("WORKLOAD is a valid workload");
+    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("the plan of WORKLOAD is valid");
+    Arc::clone(plan.phases().last().expect("WORKLOAD has at least one phase"))
 }
 
 /// Returns the time for generation, timing and recording of one operation, in nanoseconds.

@@ -341,8 +341,8 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
     let busy = ops * mean / 1e9;
     (ops >= LEAST_OPS && busy > MOST * seconds * threads).then(|| {
         format!(
-            "{ops} operations with a mean of {mean:.0} ns need {busy:.3} s, more than twice the \
-             {seconds:.3} s of {threads} threads"
+            "{ops} operations with a mean of {mean:.0} ns need {busy:.3} s, more than twice the time of \
+             {threads} threads in {seconds:.3} s"
         )
     })
 }

@@ -90,7 +90,7 @@ impl StepContext<'_> {
                 Ok(())
             }
             StoreStep::Reopen => {
-                unreachable!("the caller executes the step reopen, because it replaces the store")
+                unreachable!("the caller executes the step reopen, because this step replaces the store")
             }
         }
     }

@@ -60,7 +60,7 @@ pub fn run_trial_process() -> bool {
 }
 
 fn send(message: &Message) {
-    let line = serde_json::to_string(message).expect("messages are plain data");
+    let line = serde_json::to_string(message).expect("a message contains only types that serialize to JSON");
     let mut out = std::io::stdout().lock();
     // A parent that has exited does not need the message.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
@@ -89,7 +89,7 @@ fn die_with_the_parent() -> TrialResult<()> {
 /// Does nothing, because lsmbench cannot make this kernel kill a process when its parent ends. `lsmbench doctor`
 /// reports this as [`types::PlatformPart::EndWithParent`].
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::unnecessary_wraps, reason = "the call of Linux can fail")]
+#[expect(clippy::unnecessary_wraps, reason = "on Linux, the function of this name can fail")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
@@ -325,8 +325,8 @@ impl Trial {
         let mut wrong = 0;
         let found = search.search(|per_second| -> TrialResult<_> {
             let probed = self.once(number, phase, Rate::Open { per_second })?;
-            let rows = self.phases.pop().expect("a phase has rows");
-            let stream = self.streams.pop().expect("a phase has a stream");
+            let rows = self.phases.pop().expect("a phase has at least one row");
+            let stream = self.streams.pop().expect("a phase has at least one stream");
             wrong += rows.wrong;
             Ok(((rows, stream), search.objective.missed(&probed)))
         })?;

@@ -34,8 +34,9 @@ pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<S
         false => "only more trials narrow the CIs",
     };
     Some(format!(
-        "Slices of phase {phase}: {} pairs in {} restarts. The ratio of two trials of the baseline varies by ±{} \
-         between restarts; the noise within a restart causes ±{} of this variation. Therefore, {advice}.",
+        "Slices of phase {phase}: {} pairs of slices in {} process restarts. The ratio of two trials of the \
+         baseline varies by ±{} between restarts; the noise within a restart causes ±{} of this variation. \
+         Therefore, {advice}.",
         spread.pairs,
         spread.restarts,
         percent(spread.total),
@@ -90,7 +91,7 @@ mod tests {
             has_equal_memory: false,
         };
         let note = slices_note(&facts, &Table::new(schema, rows)).unwrap();
-        assert!(note.contains("48 pairs in 3 restarts"), "{note}");
+        assert!(note.contains("48 pairs of slices in 3 process restarts"), "{note}");
         assert!(
             note.contains("varies by ±10.0% between restarts; the noise within a restart causes ±0.0%"),
             "{note}"

@@ -359,7 +359,10 @@ impl Checker<'_> {
                 None => "nothing".to_owned(),
                 Some(value) => {
                     let version = self.shadow.version(operation.key.index());
-                    format!("the value of version {version}, which has {} bytes", value.len())
+                    format!(
+                        "the value that the write of version {version} wrote, which has {} bytes",
+                        value.len()
+                    )
                 }
             },
         };

@@ -187,7 +187,7 @@ mod tests {
             ("{ get = -1 }", Some("get"), "a weight must be 0 or more"),
             ("{ get = inf }", Some("get"), "finite number"),
             ("{ get = \"much\" }", Some("get"), "expected a number"),
-            ("{ git = 1 }", Some("git"), "mix has no \"git\"; did you mean \"get\"?"),
+            ("{ git = 1 }", Some("git"), "mix has no key \"git\"; did you mean \"get\"?"),
             ("{ get = 0 }", None, "sum to 0"),
             ("{ get = 0.95, put = 0.5 }", None, "the shares of mix sum to 1.45, not 1"),
             ("{}", None, "sum to 0"),

@@ -86,8 +86,8 @@ pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, Tar
     };
     Ok(at.map(|at| {
         format!(
-            "the first entries in key order that differ in key or value: the store has {}, but the model has \
-             {}",
+            "the entries of the store and the model differ; at the first difference in key order, the store \
+             has {}, but the model has {}",
             name(found.get(at)),
             name(expected.get(at))
         )

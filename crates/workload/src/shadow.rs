@@ -206,7 +206,7 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let order = self.order.as_ref().expect("sort_keys was called before");
+        let order = self.order.as_ref().expect("sort_keys has already been called");
         let place = order.place(start);
         let places = if backward { 0..place + 1 } else { place..order.places(keys) };
         self.visit(places, limit, backward, &mut visit);
@@ -221,7 +221,7 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let places = self.order.as_ref().expect("sort_keys was called before").places(keys);
+        let places = self.order.as_ref().expect("sort_keys has already been called").places(keys);
         self.visit(0..places, 1, backward, &mut visit);
         true
     }
@@ -241,7 +241,7 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let order = self.order.as_ref().expect("sort_keys was called before");
+        let order = self.order.as_ref().expect("sort_keys has already been called");
         let place = |bound| order.lower_bound(&*self.format, bound, keys);
         let places = place(low)..place(high);
         self.visit(places, limit, backward, &mut visit);
@@ -257,7 +257,7 @@ impl Shadow {
         backward: bool,
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) {
-        let order = self.order.as_ref().expect("sort_keys was called before");
+        let order = self.order.as_ref().expect("sort_keys has already been called");
         let mut key = std::mem::take(&mut self.key);
         let mut read = 0;
         while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
@@ -300,8 +300,8 @@ impl Shadow {
                 if shadow.value(expected.index(), version) != value {
                     verdict.complain(|| {
                         format!(
-                            "key {} has another value than expected; the expected value is the value of \
-                             version {version}",
+                            "key {} has another value than expected; expected the value that the write of \
+                             version {version} wrote",
                             dsl::token(key)
                         )
                     });
@@ -347,7 +347,7 @@ impl Shadow {
 
     fn values(&self, version: u32) -> &Values {
         let era = self.eras.iter().rev().find(|era| version > era.after);
-        &era.expect("begin was called before the writes of a phase").values
+        &era.expect("begin has been called before the first write of the phase").values
     }
 
     /// Sorts the first `keys` keys, if their order is not known yet. Returns false if the keys cannot be sorted,
@@ -377,7 +377,7 @@ impl Expected<'_> {
     /// Advances to the next live key, encodes that key, and returns its version.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
-        let order = self.shadow.order.as_ref().expect("sort_keys was called before");
+        let order = self.shadow.order.as_ref().expect("sort_keys has already been called");
         while let Some(index) = order.index(self.place, keys) {
             self.place += 1;
             let version = self.shadow.version(index);
@@ -392,7 +392,7 @@ impl Expected<'_> {
 
     /// Returns the index of the key that was encoded last.
     fn index(&self) -> u64 {
-        let order = self.shadow.order.as_ref().expect("sort_keys was called before");
+        let order = self.shadow.order.as_ref().expect("sort_keys has already been called");
         let keys = self.shadow.versions.len() as u64;
         order.index(self.place - 1, keys).expect("the iterator has encoded a key")
     }

@@ -49,7 +49,7 @@ impl Spelling {
         match keys.find(|(_, hint)| !hint.is_empty()) {
             None => Ok(()),
             Some((wrong, hint)) => {
-                let message = format!("{place} has no \"{wrong}\"; {}", hint.trim_end());
+                let message = format!("{place} has no key \"{wrong}\"; {}", hint.trim_end());
                 Err(ChoiceError::at(wrong.clone(), message))
             }
         }
@@ -62,7 +62,7 @@ impl Spelling {
         };
         let list = self.known.join(", ");
         let hint = closest(wrong, &self.known);
-        Err(ChoiceError::at(wrong.clone(), format!("{place} has no \"{wrong}\"; {hint}Valid: {list}")))
+        Err(ChoiceError::at(wrong.clone(), format!("{place} has no key \"{wrong}\"; {hint}Valid: {list}")))
     }
 }
 

@@ -149,7 +149,7 @@ mod tests {
             ),
             ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
             ("step = \"compact\"\nseconds = 1", "seconds", "only a sleep has a length"),
-            ("step = \"flush\"\nsize = 1", "size", "a step has no \"size\"; Valid: name, step"),
+            ("step = \"flush\"\nsize = 1", "size", "a step has no key \"size\"; Valid: name, step"),
         ] {
             let error = read(text).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");

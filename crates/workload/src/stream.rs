@@ -89,7 +89,7 @@ impl Stream {
                 let stream = MixedStream::new(phase, mixed, (thread, share), from);
                 (StreamWork::Mixed(Box::new(stream)), share.owned)
             }
-            (_, None) => unreachable!("the phase has no streams"),
+            (_, None) => unreachable!("only phases with a load or a mix have streams"),
         };
         Self { phase: Arc::clone(phase), thread, owned, existing: from.keys, work }
     }

@@ -37,10 +37,13 @@ pub(super) fn conditional_settings(design: &Design, is_counted: bool) -> Vec<Con
 fn idle_niceness(design: &Design, is_counted: bool) -> Option<&'static str> {
     let threads = &design.options.threads;
     match (threads.inline, threads.background) {
-        _ if is_counted => Some("in counted mode, writes run the compactions; use trials.mode = \"timed\""),
-        (InlineWork::All, _) => {
-            Some("with threads.inline = \"all\", writes run the compactions; use inline = \"none\"")
-        }
+        _ if is_counted => Some(
+            "in counted mode, the threads that write also run the compactions; use trials.mode = \"timed\"",
+        ),
+        (InlineWork::All, _) => Some(
+            "with threads.inline = \"all\", the threads that write also run the compactions; use inline = \
+             \"none\"",
+        ),
         (InlineWork::None, BackgroundThreads::Shared) => Some(
             "with threads.background = \"shared\", one thread runs flushes and compactions; use background = \
              \"apart\"",
@@ -56,18 +59,21 @@ fn idle_reservation(design: &Design, is_counted: bool) -> Option<String> {
     let is_mapped = storage.params().get("log").and_then(Value::as_str) == Some("mapped");
     match (EngineOptions::of(design).log, design.options.threads.inline) {
         _ if is_counted => {
-            Some("in counted mode, no thread reserves space; use trials.mode = \"timed\"".to_owned())
+            Some("in counted mode, no thread reserves space for WALs; use trials.mode = \"timed\"".to_owned())
         }
-        (_, InlineWork::Flush | InlineWork::All) => {
-            Some("without a flush thread, no thread reserves space; use threads.inline = \"none\"".to_owned())
-        }
+        (_, InlineWork::Flush | InlineWork::All) => Some(
+            "without a flush thread, no thread reserves space for WALs; use threads.inline = \"none\""
+                .to_owned(),
+        ),
         (Log::None, _) => Some(format!("wal = \"{wal}\" writes no WAL; use wal = \"buffered\"")),
-        (Log::Sync | Log::Interval { .. }, _) => {
-            Some(format!("wal = \"{wal}\" syncs the WAL; use wal = \"buffered\""))
-        }
+        (Log::Sync | Log::Interval { .. }, _) => Some(format!(
+            "lsmbench reserves space only for a WAL that it does not sync, but wal = \"{wal}\" syncs the \
+             WAL; use wal = \"buffered\""
+        )),
         (Log::Buffered, InlineWork::None) => (!is_mapped).then(|| {
             format!(
-                "storage = \"{storage}\" does not map the WAL; use a storage with log = \"mapped\", such as \"mmap\""
+                "storage = \"{storage}\" does not map the WAL into memory; use a storage with log = \
+                 \"mapped\", such as \"mmap\""
             )
         }),
     }
@@ -81,8 +87,8 @@ fn idle_filters(design: &Design) -> Option<String> {
     // Filters that are built from keys may also answer scans.
     (axis == "culling" && !filters.needs_keys()).then(|| {
         format!(
-            "with culling = \"{culling}\", gets do not use the filters of SSTables, which only take memory; use bloom = \
-             \"none\""
+            "with culling = \"{culling}\", gets use an index of all keys instead of the filters of \
+             SSTables, so the filters only take memory; use bloom = \"none\""
         )
     })
 }

@@ -8,7 +8,7 @@ use super::OverrideArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArguments {
-    /// Folder of the parts, which `lsmbench run --part` had as --out
+    /// Folder of the parts: the --out of `lsmbench run --part`
     #[arg(value_name = "PARTS", default_value = "parts")]
     pub(crate) parts: PathBuf,
     /// New results folder of the experiment

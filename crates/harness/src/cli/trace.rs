@@ -13,7 +13,7 @@ pub(crate) enum TraceCommand {
     Stat(TraceStatArguments),
     /// Write a trace in another format
     Convert(TraceConvertArguments),
-    /// Write the records of a sample of the keys
+    /// Write only the records of a fraction of the keys
     Sample(TraceSampleArguments),
     /// Write a workload with the statistics of a trace
     Fit(TraceFitArguments),

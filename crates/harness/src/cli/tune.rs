@@ -11,7 +11,7 @@ pub(crate) struct TuneArguments {
     /// Experiment file with a table [tune] and a sweep of designs
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// Device model for times before measured runs
+    /// Device model for estimated times, before designs are measured
     #[arg(long, value_name = "DEVICE", default_value = "nvme")]
     pub(crate) device: String,
     /// Folder of results; the search writes to <NAME>-tune in this folder

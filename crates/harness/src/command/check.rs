@@ -16,8 +16,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
     if arguments.against.is_none() && (tolerance.is_some() || fail_on.is_some()) {
         return Err(Problem::new(
-            "--tolerance and --fail-on apply only with --against PROGRAM; without it, counters must be equal to \
-             their golden file",
+            "--tolerance and --fail-on apply only with --against PROGRAM, because without --against each \
+             counter must equal its golden value; remove these two options, or add --against",
         ));
     }
     let work = scratch(arguments.work.as_deref())?;
@@ -80,8 +80,8 @@ fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let is_plain = set.is_empty() && seed.is_none() && !quick && design.is_none();
     if arguments.configs.is_empty() && !is_plain {
         return Err(Problem::new(
-            "--set, --seed, --quick and --design need an experiment file; without one, each golden file \
-             determines its options",
+            "--set, --seed, --quick and --design need an experiment file; without an experiment file, \
+             lsmbench check uses the options that each golden file contains",
         ));
     }
     if arguments.configs.is_empty() && arguments.against.is_some() {

@@ -84,7 +84,10 @@ fn report(series: &[Series]) -> String {
     let most = series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
     let _ = writeln!(text, "{changes} change points in {} metrics over up to {most} runs", series.len());
     if most < 9 {
-        let _ = writeln!(text, "a change point needs about nine runs; add more runs with --add RESULTS");
+        let _ = writeln!(
+            text,
+            "lsmbench can detect a change point only in about nine or more runs; add runs with --add RESULTS"
+        );
     }
     text
 }
@@ -141,7 +144,7 @@ fn is_far_apart(group: &[&Series]) -> bool {
 }
 
 fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotError> {
-    let schema = Schema::runs(&[RUN]).expect("no other column has this name");
+    let schema = Schema::runs(&[RUN]).expect("no column of runs.csv has the name of the column with the run");
     let mut rows = Vec::new();
     let mut push = |label: String, run: usize, series: &Series, value: f64| {
         let mut row = Row::new(&schema);
@@ -149,7 +152,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
             .set(&c::TRIAL, 0_u64)
             .set(&c::PHASE, series.place[2].as_str())
             .set(&c::OPERATION, results::columns::ALL);
-        row.set_swept(RUN, &(run + 1).to_string()).expect("runs are swept");
+        row.set_swept(RUN, &(run + 1).to_string()).expect("the column with the run is a swept column");
         match series.metric.kind {
             ValueType::Integer => row.set(series.metric, value.round() as u64),
             _ => row.set(series.metric, value),

@@ -60,8 +60,10 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
             "\"{name}\" is a reserved name of Rust or Cargo; choose another name"
         )));
     }
-    let (_, catalog) =
-        AXES.iter().find(|(axis, _)| *axis == template.axis).expect("a test compares the lists");
+    let (_, catalog) = AXES
+        .iter()
+        .find(|(axis, _)| *axis == template.axis)
+        .expect("a test checks that AXES contains the axis of each template");
     if catalog.variants().iter().any(|variant| variant.kind == name) {
         let message = format!("{} already has a variant \"{name}\"; choose another name", template.axis);
         return Err(Problem::new(message));

@@ -147,7 +147,7 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
         return None;
     }
     line(&format!(
-        "{}: the charts use the current chart settings of {}, which differ from those of the run",
+        "{}: the charts use the chart settings that {} contains now; the run had other chart settings",
         manifest.experiment,
         config.display()
     ));

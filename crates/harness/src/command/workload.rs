@@ -75,8 +75,8 @@ fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Re
     {
         let commands = request.commands().ok_or_else(|| {
             let message =
-                "the text format cannot express range deletes and scans with a number of entries; to get a file \
-                 with them, use `lsmbench trace convert`";
+                "the text format has no range deletes and no scans of a given number of entries; to write \
+                 these operations to a file, use `lsmbench trace convert`";
             io::Error::other(format!("operation {} of the replay: {message}", written + 1))
         })?;
         for command in commands {

@@ -116,7 +116,7 @@ const UNKNOWN: &[Case<'_>] = &[
     ("insert", "inserts", 9, &["no \"inserts\"; did you mean \"insert\"?"]),
     ("operations", "opertions", 13, &["no \"opertions\"; did you mean \"operations\"?"]),
     ("absent", "abesnt", 16, &["no \"abesnt\"; did you mean \"absent\"?"]),
-    ("mix  ", "mxi  ", 14, &["a phase has no \"mxi\"; did you mean \"mix\"?"]),
+    ("mix  ", "mxi  ", 14, &["a phase has no key \"mxi\"; did you mean \"mix\"?"]),
     ("put =", "putt =", 14, &["no \"putt\"; did you mean \"put\"?"]),
     ("zipfian", "zipfain", 15, &["no variant \"zipfain\"; did you mean \"zipfian\"?"]),
     ("\"fixed\"", "\"fixd\"", 10, &["\"fixd\"; did you mean \"fixed\"?"]),
@@ -454,7 +454,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is not a TOML value: "),
         (
             &["--set", "phase.load.size=1"],
-            "--set phase.load.size: a phase has no \"size\" Valid: name, step, role, insert, replay, ",
+            "--set phase.load.size: a phase has no key \"size\" Valid: name, step, role, insert, replay, ",
         ),
         (&["--set", "phase.lode.insert=5"], "unknown phase \"lode\"; did you mean \"load\"?"),
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),

@@ -110,7 +110,7 @@ fn batches_that_cannot_be_are_rejected_before_they_run() {
     let bench = Bench::new();
     let peer = BATCHES.replace("\"counted\"", "\"timed\"");
     for (experiment, said) in [
-        (BATCHES.replace("put = 40", "get = 40"), "phase.churn.batch_mix.get: batch_mix has no \"get\""),
+        (BATCHES.replace("put = 40", "get = 40"), "phase.churn.batch_mix.get: batch_mix has no key \"get\""),
         (
             BATCHES.replace("batch = 30, get = 60", "get = 90"),
             "phase.churn.batch_mix: batch_mix has no effect: the mix has no batch",

@@ -62,7 +62,7 @@ fn a_run_ends_when_its_verdicts_are_decided() {
     let error = bench
         .run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"])
         .refusal();
-    assert!(error.contains("a part of trials.budget has already passed"), "{error}");
+    assert!(error.contains("a part of the time in trials.budget is already used"), "{error}");
 }
 
 #[test]

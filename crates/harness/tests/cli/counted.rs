@@ -162,9 +162,8 @@ fn a_design_that_drops_is_not_wrong_and_is_called_so() {
             .replace("x    = \"design.bloom\"", "x = \"design.compaction\""),
     );
     let answer = bench.ok(&["run", "x.toml"]);
-    let warning = "WARNING: fifo(capacity=64KiB) dropped data that later operations requested, so it did less \
-                   work than the \
-                   others.";
+    let warning = "WARNING: fifo(capacity=64KiB) dropped data that later operations requested, so it did \
+                   less work than the other configurations.";
     assert_eq!(unwrapped(&answer).matches(warning).count(), 1, "{answer}");
     let rows = bench.rows("x");
     for row in of(&rows, "look", "all") {

@@ -38,7 +38,10 @@ fn a_sweep_has_effects_a_ranking_and_a_front() {
     assert_eq!(ranking.lines().count(), 1 + 2 * 4, "{ranking}");
     assert!(bench.path("out/pareto.svg").is_file());
     for (arguments, hint) in [
-        (&["effects", "results/x", "--metric", "flushes"][..], "neither direction of flushes is better"),
+        (
+            &["effects", "results/x", "--metric", "flushes"][..],
+            "neither higher nor lower values of flushes are better",
+        ),
         (&["effects", "results/x", "--metric", "fpt"], "did you mean \"fpr\"?"),
         (&["effects", "results/x", "--metric", "fpr", "--phase", "gone"], "no row has phase \"gone\""),
         (

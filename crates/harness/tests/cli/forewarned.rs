@@ -46,7 +46,8 @@ fn a_metric_that_the_phase_cannot_have_is_refused_with_the_setting_that_gives_it
     for (metric, hint) in [
         (
             "response_p99_ns",
-            "closed loop, where each operation starts when the previous operation ends; set a rate, such as phase.look.rate = 10_000",
+            "closed loop, but this metric needs an open loop, in which operations start at a fixed rate; \
+             set a rate, such as phase.look.rate = 10_000",
         ),
         (
             "sustained_ops_per_second",

@@ -77,7 +77,8 @@ fn numbers_that_are_gone_fail_the_gate() {
     let error = bench.run(&check).refusal();
     assert!(
         error.contains(
-            "the base results and the new results have no value in common, so nothing was compared"
+            "the base results and the new results have no configuration and phase with a common metric, so \
+             nothing was compared"
         ),
         "{error}"
     );

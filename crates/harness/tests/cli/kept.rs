@@ -150,12 +150,13 @@ fn what_was_measured_of_another_version_goes_aloud() {
     measure_elsewhere(&bench);
     bench.write("a/e1.toml", ANSWER.replace("bytes = 20", "bytes = 30"));
     let answer = report(&bench);
-    let note = "e1: rocks was not measured; kept/e1 had results of another version of the experiment, so they were replaced";
+    let note = "e1: rocks was not measured; the results in kept/e1 came from another version of the \
+                experiment, so the run replaced these results";
     assert!(answer.err.contains(note), "{}", answer.err);
     assert!(!fs::read_to_string(kept(&bench).runs()).unwrap().contains("rocks"));
     measure_elsewhere(&bench);
     let answer = bench.run(&[&REPORT[..], &["--quick"]].concat()).expect(0);
-    let note = "kept/e1 had results of a run of another size, so they were replaced";
+    let note = "the results in kept/e1 came from a run of another size, so the run replaced these results";
     assert!(answer.err.contains(note), "{}", answer.err);
 }
 

@@ -97,8 +97,8 @@ fn counted_mode_refuses_other_engines_in_words() {
     let bench = Bench::new();
     bench.write("x.toml", over("[\"lsmbench\", \"rocksdb\"]"));
     let error = bench.run(&["describe", "x.toml", "--set", "trials.mode=counted"]).refusal();
-    let expected =
-        "engine \"rocksdb\" cannot run in counted mode (because its background threads depend on timing)";
+    let expected = "engine \"rocksdb\" cannot run in counted mode (because the timing of its background \
+                    threads affects its counters)";
     assert!(error.contains(expected) && error.contains("use trials.mode = \"timed\""), "{error}");
 }
 

@@ -149,7 +149,12 @@ fn a_missing_tool_and_an_unfit_experiment_are_refused_before_the_run() {
         "{error}"
     );
     let error = refusal(&["--profile", "--set", "phase.get.rate={ p99 = \"1ms\" }"]);
-    assert!(error.contains("phase get runs at several rates; set phase.get.rate to a number"), "{error}");
+    assert!(
+        error.contains(
+            "phase get runs at several rates, but a profile needs one rate; set phase.get.rate to a number"
+        ),
+        "{error}"
+    );
     let error = refusal(&["--instructions", "100", "--set", "phase.get.threads=2"]);
     assert!(error.contains("counted mode: phase get has 2 threads (maximum 1)"), "{error}");
     let error = refusal(&["--set", "trials.instructions=0"]);

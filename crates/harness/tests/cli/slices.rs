@@ -135,10 +135,10 @@ fn a_plan_that_does_not_apply_is_refused_with_the_reason() {
     };
     let slices = PAIR.replace("count = 2", "count = 2\nplan = \"slices\"");
     let error = refusal(slices.replace("operations = 4_000", "seconds    = 1"));
-    assert!(error.contains("\"slices\" is not possible: phase look ends by time"), "{error}");
+    assert!(error.contains("\"slices\" is not possible: phase look ends after a time"), "{error}");
     assert!(error.contains("use trials.plan = \"rounds\""), "{error}");
     let error = refusal(slices.replace("warm_up    = 500", "warm_up    = \"1s\""));
-    assert!(error.contains("the warm-up of phase look ends by time"), "{error}");
+    assert!(error.contains("the warm-up of phase look ends after a time"), "{error}");
     let error = refusal(
         slices
             .replace("threads    = 2", "threads    = 1")

@@ -127,7 +127,8 @@ fn a_setting_that_needs_other_settings_is_a_warning_without_them() {
         (reserved, "design.stall.reserve_wal: this setting has no effect: wal = \"sync\" syncs the WAL; use"),
         (
             culled,
-            "design.bloom: this setting has no effect: with culling = \"chucky\", gets do not use the filters",
+            "design.bloom: this setting has no effect: with culling = \"chucky\", gets use an index of all \
+             keys instead of the filters",
         ),
     ] {
         assert!(described(design, "").contains(&format!("warning: {warning}")), "{design}");

@@ -133,5 +133,9 @@ pub(super) fn operations(report: &TrialReport, phase: &str) -> Outcome<f64> {
     };
     let row = report.rows.iter().find(is_of_phase);
     let operations = row.and_then(|row| row.get(&c::OPS).number()).filter(|operations| *operations > 0.0);
-    operations.ok_or_else(|| Problem::new(format!("phase {phase} executed no operations")))
+    operations.ok_or_else(|| {
+        Problem::new(format!(
+            "phase {phase} executed no operations, so there are no instructions per operation"
+        ))
+    })
 }

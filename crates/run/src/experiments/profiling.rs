@@ -75,7 +75,8 @@ impl Run<'_> {
         let judged = workload.phases.iter().find(|own| own.name == phase);
         if judged.is_some_and(|judged| matches!(judged.rate, Rate::Sustained(_))) {
             return refused(format!(
-                "phase {phase} runs at several rates; set phase.{phase}.rate to a number"
+                "phase {phase} runs at several rates, but a profile needs one rate; set phase.{phase}.rate \
+                 to a number"
             ));
         }
         create_folder(out)?;

@@ -23,8 +23,8 @@ impl Run<'_> {
             let is_same = earlier.part.as_ref().is_some_and(|earlier| earlier.is_same(&info));
             if !is_same || earlier.config_hash != self.experiment.config_hash() {
                 return Err(Problem::new(format!(
-                    "{} has results of another part, another experiment or another program than part \
-                     {part}; remove the folder, or choose another folder with --out",
+                    "{} has results that do not belong to part {part} of this experiment, as this program \
+                     runs it; remove the folder, or choose another folder with --out",
                     self.home.folder().root().display()
                 )));
             }
@@ -45,7 +45,8 @@ impl Run<'_> {
         let folder = self.home.folder();
         if self.experiment.trials.budget.is_some() {
             return Err(Problem::new(format!(
-                "{} cannot be resumed, because a part of trials.budget has already passed; run the experiment without --resume",
+                "{} cannot be resumed, because a part of the time in trials.budget is already used; run the \
+                 experiment without --resume",
                 folder.root().display()
             )));
         }

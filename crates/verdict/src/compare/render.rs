@@ -315,7 +315,7 @@ fn digits(number: f64, least: usize) -> String {
 }
 
 fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).expect("plain data has a JSON form") + "\n"
+    serde_json::to_string_pretty(value).expect("a JSON value has a text form") + "\n"
 }
 
 #[cfg(test)]

@@ -102,8 +102,8 @@ impl ComparisonReport {
                 .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
         if differences.is_empty() && new.wrong.is_empty() {
-            let message =
-                "the base results and the new results have no value in common, so nothing was compared";
+            let message = "the base results and the new results have no configuration and phase with a \
+                           common metric, so nothing was compared";
             return Err(Problem::new(message));
         }
         adjust_by_metric(&mut differences);
@@ -256,9 +256,10 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
         named => format!("; the trials differ clearly in {}{more}", named.join(", ")),
     };
     Some(format!(
-        "no verdict on {times}: times also differ between sessions of one build, and a verdict needs at least \
-         {FEWEST_SESSIONS} sessions to estimate this variation{apart}. Put several results folders of each build \
-         into one folder, or run both builds in one session (lsmbench check --against, or one sweep)"
+        "no verdict on {times}, because there are too few sessions. Times also differ between sessions of \
+         one build, and lsmbench can estimate this variation only from at least {FEWEST_SESSIONS} \
+         sessions{apart}. Put several results folders of each build into one folder, or run both builds in \
+         one session (lsmbench check --against, or one sweep)"
     ))
 }
 

@@ -190,7 +190,7 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
         _ => Err(Problem::new(format!(
-            "neither direction of {name} is better, so {name} cannot have a verdict"
+            "neither higher nor lower values of {name} are better, so {name} cannot have a verdict"
         ))),
     });
     let named: Vec<Metric> = named.collect::<Outcome<_>>()?;

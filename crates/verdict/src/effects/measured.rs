@@ -187,7 +187,9 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
         Column::Swept(_) => None,
     };
     known.filter(|metric| metric.better != Better::Neither).ok_or_else(|| {
-        Problem::new(format!("neither direction of {name} is better, so {name} cannot rank configurations"))
+        Problem::new(format!(
+            "neither higher nor lower values of {name} are better, so {name} cannot rank configurations"
+        ))
     })
 }
 

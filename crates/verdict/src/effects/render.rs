@@ -78,7 +78,8 @@ impl Effects {
             return wrapped("", "  ", &format!("No effects: {reason}."));
         }
         if of.effects.is_empty() {
-            let reason = "in every round, at least one configuration has no value above 0";
+            let reason = "in every round, at least one configuration has no value above 0, so ratios to \
+                          this configuration are undefined";
             return wrapped("", "  ", &format!("No effects: {reason}."));
         }
         let heads = ["factor", "level", "vs mean", "95% CI", "variation", "p"].map(str::to_owned);
@@ -112,7 +113,7 @@ impl Effects {
             of_kind.filter(is_found).map(|effect| self.factor_name(&effect.factors)).collect::<Vec<String>>()
         };
         let how = if of.rounds > 1 {
-            format!("over {}, corrected for all effects", counted(of.rounds, "round"))
+            format!("p-values over {}, corrected for the number of effects", counted(of.rounds, "round"))
         } else {
             "exact".to_owned()
         };

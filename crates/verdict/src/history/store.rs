@@ -42,7 +42,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
         }
         for (experiment, manifest) in &samples.manifests {
             if known.contains(&(manifest.started.clone(), experiment.clone())) {
-                tell(&format!("{experiment} of {} is in the history already", manifest.started));
+                tell(&format!("the run of {experiment} from {} is in the history already", manifest.started));
                 continue;
             }
             let of_run = samples.values.iter().filter(|(key, _)| key.experiment == *experiment);
@@ -54,7 +54,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
                 row.set(&h::TRIALS, sample.blocks.len() as u64);
                 rows.push(row);
             }
-            tell(&format!("added {experiment} of {}", manifest.started));
+            tell(&format!("added the run of {experiment} from {}", manifest.started));
         }
     }
     // Runs may be added in any order, and a history is in the order of time. The sort is stable.

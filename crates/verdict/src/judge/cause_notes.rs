@@ -37,7 +37,7 @@ impl Judged<'_> {
             factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
         (!named.is_empty()).then(|| {
             let sides = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
-            format!("Counters of {} per operation, against {}: {}.", sides.0, sides.1, named.join(", "))
+            format!("Counters per operation of {}, compared with {}: {}.", sides.0, sides.1, named.join(", "))
         })
     }
 
@@ -105,7 +105,7 @@ fn cpu_change(
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "hidden by waits and noise",
+        Verdict::Inconclusive => "but waits and noise hide this change in the measured times",
         _ if cpu.verdict == Verdict::Equivalent => "so waits cause the difference of the measured times",
         _ => "so one configuration also waits more, or uses more threads",
     };

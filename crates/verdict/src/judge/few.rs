@@ -32,7 +32,10 @@ impl Judged<'_> {
         let named: Vec<String> =
             few.map(|ranked| format!("{} {}", quoted(&ranked.name), self.few(&ranked.name))).collect();
         (!named.is_empty()).then(|| {
-            format!("Counts below {MANY}, in which a difference of 1 is 1% or more: {}.", named.join("; "))
+            format!(
+                "These counts are below {MANY}, so a difference of 1 changes them by 1% or more: {}.",
+                named.join("; ")
+            )
         })
     }
 }

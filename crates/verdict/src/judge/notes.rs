@@ -17,7 +17,8 @@ impl Judged<'_> {
         notes.extend(self.difference_note());
         notes.extend(self.noise.map(|noise| {
             format!(
-                "Noise floor {} ({} vs itself); smaller changes are ignored. Detected with 80% power: {}.",
+                "Noise floor {} ({} vs itself); smaller changes are ignored. A change of {} is detected \
+                 with 80% power.",
                 percent(noise.floor),
                 quoted(&self.entries[0].sample.name),
                 percent(noise.detectable)
@@ -199,7 +200,7 @@ impl Judged<'_> {
     /// contains the reason.
     fn reason(&self, comparison: &Comparison) -> Option<String> {
         Some(match comparison.doubt? {
-            Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value of both configurations".to_owned(),
+            Doubt::TooFewBlocks { blocks: 0 } => "no trial has values of both configurations".to_owned(),
             Doubt::TooFewBlocks { .. } => return None,
             Doubt::TooNoisy => "the 95% CI includes a change of 0%".to_owned(),
             Doubt::Chance => "p exceeds 0.05".to_owned(),
@@ -211,7 +212,7 @@ impl Judged<'_> {
                 format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
             }
             Doubt::SometimesZero => "one of the two values is 0 in some trials".to_owned(),
-            Doubt::NoDirection => "neither direction of the metric is better".to_owned(),
+            Doubt::NoDirection => "neither higher nor lower values of the metric are better".to_owned(),
             Doubt::NoRatio => "a value is negative, so the ratio is undefined".to_owned(),
             Doubt::Implausible => "one of the two values is implausible".to_owned(),
             Doubt::FewSessions => {

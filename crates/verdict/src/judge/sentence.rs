@@ -99,7 +99,8 @@ impl Judged<'_> {
             let (cells, pronoun) =
                 (listed(&self.dropping), if self.dropping.len() == 1 { "it" } else { "they" });
             let text = format!(
-                "{cells} dropped data that later operations requested, so {pronoun} did less work than the others."
+                "{cells} dropped data that later operations requested, so {pronoun} did less work than the \
+                 other configurations."
             );
             all.push(Statement::new("WARNING", text));
         }
@@ -243,7 +244,7 @@ impl Judged<'_> {
                 counted(blocks, "trial")
             )),
             (_, Some(Doubt::TooNoisy)) => Statement::verdict(format!(
-                "inconclusive. No candidate beats {baseline}. {closest}; the CI includes zero."
+                "inconclusive. No candidate beats {baseline}. {closest}; its CI includes a change of 0%."
             ))
             .and([trials]),
             (_, Some(Doubt::TooSmall)) => Statement::verdict(format!(
@@ -266,8 +267,8 @@ impl Judged<'_> {
                 self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
-                "inconclusive. {closest}, but neither direction of {} is better. Judge another metric: --set \
-                 verdict.metric=NAME.",
+                "inconclusive. {closest}, but neither higher nor lower values of {} are better. Judge \
+                 another metric: --set verdict.metric=NAME.",
                 self.title()
             )),
             (_, Some(doubt)) => Statement::none(format!("{doubt}.")),

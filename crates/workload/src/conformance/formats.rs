@@ -106,8 +106,8 @@ fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
         if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
             return Err(format!(
                 "key {index}, {own:?}: for the spans 0, 1, 2, 255, 256, 70000 and {}, `append_above` writes \
-                 {spans:?}; these keys must begin with the key itself, must ascend, and must contain the next \
-                 present key for span 2 if the format is ordered",
+                 {spans:?}. Expected: span 0 gives the key itself, the keys ascend, and in an ordered \
+                 format span 2 gives the next present key",
                 u32::MAX
             ));
         }

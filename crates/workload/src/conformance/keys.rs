@@ -9,10 +9,13 @@ pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 
 /// All invariants of key distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("an index is below the number of keys", stays_below),
+    ("a drawn index is below the number of keys", stays_below),
     ("draws do not depend on the number of draws per call", repeats_in_pieces),
-    ("popular keys have the announced share", keeps_its_share),
-    ("popular keys are at the announced positions", stands_where_it_says),
+    ("popular keys are drawn with the share that `share` returns", keeps_its_share),
+    (
+        "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
+        stands_where_it_says,
+    ),
 ];
 
 /// Returns the properties of a phase that begins with `keys` keys and is planned to end with `planned` keys.
@@ -82,8 +85,8 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         // few standard deviations of the least popular key.
         if (share - announced).abs() > 0.015 {
             return Err(format!(
-                "the announced share of the {hottest} hottest keys is {announced}, but their drawn share is \
-                 {share}; the shares may differ by 0.015"
+                "`share` returns {announced} for the {hottest} hottest keys, but {share} of the draws \
+                 selected these keys; the maximum difference is 0.015"
             ));
         }
         let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
@@ -123,7 +126,7 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     } else {
         Err(format!(
             "`standing` returns {standing:?}, but the indexes of the {HOTTEST} hottest of {KEYS} keys span \
-             {span} keys, and whether keys are drawn in sequence is {in_turn}"
+             {span} keys (drawn in sequence: {in_turn})"
         ))
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Subject {
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("a length stays within its bounds", stays_within_its_bounds),
     ("equal bits give equal lengths", equal_bits_give_equal_lengths),
-    ("the mean matches the drawn lengths", the_mean_is_what_is_drawn),
+    ("the mean of drawn lengths is the value that `mean` returns", the_mean_is_what_is_drawn),
 ];
 
 /// Iterates over 64-bit inputs: the smallest, the middle and the largest numbers, and random numbers.
@@ -53,8 +53,8 @@ fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
     let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());
     ensure((drawn - mean).abs() <= 1.0 + 0.05 * mean, || {
         format!(
-            "the announced mean is {mean}, but the mean of the drawn lengths is {drawn}; the means may differ \
-             by 5 % + 1"
+            "`mean` returns {mean}, but the mean of the drawn lengths is {drawn}; the maximum difference is \
+             5 % of {mean}, plus 1"
         )
     })
 }

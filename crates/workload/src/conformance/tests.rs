@@ -143,9 +143,11 @@ fn canary_samplers_are_caught() {
     let is_kept =
         |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
     let [below, pieces] =
-        ["an index is below the number of keys", "draws do not depend on the number of draws per call"];
-    let [share, standing] =
-        ["popular keys have the announced share", "popular keys are at the announced positions"];
+        ["a drawn index is below the number of keys", "draws do not depend on the number of draws per call"];
+    let [share, standing] = [
+        "popular keys are drawn with the share that `share` returns",
+        "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
+    ];
     assert!(
         !is_kept(Canary::Beyond, below)
             && !is_kept(Canary::ByCall, pieces)
@@ -188,7 +190,7 @@ fn canary_lengths_are_caught() {
     let cases = [
         (BadLengths::Longer, "a length stays within its bounds"),
         (BadLengths::Counts(0.into()), "equal bits give equal lengths"),
-        (BadLengths::OtherMean, "the mean matches the drawn lengths"),
+        (BadLengths::OtherMean, "the mean of drawn lengths is the value that `mean` returns"),
     ];
     for (bad, name) in cases {
         let subject = lengths::Subject { lengths: Box::new(bad), least: 1 };

@@ -41,7 +41,7 @@ impl KeyFormat for User {
         out.extend_from_slice(PREFIX);
         out.extend_from_slice(&digits[leading..]);
         if key.is_absent() {
-            *out.last_mut().expect("a key has digits") = ABSENT;
+            *out.last_mut().expect("a key has at least one digit") = ABSENT;
         }
     }
 

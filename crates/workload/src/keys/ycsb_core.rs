@@ -16,7 +16,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-core",
-    "Zipfian keys of YCSB's CoreWorkload: ycsb-scrambled over the number of keys that YCSB expects",
+    "Zipfian keys of YCSB's CoreWorkload: ycsb-scrambled over the existing keys and the expected inserts",
     || Box::new(YcsbCore),
 );
 

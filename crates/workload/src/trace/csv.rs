@@ -332,7 +332,7 @@ fn split(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut is_quoted = false;
     let mut bytes = line.iter().peekable();
     while let Some(byte) = bytes.next() {
-        let field = fields.last_mut().expect("a row has a field");
+        let field = fields.last_mut().expect("a row has at least one field");
         match byte {
             b'"' if is_quoted && bytes.peek() == Some(&&b'"') => {
                 field.push(b'"');

@@ -38,13 +38,13 @@ impl<'a> Payload<'a> {
     /// Returns the next four bytes as a little-endian number.
     pub(super) fn u32(&mut self, what: &str) -> Result<u32, String> {
         let taken = self.take(4, what)?;
-        Ok(u32::from_le_bytes(taken.try_into().expect("four bytes were taken")))
+        Ok(u32::from_le_bytes(taken.try_into().expect("`take` returned four bytes")))
     }
 
     /// Returns the next eight bytes as a little-endian number.
     pub(super) fn u64(&mut self, what: &str) -> Result<u64, String> {
         let taken = self.take(8, what)?;
-        Ok(u64::from_le_bytes(taken.try_into().expect("eight bytes were taken")))
+        Ok(u64::from_le_bytes(taken.try_into().expect("`take` returned eight bytes")))
     }
 
     /// Returns the next varint. Each byte contains 7 bits of the number, and the first byte contains the lowest bits.

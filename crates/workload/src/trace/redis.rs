@@ -40,7 +40,8 @@ impl Commands {
         let name = name.to_ascii_uppercase();
         let found = operations(&name, arguments).map_err(|Missing| {
             format!(
-                "the command {} has {} arguments, but needs more arguments or an even number",
+                "the command {} has {} arguments; this command needs more arguments, or an even number of \
+                 arguments",
                 quoted(&name),
                 arguments.len()
             )

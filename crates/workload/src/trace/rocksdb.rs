@@ -81,7 +81,7 @@ impl TraceReader for RocksDb {
             _ => return Err(wrong("the first record is not the header of a RocksDB trace")),
         }
         if !payload.starts_with(MAGIC) {
-            return Err(wrong("the first record has another magic number than a RocksDB query trace"));
+            return Err(wrong("the first record does not have the magic number of a RocksDB query trace"));
         }
         let (major, minor) = version(&payload).ok_or_else(|| wrong("the header has no trace version"))?;
         if (major, minor) > (0, 2) {
@@ -120,7 +120,7 @@ impl Queries {
     fn parse(&mut self, kind: u8) -> Result<(), String> {
         let mut payload = Payload::new(&self.payload);
         let fields = match (self.has_fields, kind) {
-            (true, _) => payload.u64("the set of fields")?,
+            (true, _) => payload.u64("the bits that list its fields")?,
             (false, WRITE) => 1 << WRITE_BATCH,
             (false, GET) => 1 << GET_FAMILY | 1 << GET_KEY,
             (false, SEEK | SEEK_FOR_PREV) => 1 << SEEK_FAMILY | 1 << SEEK_KEY,
@@ -211,7 +211,10 @@ impl TraceRecords for Queries {
         let mut notes: Vec<String> = self.seeks.note().into_iter().collect();
         if self.families > 0 {
             let count = self.families;
-            notes.push(format!("{count} operations belong to other column families than the default family"));
+            notes.push(format!(
+                "{count} operations belong to column families other than the default family; a replay puts \
+                 the number of the column family in front of their keys"
+            ));
         }
         notes
     }

@@ -366,7 +366,10 @@ fn redis_monitor_and_append_only_files() {
     let error = read(b"1.5 [0 x] \"set\" \"k\n", Some("redis-monitor")).unwrap_err();
     assert!(error.contains(":1: an argument has no closing quote"), "{error}");
     let error = read(b"1.5 [0 x] \"set\" \"k\"\n", Some("redis-monitor")).unwrap_err();
-    assert!(error.contains(":1: the command SET has 1 arguments, but needs more arguments"), "{error}");
+    assert!(
+        error.contains(":1: the command SET has 1 arguments; this command needs more arguments"),
+        "{error}"
+    );
 
     let aof = b"#TS:100\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\na\r\n\r\n*2\r\n$3\r\nDEL\r\n$1\r\nk\r\n*1\r\n$4\r\nPING\r\n";
     let time = 100_000_000_000;

@@ -85,7 +85,11 @@ fn scans_range_deletes_and_merges_do_what_they_say() {
 #[test]
 fn what_a_replay_cannot_do_names_its_key() {
     for (phase, key, message) in [
-        ("replay = { file = \"t\", width = 4 }", "replay.width", "a replay without a kind has no \"width\""),
+        (
+            "replay = { file = \"t\", width = 4 }",
+            "replay.width",
+            "a replay without a kind has no key \"width\"",
+        ),
         ("replay = { file = \"t\", speed = 0 }", "replay.speed", "it must be above 0"),
         ("replay = { file = \"t\", miss = \"hit\" }", "replay.miss", "fill"),
         (

@@ -99,7 +99,8 @@ impl Published {
             }
         };
         line(&format!(
-            "{name}: {lacking}; {folder} had results of {other}, so they were replaced nevertheless"
+            "{name}: {lacking}; the results in {folder} came from {other}, so the run replaced these \
+             results nevertheless"
         ));
         Ok(false)
     }

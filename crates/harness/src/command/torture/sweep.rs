@@ -155,7 +155,7 @@ impl Sweep {
             let difference = match (rows.contains_key(key), self.expected.contains_key(key)) {
                 (false, _) => "is missing in the results of the resumed run",
                 (true, false) => "is not in the results of the run that was never killed",
-                (true, true) => "differs in its exact values from the run that was never killed",
+                (true, true) => "has other exact values than in the run that was never killed",
             };
             tally.wrong.push(format!("the row {} {difference}", key.join(", ")));
         }

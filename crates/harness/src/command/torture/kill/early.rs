@@ -25,6 +25,6 @@ pub(super) fn kills_of_store(wanted: u64, kills: u64) -> u64 {
 pub(super) fn never_acknowledged() -> Violation {
     Violation::new(
         Check::GoesOn,
-        "no writer process acknowledged a commit before its kill, so the test proves nothing",
+        "no writer process acknowledged a commit before its kill, so the test checked no commit",
     )
 }

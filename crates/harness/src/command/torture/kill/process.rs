@@ -50,8 +50,8 @@ impl Process {
         let forking = OPEN_HERE.write();
         let mut child = command.spawn()?;
         drop(forking);
-        let mut lifeline = child.stdin.take().expect("standard input is piped");
-        let mut out = child.stdout.take().expect("standard output is piped");
+        let mut lifeline = child.stdin.take().expect("standard input of the writer process is a pipe");
+        let mut out = child.stdout.take().expect("standard output of the writer process is a pipe");
         let (sender, printed) = channel();
         std::thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
@@ -59,7 +59,11 @@ impl Process {
                 && sender.send(buffer[..read].to_vec()).is_ok()
             {}
         });
-        let sent = writeln!(lifeline, "{}", serde_json::to_string(orders).expect("orders are plain data"));
+        let sent = writeln!(
+            lifeline,
+            "{}",
+            serde_json::to_string(orders).expect("orders contain only types that serialize to JSON")
+        );
         let process = Self { child, printed, _lifeline: lifeline };
         sent.map(|()| process)
     }
@@ -100,7 +104,10 @@ impl Process {
                 Ok(part) => printed.extend(part),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    return Ok(Err(format!("no result within {} s", CHECK_PATIENCE.as_secs())));
+                    return Ok(Err(format!(
+                        "the process printed no result within {} s",
+                        CHECK_PATIENCE.as_secs()
+                    )));
                 }
             }
         }

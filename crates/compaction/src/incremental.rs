@@ -36,8 +36,8 @@ use crate::tables::overlapping;
 /// level 0, unless level 0 has more than this many times the number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The divisor for the overlap limit. An output SSTable may overlap data of the level after the output level up to
-/// the size limit of a job, divided by this number.
+/// The divisor for the overlap limit of an output SSTable. The limit applies to the data that the SSTable overlaps in
+/// the level after the output level. The limit is the size limit of a job, divided by this number.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Incremental compaction with jobs of limited size.

@@ -13,8 +13,8 @@ const FIRST_BATCH: usize = 64;
 
 impl Inner {
     /// Returns the approximate size in bytes of the entries with keys from `low`, inclusive, to `high`, exclusive. In
-    /// memtables, the size counts key and value bytes. In SSTables, the size counts the bytes between two file offsets.
-    /// Returns 0 if `high` is not above `low`.
+    /// memtables, the size counts key and value bytes. In an SSTable, the size is the distance between the file offsets
+    /// of the two keys. Returns 0 if `high` is not above `low`.
     pub(crate) fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
         if low >= high {
             return Ok(0);

@@ -1,9 +1,10 @@
 //! The sizes of memtables, filters and cache of an open tree.
 //!
-//! Decisions of an arbiter depend on counters, and not on the time. The arbiter is asked only after a flush, some
-//! thousand gets or some dozens of scans, so a single get only increments a counter. A larger size applies to the next
-//! memtable. A smaller size also applies to the active memtable. If the active memtable is already larger than the new
-//! size, the next write or the next check after reads makes the memtable immutable.
+//! The decisions of an arbiter depend on counters, and not on the time. The tree checks whether a decision is due only
+//! after a flush, after some thousand gets, or after some dozens of scans. A single get therefore only increments a
+//! counter. A larger size applies to the next memtable. A smaller size also applies to the active memtable. If the
+//! active memtable is already larger than the new size, the next write or the next check after reads makes the memtable
+//! immutable.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A memtable together with the number of its WAL, and the iterator over the memtable.
+//! A memtable of an open tree, together with its range deletes, the number of its WAL, and its iterator.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,8 +142,9 @@ const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The maximum number of entries in a batch.
 ///
-/// A later batch is half as large as all previous batches together, because entries beyond the end of the scan are
-/// wasted. If each batch costs a search, a later batch is as large as all previous batches together.
+/// A later batch is half as large as all previous batches together. Larger batches would often read many entries beyond
+/// the end of the scan. If each batch costs a search, a later batch is as large as all previous batches together, so
+/// that there are fewer searches.
 const LARGEST_BATCH: usize = 1024;
 
 /// The minimum number of entries in a batch after the first batch, if each batch costs a search.

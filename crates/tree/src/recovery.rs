@@ -67,7 +67,8 @@ pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
     /// The metadata files and filter files of tables.
     companions: Vec<Companion>,
-    /// The temporary files of the manifest, of blocks and of WALs, and incomplete SSTables. Only a crash leaves them.
+    /// The names of files that only a crash leaves: temporary files of the manifest, of blocks and of WALs, and
+    /// incomplete SSTables.
     leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
@@ -132,7 +133,8 @@ impl Files {
     }
 
     /// Reads the state in the manifest. Returns the state of an empty tree if the directory never had a manifest. For a
-    /// store without a manifest, returns the state that follows from the names of the files.
+    /// store that was created without a manifest (`table.manifest = "none"`), derives the state from the names of the
+    /// files.
     pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
         if self.is_incomplete {
             return Err(scanned::incomplete(directory));

@@ -72,7 +72,8 @@ pub(super) struct Footer {
     pub(super) records: u64,
     /// The total length of all records, in bytes. The footer of the file begins at this offset.
     pub(super) bytes: u64,
-    /// The partition to which the keys of the file belong. 0 if the value policy has only one partition.
+    /// The partition of the file: the value policy divides keys by their hashes into partitions, and all keys of the
+    /// file belong to one partition. 0 if the value policy has only one partition.
     pub(super) partition: u32,
 }
 

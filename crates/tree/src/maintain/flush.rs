@@ -40,7 +40,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Ends a flush that wrote no SSTable. `log` is the WAL of the memtable.
+    /// Ends a flush that wrote no SSTable, because the memtable had no entry that must be kept. `log` is the number of
+    /// the memtable's WAL.
     fn end_without_table(&self, log: u64) -> Result<()> {
         if self.is_scanned() && !self.wal_mode.syncs_at_rotation {
             // Without a manifest, later WALs follow this WAL (see `scanned`), so it must be durable before them.

@@ -33,7 +33,8 @@ pub(super) struct RunWriter<'a> {
     separation: Option<Separation<'a>>,
     /// Whether stored values in the tables begin with a tag byte (see `blob`).
     marks_values: bool,
-    /// The sequence numbers of the run, if the store has no manifest. The run is then one table.
+    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one table.
+    /// `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
 

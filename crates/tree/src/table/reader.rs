@@ -356,7 +356,8 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`].
+    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`], the result of
+    /// the lookup.
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);

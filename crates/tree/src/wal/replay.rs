@@ -18,10 +18,12 @@ pub(crate) struct LogContent {
     pub(crate) records: u64,
     /// The number of replayed operations.
     pub(crate) operations: u64,
-    /// The last replayed sequence number. If nothing was replayed, the sequence number before the WAL.
+    /// The last replayed sequence number. If no operation was replayed, the sequence number of the last write before
+    /// the WAL.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted, and all bytes
-    /// after this commit. If there is a gap, these bytes begin with the record after the gap.
+    /// The number of bytes that were not replayed. These bytes begin with a commit that a crash interrupted, and
+    /// include all bytes after this commit. If writes are missing in the WAL (see `gap`), these bytes begin with the
+    /// record after the missing writes.
     pub(crate) dropped_bytes: u64,
     /// The first sequence number of the first record that does not continue the writes before it, because some writes
     /// are missing. `None` if there is no gap. With a gap, the WAL must not be replayed.

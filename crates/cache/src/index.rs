@@ -82,8 +82,8 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata that only the writer uses. For each slot, the metadata has the position of the slot's block in the table.
-/// For each position, the metadata has the slot.
+/// Metadata that only the writer uses. It maps the slot of each block to the block's position in the table, and each
+/// position back to the slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,

@@ -212,7 +212,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// Returns the cache line at `place`. `place` is the number of heads of the layer before this cache line.
+/// Returns the cache line of `layer` that begins with the head number `place`. `place` is a multiple of eight.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));

@@ -8,8 +8,8 @@
 //! each step to another node causes one cache miss. A search takes (1 - p) / p steps per level, where p is the
 //! probability that a node of the next lower level also has a link on this level. On the lowest levels, whose nodes are
 //! not in the caches, p is 3/4. On higher levels, p is 1/2, because more levels would cost more time than they save. If
-//! the first four bytes do not decide a comparison, the search reads the stored key. If most keys share these bytes,
-//! this doubles the cache misses.
+//! the first four bytes do not decide a comparison, the search reads the stored key. If most keys share their first
+//! four bytes, searches therefore have twice as many cache misses.
 //!
 //! An entry takes the bytes of its key and value, 16 bytes for the header, and on average 29 bytes for links. The sum
 //! is rounded up to a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM

@@ -133,7 +133,8 @@ impl Tree {
         if self.root.load() == Some(at) { Ok((root, height)) } else { Err(Changed) }
     }
 
-    /// Returns the child of `parent` with the index `at`.
+    /// Starts an optimistic read of the child of `parent` that has the index `at`. Returns an error if `parent` has
+    /// changed.
     #[inline]
     fn child<'a>(&'a self, parent: Visited<'a>, at: usize) -> Optimistic<Visited<'a>> {
         let child = parent.node.links[at].load();
@@ -183,7 +184,7 @@ impl Tree {
         self.place(&group);
     }
 
-    /// Inserts into the tree all versions of `new`. Their records are already in the arena.
+    /// Inserts all versions of `new` into the tree. The records of these versions are already in the arena.
     #[inline]
     fn place(&self, mut new: &[New<'_>]) {
         while !new.is_empty() {

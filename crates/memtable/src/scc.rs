@@ -99,7 +99,8 @@ impl Index {
     }
 }
 
-/// The tree during one operation, with a guard that keeps removed nodes readable.
+/// The tree during one operation, with a guard of the epoch-based reclamation. While the guard exists, no removed node
+/// is freed.
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,

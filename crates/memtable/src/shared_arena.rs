@@ -112,9 +112,9 @@ pub(crate) struct SharedArena {
     pool: Arc<MapPool>,
 }
 
-/// The state of the address range.
+/// The assignment of the arena's address range: the first free unit, and the chunks that are mapped so far.
 struct Line {
-    /// The first free unit.
+    /// The index of the first unit that belongs to no block and to no large record.
     next: u64,
     chunks: Vec<MmapMut>,
 }

@@ -198,7 +198,7 @@ struct Trial<'a> {
 struct Ending {
     /// The numbers of commits that the store may contain: after the death of its process, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
-    /// Whether the store acknowledged a write after the error.
+    /// Whether the store acknowledged the write that the test attempted after the error.
     taken: bool,
 }
 

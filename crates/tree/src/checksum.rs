@@ -22,7 +22,7 @@ pub enum Checksum {
     Crc32,
     /// The lower 32 bits of the 64-bit hash XXH3.
     Xxh3,
-    /// The lower 32 bits of XXH64. The second block format of cs265 contains this checksum.
+    /// The lower 32 bits of XXH64. The second block format of the document cs265 contains this checksum.
     Xxh64,
 }
 

@@ -87,8 +87,8 @@ fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &P
     Err(Error::Misuse(format!("{directory} is a store {kind} a manifest; set {remedy}")))
 }
 
-/// Opens the storage of the tree. In `timed` mode, the storage may let the calling thread wait for an operation, and
-/// the function informs the storage of the mode.
+/// Opens the storage of the tree. Also sets whether calls of a storage with a device model wait as long as the modeled
+/// device would take. Calls wait only in `timed` mode.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

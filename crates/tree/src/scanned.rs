@@ -1,5 +1,5 @@
 //! Stores without a manifest (`table.manifest = "none"`): opening such a store derives its state from the names of its
-//! files. Source: golsm, "Crash recovery".
+//! files. Source: the document golsm, "Crash recovery".
 //!
 //! Three rules replace the records of a manifest:
 //!

@@ -94,7 +94,7 @@ fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
     subject.policy.open(Bytes::copy_from(stored)).expect("the policy opens the bytes that it built")
 }
 
-/// Returns the words with which a message begins that depends on the bits per key of the allocation, if any.
+/// Returns the first words of an error message: `without an allocation`, or `with an allocation of … bits per key`.
 fn with_allocation(bits_per_key: Option<f64>) -> String {
     bits_per_key.map_or("without an allocation".to_owned(), |bits| {
         format!("with an allocation of {bits} bits per key")
@@ -236,7 +236,7 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
     })
 }
 
-/// Checks that the measured false-positive rate is within 3 % of theory, plus the sampling error.
+/// Checks that the measured false-positive rate differs from theory by at most 3 %, plus the sampling error.
 fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300_000, 6);
     let probes = random_hashes(if is_nightly() { 1_000_000 } else { 250_000 }, 7);

@@ -34,7 +34,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Returns the rule for all of these corruptions together.
+    /// Returns the allowed consequences for a store image with all of these corruptions.
     pub(crate) fn of(store_image: &StoreImage, corruptions: &[&Corruption], wal: WalMode) -> Self {
         let rules = corruptions.iter().map(|corruption| Self::of_one(store_image, corruption, wal));
         let both = |first: Self, second: Self| Self {

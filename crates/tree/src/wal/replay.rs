@@ -40,10 +40,10 @@ impl LogContent {
     ///
     /// The function rejects:
     ///
-    /// - a WAL that does not begin with the write after `after`, if each WAL is synced before the next WAL is
-    ///   written;
-    /// - a WAL without a header, if the header was synced before the manifest named the WAL. A power failure may
-    ///   interrupt the creation of the last WAL, so this check does not apply to the last of several later WALs;
+    /// - a WAL that does not begin with the write after `after`, if each WAL is synced before the next WAL is written;
+    /// - a WAL without an intact header, if the manifest names this WAL as the oldest needed WAL, and if each WAL is
+    ///   synced before the manifest names it. Newer WALs may lack a header, because a power failure may interrupt their
+    ///   creation;
     /// - an incomplete WAL, if the store was closed.
     pub(crate) fn check(
         &self,
@@ -249,7 +249,8 @@ mod tests {
         (bytes, ends)
     }
 
-    /// Tests that the sequence number of a record takes one byte per seven bits, as in byron (section 1.2 A).
+    /// Tests that the sequence number of a record takes one byte per seven bits, as in the document byron (section 1.2
+    /// A).
     #[test]
     fn records_contain_sequence_numbers_as_varints() {
         let len = |first: SequenceNumber| {

@@ -75,7 +75,7 @@ impl Build<dyn FilterPolicy> for Diva {
 
 impl FilterPolicy for Diva {
     /// Builds the filter. The stored words begin with four numbers: the number of possible codes per segment, the
-    /// number of codes, the number of distinct codes, and the common length of all keys (0 if the lengths differ). The
+    /// number of codes, the number of distinct codes, and the common length of the keys (see [`common_length`]). The
     /// alphabet, the samples and the codes follow. The field `probes` of the header is the number of the encoding (see
     /// [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {

@@ -318,8 +318,8 @@ impl<T> Writer<'_, T> {
     /// Frees a removed entry as soon as no reader can reach it.
     ///
     /// New readers cannot find the entry, because the current table no longer contains its word. An older table may
-    /// still contain the word. Only readers that began before the replacement of the older table can read the older
-    /// table, and the epoch of the entry waits for these readers.
+    /// still contain the word. Only readers that began before the older table was replaced can read the older table.
+    /// The entry is freed only after these readers have finished.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }

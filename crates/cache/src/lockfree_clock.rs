@@ -94,8 +94,8 @@ struct LockfreeClock<S> {
     capacity: Mutex<u64>,
 }
 
-/// The state of one shard that only the writer of the shard uses: the queues, the total length of the cached blocks,
-/// and the shard's share of the capacity.
+/// The state of one shard that only the writer of the shard uses. It consists of the queues, the total length of the
+/// cached blocks, and the shard's share of the capacity.
 struct Held {
     queues: Queues,
     weight_bytes: u64,

@@ -95,9 +95,9 @@ fn shared_by(separators: &[&[u8]]) -> usize {
 /// A page is filled up to `unit_bytes`. If at least two children remain, a page has at least two children. A layer
 /// therefore has at most half as many pages as the next lower layer. If the separator between the first two children is
 /// longer than `unit_bytes`, the page is filled up to the next multiple of `unit_bytes`. The separator between two
-/// pages becomes a separator of the next higher layer, where more lookups read it. If the page after a separator would
-/// begin with a separator that does not fit into `unit_bytes`, the previous page therefore ends one child earlier, as
-/// long as it keeps two children.
+/// pages becomes a separator of the next higher layer, where more lookups read it. If this separator is too long for a
+/// page of `unit_bytes`, the first of the two pages ends one child earlier, so that another separator is between the
+/// pages. Each page keeps at least two children.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;

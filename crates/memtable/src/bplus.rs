@@ -228,8 +228,8 @@ impl Tree {
     }
 
     /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The
-    /// function appends only under three conditions: the previous insert was an append to this leaf, the new versions
-    /// are sorted and follow all existing versions, and the leaf has free slots.
+    /// function appends only under three conditions. First, the previous insert was an append to this leaf. Second, the
+    /// new versions are sorted and follow all existing versions. Third, the leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };

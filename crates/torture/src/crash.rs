@@ -279,8 +279,8 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Lets the power fail a second time: at several steps of the recovery that led to `recovered`, and at several
-    /// steps of the operations after it.
+    /// Lets the power fail a second time after the power failure at `place`. The second failure is at several steps of
+    /// the recovery, and at several steps of the operations after the recovery. `recovered` contains these steps.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],

@@ -25,9 +25,9 @@ impl Inner {
         of_design.map(|bits| decided.unwrap_or(bits))
     }
 
-    /// Sets the capacity of the cache to the memory that memtables, filters and fences leave. Has no effect if the tree
-    /// shares no memory limit with other families, and its design has neither a memory limit nor an arbiter that
-    /// changes sizes.
+    /// Sets the capacity of the cache to the memory that memtables, filters and fences leave. Has no effect if no limit
+    /// applies. A limit applies if the tree shares a memory limit with other families, if its design has a memory
+    /// limit, or if an arbiter changes sizes.
     pub(crate) fn balance_memory(&self) {
         if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();

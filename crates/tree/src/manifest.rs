@@ -363,8 +363,8 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
 /// Reads all records and returns the last intact record. If a record is corrupt, the function tries every further
 /// offset until it finds an intact record.
 ///
-/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the function
-/// returns `None`, because the cost of the search would be quadratic in the size of the file.
+/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of the
+/// search would be quadratic in the size of the file. In this case, the function gives up and returns `None`.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
     let mut left = bytes.len() * MOST_PASSES;

@@ -132,12 +132,12 @@ impl Slot {
 /// batch is small, because most scans are short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The number of entries in the first batch of a scan if the memtable is the only source and the length of the scan is
-/// unknown. The first batch is larger in this case, because in some memtables each further batch costs a search.
+/// The number of entries in the first batch of a scan of unknown length, if the memtable is the only source of the
+/// scan. The first batch is larger in this case, because in some memtables each further batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
-/// The maximum number of entries in the first batch of a scan if the memtable is the only source and the length of the
-/// scan is known.
+/// The maximum number of entries in the first batch of a scan of known length, if the memtable is the only source of
+/// the scan.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The maximum number of entries in a batch.

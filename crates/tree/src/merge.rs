@@ -224,8 +224,8 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Advances the winning source as long as its current key is superseded, which means that the merge has already
-    /// returned this key from a newer source.
+    /// Skips superseded entries: advances the winning source as long as the merge has already returned the current key
+    /// of this source from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {

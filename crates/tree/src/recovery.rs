@@ -109,8 +109,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`. If the file of a table is missing, the name of a companion file of
-    /// the table determines the name of the missing file. An error can then contain this name.
+    /// Records the names of all tables in `names`. If the file of a table is missing, the function derives its name
+    /// from the table's metadata file or filter file. An error about the missing file can then contain this name.
     pub(crate) fn record_names(&self, names: &Names) {
         self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
@@ -185,8 +185,9 @@ impl Files {
         })
     }
 
-    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL or the last
-    /// closed WAL is missing, or the manifest does not name a WAL because the end of the manifest is lost.
+    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. There are two cases. A WAL
+    /// that the manifest names is missing: the first needed WAL, or the last WAL of a closed store. Or the manifest
+    /// names no WAL although a WAL has writes, because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             let closed = state.closed_log.map(|(number, _)| number);

@@ -152,8 +152,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks that a filter builder that accepts keys one by one returns the bytes that `build` returns, whatever the
-/// order of the keys, the batches and the threads.
+/// Checks a filter builder that accepts keys one by one. The builder must return the same bytes as `build`, for any
+/// order of the keys, for any batches and for any number of threads.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -408,8 +408,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that [`memory_bytes`](Filter::memory_bytes) returns 0 for an ideal bound, and the stored size for any other
-/// filter, with a tolerance of 10 % and 64 bytes.
+/// Checks the result of [`memory_bytes`](Filter::memory_bytes). The result must be 0 for an ideal bound. For any other
+/// filter, the result must be the stored size, with a tolerance of 10 % and 64 bytes.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));

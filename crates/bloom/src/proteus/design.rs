@@ -1,5 +1,5 @@
-//! Chooses the lengths of the prefixes in the exact set and in the Bloom filter: the two lengths with the lowest
-//! expected false-positive rate for sampled ranges.
+//! Chooses two lengths for a Proteus filter: the length of the prefixes in the exact set, and the length of the
+//! prefixes in the Bloom filter. The chosen lengths have the lowest expected false-positive rate for sampled ranges.
 //!
 //! The model is the "contextual prefix false-positive rate" of the paper. The model considers the two keys next to an
 //! empty range. If a number of the range has the same longer prefix as one of these keys, the range is certainly a

@@ -14,8 +14,8 @@ pub enum Class {
     Unneeded,
     /// The changed bytes are older manifest records. A later record replaces all data of an older record.
     Superseded,
-    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest, in bytes that are not
-    /// known to be durable, or it appends zeros to a WAL.
+    /// A crash could leave the same bytes. Either the corruption is at the end of a WAL or manifest, in bytes that are
+    /// not known to be durable. Or the corruption appends zeros to a WAL.
     AsACrash,
 }
 

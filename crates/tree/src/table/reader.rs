@@ -212,8 +212,8 @@ impl Table {
         SingleMarks::read(&self.file)
     }
 
-    /// Returns the size of the table for the compaction policy, in bytes: the keys and values, a fixed charge per
-    /// entry, and the keys of the range tombstones.
+    /// Returns the size of the table for the compaction policy, in bytes. The size counts keys and values, 8 bytes per
+    /// entry, and the keys of range tombstones.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }

@@ -160,8 +160,8 @@ impl Store {
         }
     }
 
-    /// Completes the block that begins at `start` of the buffer: appends padding if blocks are aligned, appends the
-    /// trailer, and adds the block to the directory.
+    /// Completes the block that begins at the offset `start` of the buffer. Appends padding if blocks are aligned, and
+    /// then the trailer. Adds the block to the directory.
     fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);

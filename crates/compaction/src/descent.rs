@@ -46,8 +46,9 @@ pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the SSTables of the level that belong to the next merge: the oldest SSTable of the oldest run, and all
-/// SSTables that overlap it directly or through other SSTables of this level or of `below`.
+/// Returns the SSTables of the level that belong to the next merge. These are the oldest SSTable of the oldest run, and
+/// all SSTables that overlap it, directly or through other SSTables. SSTables of the run `below` count as connecting
+/// SSTables, too.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();

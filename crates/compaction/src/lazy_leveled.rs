@@ -7,9 +7,9 @@
 //! `l0-tiered`.)
 //!
 //! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of level 1.
-//! When the level above the largest level L has T runs, these runs are merged with the run of level L. When the run of
-//! level L has T^(L+1) buffers (full memtables) of data, the run is moved to level L + 1, which becomes the largest
-//! level. Level L then collects runs.
+//! When the level above the largest level L has T runs, these runs are merged with the run of level L. A buffer is one
+//! full memtable. When the run of level L has T^(L+1) buffers of data, the run is moved to level L + 1. Level L + 1 is
+//! then the largest level. Level L then collects runs.
 //!
 //! # Write amplification
 //! Sizes are in buffers, where a buffer is one full memtable. Let N buffers with distinct keys be flushed. Level i

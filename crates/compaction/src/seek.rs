@@ -2,12 +2,12 @@
 //! have cost as much as a merge of these sources, the sources are merged.
 //!
 //! A get skips most runs with the help of filters. A scan opens every run that overlaps its range, and compares the
-//! entries of all these runs. The number of future scans is unknown, so the decision to merge is a ski-rental
-//! problem: a skier rents skis until the total rent equals the price, and then buys skis. As long as the runs do not
-//! change, the total cost is at most twice the optimal cost (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
-//! Caching", Algorithmica 3, 1988). When the runs change, the cost counters start at 0 again. `LevelDB` has a similar
-//! rule, `allowed_seeks`. LevelDB assumes that a seek costs as much as the compaction of 16 KiB, based on the disks
-//! of its time.
+//! entries of all these runs. The number of future scans is unknown, so the decision to merge is a ski-rental problem.
+//! In this problem, a skier rents skis until the total rent equals the price, and then buys skis. The rent corresponds
+//! to the cost of scans, and the price to the cost of a merge. As long as the runs do not change, the total cost is at
+//! most twice the optimal cost (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", Algorithmica 3, 1988).
+//! When the runs change, the cost counters start at 0 again. `LevelDB` has a similar rule, `allowed_seeks`. LevelDB
+//! assumes that a seek costs as much as the compaction of 16 KiB, based on the disks of its time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;

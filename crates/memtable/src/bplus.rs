@@ -249,8 +249,8 @@ impl Tree {
     }
 
     /// Splits a full node into two nodes. If `probe` follows all entries of the tree, only the last entry moves to the
-    /// new right node, so that ascending inserts leave full nodes. Otherwise, half of the entries move. Returns an
-    /// error if the node or its parent has changed.
+    /// new right node. Inserts in ascending order therefore leave full nodes. In any other case, half of the entries
+    /// move. Returns an error if the node or its parent has changed.
     #[cold]
     fn split(
         &self,

@@ -248,8 +248,8 @@ fn position(entry: &Sorted) -> usize {
 
 impl Order {
     /// Returns the order of all entries of `log`. If this order is empty, the function uses the radix sort. Otherwise,
-    /// it uses the stable sort of the standard library, which detects the sorted entries of this order and merges the
-    /// other entries with them.
+    /// the function appends the new entries to the entries of this order and calls the stable sort of the standard
+    /// library. This sort detects that the first entries are already sorted.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };

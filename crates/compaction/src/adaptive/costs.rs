@@ -5,10 +5,10 @@
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals. A
 //! run collects up to s = ⌈(T−1)/K⌉ arrivals. An arrival is merged with the newest run of its level if this run has
 //! fewer than s arrivals. Otherwise, the arrival becomes a new run. In a cycle of T arrivals, the j-th arrival is the
-//! p(j)-th arrival of its run, with p(j) = ((j−1) mod s) + 1. In every level except the last level, an entry is
-//! therefore written Σ p(j) / T times, and the level has Σ ⌈j/s⌉ / T runs on average. Both sums are exact for
-//! [`fluid`](crate::fluid) and distinct keys. In the last level, the cost of an arrival depends on the actual size of
-//! the newest run.
+//! p(j)-th arrival of its run, with p(j) = ((j−1) mod s) + 1. The following two sums are over j = 1 … T. In every level
+//! except the last level, an entry is written Σ p(j) / T times. The level has Σ ⌈j/s⌉ / T runs on average. Both sums
+//! are exact for [`fluid`](crate::fluid) and distinct keys. In the last level, the cost of an arrival depends on the
+//! actual size of the newest run.
 //!
 //! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key also
 //! reads a block for each false positive in a newer run. The block with the key is not counted, because every setting
@@ -24,8 +24,8 @@ use crate::gathered::largest_level;
 use crate::operations::Operations;
 use crate::outline::Outline;
 
-/// Means for one level over a full cycle of T arrivals: how often compactions write an entry, and how many sorted
-/// runs the level has.
+/// Mean values of one level over a full cycle of T arrivals: the number of times that compactions write an entry, and
+/// the number of sorted runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
     /// The number of times that compactions write an entry in one level (not level 0) before the entry moves to the

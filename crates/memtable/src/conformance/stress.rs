@@ -22,8 +22,8 @@ const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers: by one call of `insert_all` if `turn` is even, and by one call of
-/// `insert` per write if `turn` is odd.
+/// Inserts writes with consecutive sequence numbers. If `turn` is even, the function calls `insert_all` once. If `turn`
+/// is odd, it calls `insert` once per write.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),

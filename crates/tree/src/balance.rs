@@ -41,7 +41,8 @@ impl Inner {
         self.context.cache.set_capacity(budget.saturating_sub(memtables));
     }
 
-    /// Returns the memory for two memtables and the cache, in bytes. Returns `None` if this memory has no limit.
+    /// Returns the memory limit for two memtables and the cache together, in bytes. Returns `None` if there is no
+    /// limit.
     fn memory_budget(&self) -> Option<u64> {
         let beside = || {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();

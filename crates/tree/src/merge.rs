@@ -115,8 +115,8 @@ pub struct Merge<S> {
 /// second best source, until the leading source loses.
 const WINS_TO_LEAD: u32 = 4;
 
-/// The data of a source that decides most comparisons. A comparison accesses the source itself only if two prefixes are
-/// equal.
+/// An element of the loser tree: the index of a source, and the prefix of its current key. The prefixes decide most
+/// comparisons. A comparison accesses the sources themselves only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
     /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always wins. A

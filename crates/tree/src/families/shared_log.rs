@@ -136,8 +136,8 @@ impl SharedLog {
         Ok(reserved.expect("a record is written by its closure"))
     }
 
-    /// Calls `reserve`, which counts operations that recovery applies to a family. The WAL already contains these
-    /// operations, so the function appends nothing.
+    /// Calls `reserve`, which reserves sequence numbers for operations that recovery applies to a family. The WAL
+    /// already contains these operations, so the function appends nothing to the WAL.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }

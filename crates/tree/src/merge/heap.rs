@@ -28,8 +28,8 @@ pub struct HeapMerge<S> {
     heap: Vec<Contender>,
 }
 
-/// The data of a source that decides most comparisons. A comparison accesses the source itself only if two prefixes are
-/// equal.
+/// An element of the heap: the index of a source, and the prefix of its current key. The prefixes decide most
+/// comparisons. A comparison accesses the sources themselves only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
     /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always sorts

@@ -14,7 +14,7 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The contents of the metadata file that are not properties of an open table.
+/// The values in the metadata file that cannot be read from an open [`Table`].
 pub(super) struct Description {
     /// The level for which the table was written.
     pub(super) level: usize,

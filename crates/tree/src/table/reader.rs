@@ -200,7 +200,8 @@ impl Table {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Returns whether the table has range tombstones, and the key is outside the key range of its entries.
+    /// Returns whether the table can contain the key only in its range tombstones: the table has range tombstones, and
+    /// the key is outside the key range of its entries.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)

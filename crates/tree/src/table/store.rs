@@ -48,8 +48,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Creates the file of table `id` for `level`. In a store without a manifest, the table has these sequence
-    /// numbers, and the file gets its name when the table is complete.
+    /// Creates the file of table `id` for `level`. In a store without a manifest, the file name contains the range
+    /// `sequences`. The file then has a temporary name until the table is complete.
     pub(super) fn new(
         context: &Arc<TableContext>,
         id: u64,

@@ -140,9 +140,10 @@ pub(crate) fn replay(
 /// The first record must begin with the write after `start.after`, or with an earlier write if `start` skips earlier
 /// writes. If a later record does not continue the writes before it, replay ends and the result contains the `gap`.
 ///
-/// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
-/// their replay would leave a gap in the writes. But if a later record shows that the WAL was durable beyond the broken
-/// record, no crash can be the cause. The WAL is then corrupt, and the function returns an error.
+/// Replay ends at the first record that is not intact. All later records are dropped, because their replay would leave
+/// a gap in the writes. A crash can break a record that was not durable yet. But if a later record shows that the WAL
+/// was durable beyond the broken record, no crash can be the cause. The WAL is then corrupt, and the function returns
+/// an error.
 pub(crate) fn replay_records(
     storage: &dyn Storage,
     directory: &Path,

@@ -39,8 +39,8 @@ impl MemtablePolicy for Policy {
 /// A memtable with the range of its keys, stored as two heads. The head of a key is the integer of its first eight
 /// bytes. The smallest head is above the largest head while the memtable is empty.
 ///
-/// An insert first extends the range, and then inserts the entry. The range never shrinks. A reader that must find an
-/// entry therefore sees a range that includes the key of the entry.
+/// An insert first extends the range, and then inserts the entry. The range never shrinks. If a reader must find an
+/// entry, the insert of the entry has returned. The reader therefore sees a range that includes the key of the entry.
 struct Ranged {
     /// The head of the smallest key.
     smallest: AtomicU64,

@@ -123,8 +123,8 @@ impl Alphabet {
         number
     }
 
-    /// Returns the difference between the numbers of two neighboring possible keys of `length` bytes. Returns `None`
-    /// if the bytes of such a key do not all fit into one number.
+    /// Returns the smallest difference between the numbers of two possible keys of `length` bytes. Returns `None` if
+    /// the bytes of such a key do not all fit into one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();
         let counts = || (length.max(start)..end).map(|at| self.digits(at).count());

@@ -1,9 +1,10 @@
 //! The banded system of linear equations over GF(2) (values of one bit) that a ribbon filter solves.
 //!
-//! Each key has an equation with 64 coefficients, and the first coefficient is for the start row of the key. The
-//! coefficients select rows of the solution, and the sum of the selected rows is the fingerprint of the key.
-//! Equations are added in the order of their start rows, so the rows that elimination reads are in the CPU caches.
-//! Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), sections 2 and 4.
+//! Each key has an equation with 64 coefficients of one bit. The first coefficient belongs to the start row of the key,
+//! and the other coefficients belong to the following rows. The coefficients that are 1 select rows of the solution.
+//! The sum (XOR) of the selected rows must be the fingerprint of the key. Equations are added in the order of their
+//! start rows, so the rows that elimination reads are in the CPU caches. Source: Dillinger & Walzer, "Ribbon filter:
+//! practically smaller than Bloom and Xor" (2021), sections 2 and 4.
 
 use crate::position::{mix, reduce, remix};
 

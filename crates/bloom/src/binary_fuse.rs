@@ -1,10 +1,10 @@
-//! The binary fuse filter. A key selects three or four integers in adjacent segments of an array, and the XOR of
-//! these integers is the fingerprint of the key.
+//! The binary fuse filter. A key selects three or four integers in adjacent segments of an array, and the XOR of these
+//! integers is the fingerprint of the key.
 //!
 //! With fingerprints of w bits, the false-positive rate is 2^−w. The filter takes 1.125 · w bits per key with three
-//! integers, and 1.075 · w bits with four. The integers of a key are in adjacent segments, so peeling (see `peel.rs`)
-//! proceeds from both ends of the array to its middle. The filter therefore needs less space than `xor`, and
-//! construction has fewer cache misses. Source: Graf & Lemire, "Binary fuse filters: fast and smaller than xor
+//! integers, and 1.075 · w bits with four. The integers of a key are in adjacent segments, so construction (peeling,
+//! see `peel.rs`) proceeds from both ends of the array to its middle. Peeling then succeeds with less space than in the
+//! filter `xor`, and has fewer cache misses. Source: Graf & Lemire, "Binary fuse filters: fast and smaller than xor
 //! filters" (2022), after Dietzfelbinger & Walzer (2019).
 //!
 //! The filter takes 1.125 or 1.075 · `fingerprint_bits` / 8 bytes per key for a million keys, and more bytes per key

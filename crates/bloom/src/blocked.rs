@@ -86,8 +86,8 @@ impl FilterPolicy for Blocked {
 }
 
 /// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter. The best number
-/// of probes is smaller than for a standard filter, because in cache lines with many keys, many probes per key would
-/// set too many bits.
+/// of probes is smaller than for a standard filter. The reason is that some cache lines have many keys, and many probes
+/// per key would set too many bits in these cache lines.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;

@@ -74,9 +74,10 @@ impl Build<dyn FilterPolicy> for Diva {
 }
 
 impl FilterPolicy for Diva {
-    /// Builds the filter. The stored words begin with four numbers: the codes per segment, the codes, the distinct
-    /// codes, and the common length of keys. The alphabet, the samples and the codes follow. The field `probes` of the
-    /// header is the number of the encoding (see [`Codes`]).
+    /// Builds the filter. The stored words begin with four numbers: the number of possible codes per segment, the
+    /// number of codes, the number of distinct codes, and the common length of the keys (see [`common_length`]). The
+    /// alphabet, the samples and the codes follow. The field `probes` of the header is the number of the encoding (see
+    /// [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

@@ -1,11 +1,11 @@
-//! A sorted set of integers with fast search, in the Elias–Fano encoding. In addition to the low bits of each
-//! integer, the set takes slightly more than two bits per integer.
+//! A sorted set of integers with fast search, in the Elias–Fano encoding. In addition to the low bits of each integer,
+//! the set takes slightly more than two bits per integer.
 //!
-//! The low bits of all numbers are in an array. The high bits are encoded in unary: the encoding has a one bit for
-//! each number, and a zero bit after all numbers with equal high bits. The numbers with high bits h therefore begin
-//! after h zero bits. The position of every 512th zero bit is stored as a sample. Sources: Elias, "Efficient storage
-//! and retrieval by content and address of static files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section
-//! 3.
+//! The low bits of all numbers are in an array. The high bits are encoded in unary. For each possible value of the high
+//! bits, in ascending order, the encoding has one `1` bit per number with this value, and then a `0` bit. The numbers
+//! with high bits h therefore begin after h zero bits. The position of every 512th zero bit is stored as a sample.
+//! Sources: Elias, "Efficient storage and retrieval by content and address of static files" (1974); Vigna,
+//! "Quasi-succinct indices" (WSDM 2013), section 3.
 
 use prefetch::large;
 

@@ -65,8 +65,9 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Builds the filter. The stored words begin with three numbers: possible codes, keys and distinct codes. The
-    /// universe and the codes follow. The field `probes` of the header is the number of the encoding (see [`Codes`]).
+    /// Builds the filter. The stored words begin with three numbers: the number of possible codes, the number of keys
+    /// and the number of distinct codes. The universe and the codes follow. The field `probes` of the header is the
+    /// number of the encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

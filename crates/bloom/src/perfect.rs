@@ -1,7 +1,7 @@
 //! The ideal bound: the exact set of the key hashes, whose memory counts as 0.
 //!
-//! No other filter can save more lookups. The reported memory is 0, because the bound represents a filter without
-//! cost. The stored size of eight bytes per key is counted.
+//! No other filter can save more lookups. The reported memory is 0, because the bound represents a filter without cost.
+//! The set takes eight bytes per key in the SSTable, and these bytes do count as storage.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;

@@ -99,7 +99,7 @@ fn rate(keys: u64, words: u64, probes: u32) -> f64 {
     theory::blocked(keys, words, |load| rates.get(load as usize).copied().unwrap_or(1.0))
 }
 
-/// Returns the bits that a key sets in its word. Six bits of a derived hash select one of these bits.
+/// Returns the bits that a key sets in its word. Each bit is selected by six bits of a derived hash.
 #[inline]
 fn mask(hash: KeyHash, probes: u32) -> u64 {
     let derived = remix(hash.0);

@@ -3,9 +3,9 @@
 //!
 //! All remainders of one quotient form a run of adjacent slots, and the runs are in the order of their quotients. Two
 //! bits per slot delimit the runs. One bit marks a quotient that has a run, and the other bit marks the end of a run.
-//! To find the end of a run, a lookup counts runs from the start of the block of 64 slots to which the quotient
-//! belongs. Source: Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
-//! (2017), section 3.
+//! Slots are grouped in blocks of 64. To find the end of a run, a lookup counts the runs from the start of the block to
+//! which the quotient belongs. Source: Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making
+//! every bit count" (2017), section 3.
 #![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
 use prefetch::{large, prefetch};

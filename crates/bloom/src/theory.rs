@@ -72,9 +72,9 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
 /// sets `probes` bits.
 ///
 /// With k probes, the rate is the mean of fill^k, where the fill is the fraction of set bits. In a block of a few
-/// hundred bits, the fill varies much, so the mean of fill^k is above the k-th power of the mean fill. The result
-/// approximates the mean of fill^k to second order, with the exact mean and variance of the fill after k random bits
-/// per key were set.
+/// hundred bits, the fill varies much from block to block. The mean of fill^k is therefore above the k-th power of the
+/// mean fill. The result approximates the mean of fill^k to second order. The approximation uses the exact mean and
+/// variance of the fill, after each key has set k random bits.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;

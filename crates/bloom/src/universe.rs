@@ -94,9 +94,9 @@ impl Universe {
     }
 
     /// Returns the smallest head, without low bits, of the keys that can be within a lower bound. The result is the
-    /// head of the bound, or the next head if the bound excludes every key with the head of the bound. If only one
-    /// key can have the head of the bound, `passes` receives the order of the bound relative to this key, and returns
-    /// whether the bound excludes this key. Returns `None` if no key can be within the bound.
+    /// head of the bound, or the next head if the bound excludes every key with the head of the bound. If only one key
+    /// can have the head of the bound, the function calls `passes` with the order of the bound relative to this key.
+    /// `passes` returns whether the bound excludes the key. Returns `None` if no key can be within the bound.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -111,9 +111,9 @@ impl Universe {
     }
 
     /// Returns the largest head, without low bits, of the keys that can be within an upper bound. The result is the
-    /// head of the bound, or the previous head if the bound excludes every key with the head of the bound. If only
-    /// one key can have the head of the bound, `misses` receives the order of the bound relative to this key, and
-    /// returns whether the bound excludes this key. Returns `None` if no key can be within the bound.
+    /// head of the bound, or the previous head if the bound excludes every key with the head of the bound. If only one
+    /// key can have the head of the bound, the function calls `misses` with the order of the bound relative to this
+    /// key. `misses` returns whether the bound excludes the key. Returns `None` if no key can be within the bound.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);

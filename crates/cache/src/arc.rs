@@ -50,10 +50,10 @@ enum GhostHit {
 }
 
 impl Arc {
-    /// Evicts ghosts to make room for the names of evicted blocks, as in case IV of the paper. Afterwards, T1, B1 and
-    /// the incoming block of `weight` bytes together weigh at most the capacity, and all four lists and the incoming
-    /// block weigh at most twice the capacity. If T1 alone is too large, `found` becomes
-    /// [`GhostHit::NowhereAndOnceIsFull`].
+    /// Evicts ghosts to make room for the names of evicted blocks, as in case IV of the paper. Two limits hold after
+    /// the call, where the incoming block has `weight` bytes. First, T1, B1 and the incoming block together weigh at
+    /// most the capacity. Second, all four lists and the incoming block together weigh at most twice the capacity. If
+    /// T1 alone is too large, `found` becomes [`GhostHit::NowhereAndOnceIsFull`].
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {

@@ -82,8 +82,8 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata that only the writer uses. For each slot, the metadata has the position of the slot's block in the table.
-/// For each position, the metadata has the slot.
+/// Metadata that only the writer uses. It maps the slot of each block to the block's position in the table, and each
+/// position back to the slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
@@ -318,8 +318,8 @@ impl<T> Writer<'_, T> {
     /// Frees a removed entry as soon as no reader can reach it.
     ///
     /// New readers cannot find the entry, because the current table no longer contains its word. An older table may
-    /// still contain the word. Only readers that began before the replacement of the older table can read the older
-    /// table, and the epoch of the entry waits for these readers.
+    /// still contain the word. Only readers that began before the older table was replaced can read the older table.
+    /// The entry is freed only after these readers have finished.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }

@@ -113,9 +113,9 @@ impl Policy for Library {
 /// The number of gets per call of a closure that [`seam`] returns.
 const CALLS: u32 = 1000;
 
-/// Prepares a measurement of the cost of the C ABI. Returns two closures to time: each of them executes [`Seam::calls`]
-/// hits of the policy `lru`, one through the C ABI, and one without the C ABI. Returns `None` if `choice` is not the
-/// variant `library`.
+/// Prepares a measurement of the cost of the C ABI. Returns two closures, whose times the caller measures. Each closure
+/// executes [`Seam::calls`] hits of the policy `lru`. One closure makes the calls through the C ABI, and the other
+/// closure makes them directly. Returns `None` if `choice` is not the variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

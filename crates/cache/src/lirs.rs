@@ -1,18 +1,18 @@
 //! LIRS: decides by the distance between the last two uses of a block, and not only by its last use.
 //!
 //! Blocks whose last two uses were close together are settled blocks, and get nearly all of the capacity. A new block
-//! is a visitor in the rest of the capacity. The blocks are in a stack, and every use of a block moves the block to
-//! the top of the stack. If a visitor is used again while it is in the stack, the visitor becomes a settled block.
-//! All entries below the lowest settled block are removed from the stack. The names of evicted blocks stay in the
-//! stack. If a workload reads more blocks than fit into the cache in a loop, the settled blocks stay cached and have
-//! hits, while LRU has no hits.
+//! is a visitor in the rest of the capacity. The blocks are in a stack, and every use of a block moves the block to the
+//! top of the stack. If a visitor is used again while it is in the stack, the visitor becomes a settled block. All
+//! entries below the lowest settled block are removed from the stack. The names of evicted blocks stay in the stack.
+//! Suppose that a workload reads the same blocks in a loop, and that these blocks do not fit into the cache. The
+//! settled blocks then stay cached and have hits, while LRU has no hits.
 //!
-//! In the paper, a settled block is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of
-//! visitors is `Q`, and the stack is `S`. This implementation limits the number of ghosts, which is unlimited in the
-//! paper. The ghost that was evicted first is dropped first. Memory per block: 4 bytes of entry number, 32 bytes of
-//! entry and 32 bytes of links. Memory per ghost: about 70 bytes. A hit writes four nodes of the stack. A hit of a
-//! visitor also writes four nodes of the queue. Source: Jiang and Zhang, "LIRS: An Efficient Low Inter-reference
-//! Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
+//! The paper has other names: a settled block is an LIR block, a visitor is a resident HIR block, and a ghost is a
+//! non-resident HIR block. The queue of visitors is `Q`, and the stack is `S`. This implementation limits the number of
+//! ghosts, which is unlimited in the paper. The ghost that was evicted first is dropped first. Memory per block: 4
+//! bytes of entry number, 32 bytes of entry and 32 bytes of links. Memory per ghost: about 70 bytes. A hit writes four
+//! nodes of the stack. A hit of a visitor also writes four nodes of the queue. Source: Jiang and Zhang, "LIRS: An
+//! Efficient Low Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
 
 use catalog::Variant;
 use hashbrown::HashTable;

@@ -94,8 +94,8 @@ struct LockfreeClock<S> {
     capacity: Mutex<u64>,
 }
 
-/// The state of one shard that only the writer of the shard uses: the queues, the total length of the cached blocks,
-/// and the shard's share of the capacity.
+/// The state of one shard that only the writer of the shard uses. It consists of the queues, the total length of the
+/// cached blocks, and the shard's share of the capacity.
 struct Held {
     queues: Queues,
     weight_bytes: u64,
@@ -143,8 +143,8 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Calls `look` with a cached block (see [`Cache::read`]). The call changes no reference count. It writes memory
-    /// that several threads use only to count the first three uses of a block.
+    /// Calls `look` with a cached block (see [`Cache::read`]). The call changes no reference count. It writes to memory
+    /// that other threads also use only to count the first three uses of a block.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];

@@ -1,16 +1,16 @@
 //! `moka`, a Rust implementation of Caffeine's design. `moka` is W-TinyLFU with a frequency sketch, and updates its
 //! queues asynchronously.
 //!
-//! Callers record their operations in channels. At intervals, one caller applies the recorded operations to the
-//! queues. This module applies the recorded operations at each insertion, so that the cached blocks never exceed the
-//! capacity when no call is in progress (invariant 2 of the cache axis). Recorded hits wait in the channel until the
-//! next insertion. With one thread, the order of operations is therefore equal in every run. The crate `moka` cannot
-//! change the capacity of a cache. This module therefore creates a new cache for the new capacity, and moves the
-//! blocks to the new cache. Every call takes a read-write lock for reading, and a change of the capacity takes this
-//! lock for writing.
+//! Callers record their operations in channels. At intervals, one caller applies the recorded operations to the queues.
+//! This module applies the recorded operations at each insertion. Otherwise, the cached blocks could exceed the
+//! capacity while no call is in progress, which invariant 2 of [`Cache`](crate::Cache) forbids. Recorded hits wait in
+//! the channel until the next insertion. With one thread, the order of operations is therefore equal in every run. The
+//! crate `moka` cannot change the capacity of a cache. This module therefore creates a new cache for the new capacity,
+//! and moves the blocks to the new cache. Every call takes a read-write lock for reading, and a change of the capacity
+//! takes this lock for writing.
 //!
-//! Memory per block: about 200 bytes. These bytes are an entry and a name (each with a reference count), a queue
-//! node, and a share of the hash table. A hit reads about ten cache lines, and writes into a channel. Sources: the
+//! Memory per block: about 200 bytes. These bytes are an entry and a name (each with a reference count), a queue node,
+//! and a share of the hash table. A hit reads about ten cache lines, and writes into a channel. Sources: the
 //! documentation of the crate; Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
 
 use std::hash::BuildHasher;

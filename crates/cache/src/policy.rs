@@ -34,8 +34,8 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Returns an error that names the parameter and its valid values.
     fn new(params: &Self::Params, shards: usize) -> Result<Self, String>;
 
-    /// Sets the shard's share of the capacity to `bytes`. If the share becomes smaller, the cache then calls
-    /// `victim`.
+    /// Sets the shard's share of the capacity to `bytes`. If the cached blocks no longer fit, the cache then calls
+    /// `victim` until they fit.
     fn set_share(&mut self, _bytes: u64) {}
 
     /// Returns whether the block in `slot` has expired. If so, the cache removes the block and reports a miss.

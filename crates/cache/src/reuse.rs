@@ -1,12 +1,13 @@
 //! The hits of an LRU cache of any capacity, from a sample of the requests for blocks.
 //!
-//! The reuse distance of a request is the total length of the distinct blocks that were requested since the last
-//! request for the same block, including this block. An LRU cache hits the request if its capacity is at least the
-//! reuse distance (Mattson, Gecsei, Slutz, Traiger, "Evaluation techniques for storage hierarchies", IBM Systems
-//! Journal 9(2), 1970). The sample consists of the blocks whose hash is below a threshold, and distances in the sample
-//! are scaled by the sampling rate (Waldspurger, Park, Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS",
-//! FAST 2015, section 3). If the sample has too many blocks, the rate is halved. The rate is a power of two, so all
-//! sums are exact, and equal requests give equal curves on every machine.
+//! The reuse distance of a request is a number of bytes. It is the total length of the distinct blocks that were
+//! requested since the last request for the same block, including this block. An LRU cache hits the request if its
+//! capacity is at least the reuse distance (Mattson, Gecsei, Slutz, Traiger, "Evaluation techniques for storage
+//! hierarchies", IBM Systems Journal 9(2), 1970). The sample consists of the blocks whose hash is below a threshold. A
+//! distance within the sample, divided by the sampling rate, is an estimate of the true distance (Waldspurger, Park,
+//! Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015, section 3). If the sample has too many
+//! blocks, the rate is halved. The rate is a power of two, so all sums are exact, and equal requests give equal curves
+//! on every machine.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

@@ -125,8 +125,8 @@ impl Queues {
     }
 
     /// Moves blocks of the small queue to the main queue until it finds a block to evict, and returns this block.
-    /// Returns `None` if the small queue gets smaller than its target size before that, or if the moved blocks make the
-    /// main queue larger than its target size.
+    /// Returns `None` in two cases: the small queue gets smaller than its target size before the function finds a
+    /// block, or the moved blocks make the main queue larger than its target size.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;

@@ -67,10 +67,10 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
 /// number `warm_up` on.
 ///
-/// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits in
-/// the warm-up to gain later hits. From the warm-up, the algorithm therefore uses only one request per block, which
-/// always misses. The algorithm may keep any of these blocks, and keeps the blocks with which the most hits are
-/// possible.
+/// Hits in the warm-up do not count, so a policy may give up hits in the warm-up to have more hits later. The bound
+/// must therefore allow any subset of the warm-up's blocks in the cache at the end of the warm-up. For this reason, the
+/// algorithm uses only the first request for each block in the warm-up. From these blocks, it keeps those with which
+/// the most later hits are possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
 /// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et
@@ -114,8 +114,8 @@ pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     score
 }
 
-/// Returns the index of the next request for the same block, for each request. The index is the length of the trace
-/// if no further request exists.
+/// Returns, for each request of the trace, the index of the next request for the same block. The index is the length of
+/// the trace if no further request exists.
 fn next_requests(trace: &[BlockRequest]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();

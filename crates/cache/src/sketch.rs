@@ -1,11 +1,11 @@
 //! A count-min sketch with aging. For any name, the sketch estimates the number of recent requests. The sketch takes
 //! little memory, because names share 4-bit counters.
 //!
-//! The sketch has four rows of 4-bit counters, and each name has one counter in each row. The estimated frequency of
-//! a name is the minimum of its four counters. An estimate below 15 is never too low, and rarely too high. When the
-//! number of increments is ten times the number of counters of a row, all counters are halved, so that old requests
-//! have less effect. Sources: Cormode and Muthukrishnan (2005); for the aging, the reset of `TinyLFU`, Einziger,
-//! Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
+//! The sketch has four rows of 4-bit counters, and each name has one counter in each row. The estimated frequency of a
+//! name is the minimum of its four counters. An estimate below 15 is never too low, and rarely too high. All counters
+//! are halved whenever the number of increments reaches ten times the number of counters of a row. Old requests
+//! therefore have less effect than new requests. Sources: Cormode and Muthukrishnan (2005); for the aging, the reset of
+//! `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
 /// One odd multiplier per row, so that each row scrambles a hash differently. The values are arbitrary.
 const SCRAMBLERS: [u64; 4] =

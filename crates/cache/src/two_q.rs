@@ -1,15 +1,16 @@
-//! 2Q has a FIFO queue of new blocks, a ghost list with the names of blocks that have left the FIFO queue, and an LRU
-//! queue. If a block in the ghost list is requested again, the block enters the LRU queue.
+//! 2Q has three lists: a FIFO queue of new blocks, a ghost list, and an LRU queue. The ghost list has the names of
+//! blocks that have left the FIFO queue. If a block in the ghost list is requested again, the block enters the LRU
+//! queue.
 //!
 //! If a block is used twice within a short time, the second use says little about its popularity, because both uses
-//! often belong to one user request. Hits in the FIFO queue therefore have no effect. A block enters the LRU queue
-//! only if it is requested again after it has left the FIFO queue. The FIFO queue has a fixed share of the capacity,
-//! and the LRU queue gets the rest.
+//! often belong to one user request. Hits in the FIFO queue therefore have no effect. A block enters the LRU queue only
+//! if it is requested again after it has left the FIFO queue. The FIFO queue has a fixed share of the capacity, and the
+//! LRU queue gets the rest.
 //!
 //! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit in the LRU queue
 //! writes four list nodes, and a hit in the FIFO queue writes none. Source: Johnson and Shasha, "2Q: A Low Overhead
-//! High Performance Buffer Management Replacement Algorithm" (VLDB 1994), the full version. In the paper, the names
-//! are `A1in`, `A1out` and `Am`.
+//! High Performance Buffer Management Replacement Algorithm" (VLDB 1994), the full version. In the paper, the names are
+//! `A1in`, `A1out` and `Am`.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};

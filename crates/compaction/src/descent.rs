@@ -30,9 +30,9 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
 }
 
 /// Returns whether `table`, which is in the run with the index `at`, can be moved to the next level. The SSTable must
-/// overlap no SSTable of an older run of its level and of the run `below`. If the next level is empty, the SSTable
-/// must also overlap no SSTable of a newer run. Otherwise, the oldest of several overlapping runs would be moved
-/// first, and a later job would have to merge the moved run with the next run.
+/// overlap no SSTable of an older run of its level and of the run `below`. If the next level is empty, the SSTable must
+/// also overlap no SSTable of a newer run. Without this second condition, the policy would first move the oldest of
+/// several overlapping runs. Later jobs would then have to merge the moved SSTables with the newer runs.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
@@ -46,8 +46,9 @@ pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the SSTables of the level that belong to the next merge: the oldest SSTable of the oldest run, and all
-/// SSTables that overlap it directly or through other SSTables of this level or of `below`.
+/// Returns the SSTables of the level that belong to the next merge. These are the oldest SSTable of the oldest run, and
+/// all SSTables that overlap it, directly or through other SSTables. SSTables of the run `below` count as connecting
+/// SSTables, too.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();

@@ -108,8 +108,8 @@ struct Builder<C>(PhantomData<C>);
 
 /// A policy that lsmbench calls through the JSON encoding of the protocol.
 enum External {
-    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs, so that the cost of the
-    /// encoding can be measured.
+    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs as for an external policy,
+    /// so that the cost of the encoding can be measured.
     Identity(Box<dyn CompactionPolicy>),
     /// A policy in another process.
     Process { caller: Mutex<Caller>, observed_flushes: usize },

@@ -49,8 +49,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
      largest_runs = 1\n",
 );
 
-/// The policy `fluid` with its size ratio T, its maximum K of runs in an upper level, and its maximum Z of runs in
-/// the largest level.
+/// The policy `fluid` with its three parameters: the size ratio T, the maximum number K of runs in an upper level, and
+/// the maximum number Z of runs in the largest level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fluid {
     pub(crate) size_ratio: u64,
@@ -94,8 +94,8 @@ impl Limits for Fluid {
         self.size_ratio
     }
 
-    /// Returns the maximum number of runs of a level: K or Z, but at most T − 1, because a level with T arrivals is
-    /// compacted into the next level.
+    /// Returns the maximum number of runs of a level: Z for the largest level, and K for all others. The result is at
+    /// most T − 1, because a level with T arrivals is compacted into the next level.
     fn most_runs(&self, outline: &Outline, level: usize) -> u64 {
         let runs = if level == largest_level(outline) { self.largest_runs } else { self.upper_runs };
         runs.min(self.size_ratio - 1)

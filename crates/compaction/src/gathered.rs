@@ -78,7 +78,8 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns how many of the newest runs of a level fit into one run together.
+    /// Returns the largest number n for which the n newest runs of a level are together within the size limit for one
+    /// run.
     fn fitting_runs(&self, outline: &Outline, level: usize) -> usize {
         let most = self.bytes_of_run(outline, level);
         let sums = outline.runs_of(level).iter().scan(0, |sum, run| {

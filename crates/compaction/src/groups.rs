@@ -17,8 +17,8 @@ pub(crate) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Returns the indexes of the runs that have an SSTable in the group, each index once, from the newest run (0) to
-    /// the oldest.
+    /// Returns the indexes of the runs that have an SSTable in the group. Each index occurs once, and the newest run
+    /// has the index 0. The indexes are in ascending order.
     pub(crate) fn fragments(&self) -> Vec<usize> {
         let mut runs = self.runs.clone();
         runs.sort_unstable();

@@ -1,5 +1,5 @@
-//! The policy `guards`, which is tiering within key ranges. Guard keys divide each level into key ranges. A merge
-//! into a level does not rewrite the existing data of this level.
+//! The policy `guards`, which is tiering within key ranges. Guard keys divide each level into key ranges. A merge into
+//! a level does not rewrite the existing data of this level.
 //!
 //! The SSTables of a level may overlap and are called fragments. All fragments that overlap each other, directly or
 //! through other fragments, form a group. If a group has fragments from T runs, the group is merged into the next
@@ -7,22 +7,22 @@
 //! merge. Source: Raju, Kadekodi, Chidambaram, Abraham, "`PebblesDB`: Building Key-Value Stores using Fragmented
 //! Log-Structured Merge Trees" (SOSP 2017), section 3.
 //!
-//! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate receives only the key ranges
-//! of SSTables, so the first keys of groups are the guards. The first key of each group is a guard of its level, so
-//! two groups never become one group. A hash of the key selects one in T guards of a level. The selected keys are
-//! also guards of the level above. Each level therefore has about T times as many guards as the level above. A guard
-//! of a level is a guard of all deeper levels.
+//! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate receives only the key ranges of
+//! SSTables, so the first keys of groups are the guards. The first key of each group is a guard of its level, so two
+//! groups never become one group. A hash of the key selects one in T guards of a level. The selected keys are also
+//! guards of the level above. Each level therefore has about T times as many guards as the level above. A guard of a
+//! level is a guard of all deeper levels.
 //!
-//! Level 0 is merged as a whole when it has T runs. Let level i be the last level. While the last level and the level
-//! above together have less than T^(i+1) full memtables of data, a group of the last level is merged within this
-//! level. Such a merge removes overwritten data. SSTables of level 0 are moved if they overlap neither each other nor
-//! SSTables of level 1.
+//! Level 0 is merged as a whole when it has T runs. Groups of the last level are an exception: they may be merged
+//! within their level. Let i be the number of the last level. The exception applies while the last level and the level
+//! above together have less than T^(i+1) full memtables of data. Such a merge removes overwritten data. SSTables of
+//! level 0 are moved if they overlap neither each other nor SSTables of level 1.
 //!
 //! # Costs
-//! An entry is written once per level, as with [`tiered`](crate::tiered). A lookup searches at most T − 1 SSTables
-//! per level. A merge reads only the SSTables of one key range, as with [`leveled-partial`](crate::leveled_partial).
-//! Merges are therefore short, and need little temporary space. Key ranges without writes are not merged. If each run
-//! is one SSTable, each level has one group, and the policy equals `tiered`.
+//! An entry is written once per level, as with [`tiered`](crate::tiered). A lookup searches at most T − 1 SSTables per
+//! level. A merge reads only the SSTables of one key range, as with [`leveled-partial`](crate::leveled_partial). Merges
+//! are therefore short, and need little temporary space. Key ranges without writes are not merged. If each run is one
+//! SSTable, each level has one group, and the policy equals `tiered`.
 
 use std::sync::Arc;
 

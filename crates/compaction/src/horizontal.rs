@@ -3,18 +3,17 @@
 //!
 //! Levels with a fixed size ratio also limit the number of runs, but cause more writes than this limit requires. This
 //! policy has no levels. If there are too many runs after a flush, the policy merges the newest runs. The binomial
-//! transform determines the number of merged runs. Sources: Bentley, Saxe, "Decomposable Searching Problems I"
-//! (1980), section 3; Mathieu, Staelin, Young, Yousefi, "Bigtable Merge Compaction" (2014), for the proof of
-//! optimality; Mo, Luo, Idreos, "How to Grow an LSM-tree?" (SIGMOD 2025, arXiv 2504.17178), which calls the scheme
-//! horizontal growth.
+//! transform determines the number of merged runs. Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980),
+//! section 3; Mathieu, Staelin, Young, Yousefi, "Bigtable Merge Compaction" (2014), for the proof of optimality; Mo,
+//! Luo, Idreos, "How to Grow an LSM-tree?" (SIGMOD 2025, arXiv 2504.17178), which calls the scheme horizontal growth.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. C(n, k) is the binomial coefficient. The oldest run has
 //! rank K, the next newer run has rank K − 1, and so on. The weight w of a run is the number of times that the oldest
-//! entries of the run were written. A run of rank k and weight w has C(w−1+k, k) buffers. If a flush makes more than
-//! K runs, the policy searches for the newest run whose weight is below the weight of the next older run. The policy
-//! merges this run, all newer runs and the new flush. If there is no such run, all data is merged into one run. The
-//! policy computes the weight of a run from the size of the run, so the policy has no state. If keys are overwritten,
-//! runs become smaller, and the weights follow from the smaller sizes.
+//! entries of the run were written. A run of rank k and weight w has C(w−1+k, k) buffers. If the tree has more than K
+//! runs after a flush, the policy compares the weights of adjacent runs. It searches for the newest run with a weight
+//! below the weight of the next older run. The policy merges this run, all newer runs and the new flush. If there is no
+//! such run, all data is merged into one run. The policy computes the weight of a run from the size of the run, so the
+//! policy has no state. If keys are overwritten, runs become smaller, and the weights follow from the smaller sizes.
 //!
 //! # Write amplification
 //! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes. No schedule with at most K runs writes
@@ -132,8 +131,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run with a size of `size` buffers and the rank `rank`: the weight w for which C(w−1+rank,
-/// rank) is nearest to `size`.
+/// Returns the weight of a run that has `size` buffers and the rank `rank`. The result is the weight w for which
+/// C(w−1+rank, rank) is nearest to `size`.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;

@@ -32,12 +32,13 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio that the policy assumes for a level with a drain in progress. The drain therefore has priority over
-/// level 0, unless level 0 has more than this many times the number of runs that triggers its compaction.
+/// The fill ratio that the policy assumes for a level with a drain in progress. The policy always compacts the level
+/// with the highest fill ratio. A drain therefore has priority over level 0, until level 0 has more than twice the
+/// number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The divisor for the overlap limit. An output SSTable may overlap data of the level after the output level up to
-/// the size limit of a job, divided by this number.
+/// The divisor for the overlap limit of an output SSTable. The limit applies to the data that the SSTable overlaps in
+/// the level after the output level. The limit is the size limit of a job, divided by this number.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Incremental compaction with jobs of limited size.
@@ -77,10 +78,10 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The result has
-    /// at least one SSTable. Further SSTables are added while the inputs stay within the size limit, and beyond this
-    /// limit if they overlap no further SSTable of `below`. If the first SSTable overlaps no SSTable of `below`,
-    /// further SSTables are added while they overlap none either.
+    /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The result has at
+    /// least one SSTable. Further SSTables are added while the inputs stay within the size limit. Beyond this limit, an
+    /// SSTable is added only if it overlaps no further SSTable of `below`. If the first SSTable overlaps no SSTable of
+    /// `below`, further SSTables are added while they overlap none either.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();

@@ -135,7 +135,7 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// Returns the level and the run of the output. If the job has no output run, the output becomes a new run with
+    /// Returns the level and the run of the output. If [`run`](Self::run) is `None`, the output becomes a new run with
     /// the number `new_run`.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
@@ -245,7 +245,8 @@ fn passes_nothing<T: Placed>(
     }
 }
 
-/// Returns the smallest and the largest key of all inputs together. Returns `None` if there are no inputs.
+/// Returns the key range of all inputs together: the smallest and the largest key. Returns `None` if there are no
+/// inputs.
 fn hull<'a, T: Placed>(
     runs: &[(usize, &'a Run<T>)],
     inputs: &HashSet<TableId>,

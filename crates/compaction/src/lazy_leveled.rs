@@ -3,24 +3,25 @@
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
 //! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so a single run in
 //! this level improves point lookups and space most. A single run in each upper level would cost many more writes and
-//! improve little. (In cs265, the name lazy-leveled means another policy, which lsmbench calls `l0-tiered`.)
+//! improve little. (In the document cs265, the name lazy-leveled means another policy, which lsmbench calls
+//! `l0-tiered`.)
 //!
-//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of
-//! level 1. When the level above the largest level L has T runs, these runs are merged with the run of level L. When
-//! the run of level L has T^(L+1) buffers (full memtables) of data, the run is moved to level L + 1, which becomes the
-//! largest level. Level L then collects runs.
+//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of level 1.
+//! When the level above the largest level L has T runs, these runs are merged with the run of level L. A buffer is one
+//! full memtable. When the run of level L has T^(L+1) buffers of data, the run is moved to level L + 1. Level L + 1 is
+//! then the largest level. Level L then collects runs.
 //!
 //! # Write amplification
 //! Sizes are in buffers, where a buffer is one full memtable. Let N buffers with distinct keys be flushed. Level i
 //! receives a = ⌊N / T^i⌋ runs of T^i buffers, called arrivals. Level i is the largest level until its T-th arrival.
-//! During this time, the merge of the j-th arrival writes j·T^i buffers. Each later arrival writes T^i buffers. For i
-//! > 1, the first arrival is moved, so it causes no writes. The compactions into level i therefore write
+//! During this time, the merge of the j-th arrival writes j·T^i buffers. Each later arrival writes T^i buffers. For i >
+//! 1, the first arrival is moved, so it causes no writes. The compactions into level i therefore write
 //!
 //! > W(i) = T^i · ( m·(m+1)/2 + (a − m) − (1 if i > 1 and a > 0) ),  m = min(a, T)
 //!
 //! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. In the textbook model and in
-//! this policy, an entry is written once per level above the largest level. For the largest level, the textbook cost
-//! is (T−1)/2 to T/2 writes. In this policy, a full largest level costs (T+1)/2 − 1/T writes. The module
+//! this policy, an entry is written once per level above the largest level. For the largest level, the textbook cost is
+//! (T−1)/2 to T/2 writes. In this policy, a full largest level costs (T+1)/2 − 1/T writes. The module
 //! [`leveled`](crate::leveled) explains the difference between both formulas.
 
 use catalog::{Build, Variant};

@@ -1,18 +1,18 @@
 //! Merge-all compaction: when the tree has n runs, the policy merges all runs into one run.
 //!
-//! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
-//! level 0.
+//! Source: the document golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All
+//! runs stay in level 0.
 //!
 //! # Costs
-//! Sizes are in buffers, where a buffer is one full memtable. After the first n flushes, all data is merged into a
-//! run of n buffers. After every n − 1 further flushes, all data is rewritten. N flushes with distinct keys cause m =
+//! Sizes are in buffers, where a buffer is one full memtable. After the first n flushes, all data is merged into a run
+//! of n buffers. After every n − 1 further flushes, all data is rewritten. N flushes with distinct keys cause m =
 //! ⌊(N−1)/(n−1)⌋ compactions, and write amplification is exactly
 //!
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
 //! which is about N / (2·(n−1)). Write amplification grows linearly with the size of the data. With `leveled`, write
-//! amplification grows only with the logarithm of this size. Lookups search at most n − 1 runs. Only keys in the n −
-//! 1 newest runs can have stale versions in older runs. A compaction needs as much temporary space as the size of the
+//! amplification grows only with the logarithm of this size. Lookups search at most n − 1 runs. Only keys in the n − 1
+//! newest runs can have stale versions in older runs. A compaction needs as much temporary space as the size of the
 //! data.
 
 use catalog::{Build, Variant};

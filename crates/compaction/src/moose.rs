@@ -117,7 +117,8 @@ impl Step {
     }
 }
 
-/// The cheapest sequence of levels for a tree of a given size: its total cost, and its last level.
+/// The cheapest sequence of levels for a tree of a given size. The dynamic program stores only the total cost and the
+/// last level of the sequence.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,

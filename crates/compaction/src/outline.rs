@@ -29,7 +29,7 @@ pub(crate) struct Outline {
 pub(crate) struct RunJob {
     /// The positions of the input runs in the outline.
     pub(crate) runs: Range<usize>,
-    /// The level of the output. The level is not above the level of the oldest input run, and the tree has no run
+    /// The level of the output. This level is the level of the oldest input run, or a deeper level. The tree has no run
     /// between the input runs and this level.
     pub(crate) level: usize,
     /// Whether the runs are merged, or a single run is moved.

@@ -1,22 +1,22 @@
 //! Partial tiered compaction. A job merges only some runs of a level into one run of the next level.
 //!
-//! Source: the report of cs265, section 2.5.4, and its defaults. The report names the parameter `max_runs_to_compact`
+//! Source: the document cs265, section 2.5.4, and its defaults. The document names the parameter `max_runs_to_compact`
 //! and strategies for the selection of runs, but no exact rule. The strategies are oldest, smallest and most overlap.
 //! Only the strategy oldest is always correct. With the other strategies, a newer run could move below an older run
-//! with equal keys, and lookups would return old values. This policy therefore selects a group of `max_runs` runs
-//! that are adjacent in age. A group is a candidate only if it overlaps no older run of the level. The group of the
-//! oldest runs is always a candidate. If keys are evenly distributed, this group is the only candidate. The selection
-//! strategy chooses among the candidates.
+//! with equal keys, and lookups would return old values. This policy therefore selects a group of `max_runs` runs that
+//! are adjacent in age. A group is a candidate only if it overlaps no older run of the level. The group of the oldest
+//! runs is always a candidate. If keys are evenly distributed, this group is the only candidate. The selection strategy
+//! chooses among the candidates.
 //!
 //! # Costs
-//! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The
-//! runs of a level are therefore m times as large as the runs of the level above. After a compaction, T − m runs
-//! remain in the level, and the level has at most T − 1 runs at rest. Let a(i) be the number of runs that level i has
-//! received, where a(0) is the number N of flushes with distinct keys. If a(i) ≥ T, level i + 1 has received a(i+1) =
-//! ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) full memtables. Write amplification is exactly 1 + Σ a(i)·m^i / N for i ≥ 1. An
-//! entry is written once per level, as with [`tiered`](crate::tiered). The tree has about ln N / ln m levels. If m =
-//! T, the policy equals `tiered`. A compaction merges m runs instead of T runs, so compactions are shorter, but
-//! lookups search more runs.
+//! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The runs
+//! of a level are therefore m times as large as the runs of the level above. After a compaction, T − m runs remain in
+//! the level, and the level has at most T − 1 runs at rest. Let a(i) be the number of runs that level i has received,
+//! where a(0) is the number N of flushes with distinct keys. If a(i) ≥ T, level i + 1 has received a(i+1) = ⌊(a(i) −
+//! T)/m⌋ + 1 runs of m^(i+1) full memtables. Write amplification is exactly 1 + Σ a(i)·m^i / N for i ≥ 1. An entry is
+//! written once per level, as with [`tiered`](crate::tiered). The tree has about ln N / ln m levels. If m = T, the
+//! policy equals `tiered`. A compaction merges m runs instead of T runs, so compactions are shorter, but lookups search
+//! more runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -112,8 +112,9 @@ fn newest_tables<'a>(partition: &Group<'a>, oldest: usize) -> impl Iterator<Item
     with_runs.filter(move |(_, run)| **run <= oldest).map(|(table, _)| *table)
 }
 
-/// Returns the number of input SSTables per output SSTable, if the run with the index `oldest` and all newer runs of a
-/// partition are merged. The size of an output SSTable is the size of the largest SSTable of the tree.
+/// Returns the number of input SSTables per output SSTable for a merge in a partition. The inputs of the merge are the
+/// run with the index `oldest` and all newer runs. The size of an output SSTable is the size of the largest SSTable of
+/// the tree.
 fn input_ratio(shape: &Shape, partition: &Group<'_>, oldest: usize) -> f64 {
     let largest = shape.levels.tables().map(|(_, table)| table.bytes).max().unwrap_or(0).max(1);
     let (count, bytes) = newest_tables(partition, oldest)

@@ -4,9 +4,10 @@
 //! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker has no state and
 //! no clock, so pickers use SSTable numbers as times. A tree numbers its SSTables in the order of their creation, and a
 //! moved SSTable keeps its number. The number of an SSTable is therefore the time at which a compaction last wrote its
-//! data. Among the SSTables of the next level that overlap an SSTable, the lowest number is the time at which the key
-//! range of this SSTable was last compacted into the next level. This time is approximate, because a compaction of a
-//! neighboring SSTable can also replace SSTables of the next level that overlap both neighbors.
+//! data. Pickers also need the time at which the key range of an SSTable was last compacted into the next level. This
+//! time is the lowest number among the SSTables of the next level that overlap the SSTable. This time is approximate,
+//! because a compaction of a neighboring SSTable can also replace SSTables of the next level that overlap both
+//! neighbors.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +32,8 @@ pub(crate) enum Picker {
     /// Selects the SSTable for which the most time has passed since its key range was compacted into the next level
     /// (`kOldestSmallestSeqFirst`).
     Oldest,
-    /// Selects the SSTable for which the most time has passed since it received new data (`kOldestLargestSeqFirst`), so
-    /// that frequently written data remains in upper levels. Neighboring SSTables with consecutive numbers are the
+    /// Selects the SSTable for which the most time has passed since it received new data (`kOldestLargestSeqFirst`).
+    /// Frequently written data therefore remains in upper levels. Neighboring SSTables with consecutive numbers are the
     /// output of one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would
     /// be selected every time.
     Coldest,
@@ -102,9 +103,9 @@ pub(crate) fn now(shape: &Shape) -> u64 {
 }
 
 /// Returns the approximate time since which the oldest tombstone of an SSTable has been in `level`. Times are SSTable
-/// numbers. The result is the time at which the key range of the SSTable was last compacted into the next level, or
-/// the creation of the SSTable if this is earlier. In level 0, or if no SSTable of the next level overlaps the
-/// SSTable, the result is the creation of the SSTable. Returns `None` for an SSTable without tombstones.
+/// numbers. The result is the earlier of two times: the time at which the key range of the SSTable was last compacted
+/// into the next level, and the time at which the SSTable was created. In level 0, or if no SSTable of the next level
+/// overlaps the SSTable, the result is the creation of the SSTable. Returns `None` for an SSTable without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -113,9 +114,9 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// Returns the time at which the key range of `table` was last compacted completely into the next level: the lowest
-/// number of an overlapping SSTable in the next level. Returns `None` if the next level has no data in this key
-/// range.
+/// Returns the time at which the key range of `table` was last compacted completely into the next level. The time is an
+/// SSTable number: the lowest number of the overlapping SSTables in the next level. Returns `None` if the next level
+/// has no data in this key range.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
 }

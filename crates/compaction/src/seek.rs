@@ -2,23 +2,24 @@
 //! have cost as much as a merge of these sources, the sources are merged.
 //!
 //! A get skips most runs with the help of filters. A scan opens every run that overlaps its range, and compares the
-//! entries of all these runs. The number of future scans is unknown, so the decision to merge is a ski-rental
-//! problem: a skier rents skis until the total rent equals the price, and then buys skis. As long as the runs do not
-//! change, the total cost is at most twice the optimal cost (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
-//! Caching", Algorithmica 3, 1988). When the runs change, the cost counters start at 0 again. `LevelDB` has a similar
-//! rule, `allowed_seeks`. LevelDB assumes that a seek costs as much as the compaction of 16 KiB, based on the disks
-//! of its time.
+//! entries of all these runs. The number of future scans is unknown, so the decision to merge is a ski-rental problem.
+//! In this problem, a skier rents skis until the total rent equals the price, and then buys skis. The rent corresponds
+//! to the cost of scans, and the price to the cost of a merge. As long as the runs do not change, the total cost is at
+//! most twice the optimal cost (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", Algorithmica 3, 1988).
+//! When the runs change, the cost counters start at 0 again. `LevelDB` has a similar rule, `allowed_seeks`. LevelDB
+//! assumes that a seek costs as much as the compaction of 16 KiB, based on the disks of its time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The work that scans had with all sources after their first, since the runs of the tree last changed.
+/// The additional work of scans, because they had to read more than one source, since the runs of the tree last
+/// changed. A source is a memtable or a sorted run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
     /// The number of sources after the first that scans opened, summed over all scans. A scan that opens s memtables
     /// and runs adds s − 1.
     pub extra_sources: u64,
-    /// The number of entries that a scan returned times its number of sources after the first, summed over all scans.
+    /// The sum over all scans of the number of returned entries, multiplied by the number of sources minus 1.
     pub extra_entries: u64,
 }
 
@@ -28,7 +29,7 @@ pub struct RangeWork {
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {
-    /// Returns the work since an earlier state of this counter.
+    /// Returns the difference to `earlier`, an earlier state of the same counters.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -37,8 +38,8 @@ impl RangeWork {
         }
     }
 
-    /// Returns the cost of this work. The unit is a byte that a compaction writes. Opening a source after the first
-    /// costs `seek_price` bytes.
+    /// Returns the cost of the additional sources. The unit is a byte that a compaction writes. Opening a source after
+    /// the first costs `seek_price` bytes.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
         self.extra_sources.saturating_mul(seek_price).saturating_add(entries)

@@ -201,8 +201,8 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Returns the index of a new run in `level`, if the new run replaces the SSTables `removed`: the index of the
-    /// newest run that contains one of them, or 0 if the level has none of them.
+    /// Returns the index in `level` of a new run that replaces the SSTables `removed`. The result is the index of the
+    /// newest run of the level that contains one of these SSTables. If the level has none of them, the result is 0.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)

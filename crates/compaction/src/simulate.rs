@@ -100,7 +100,7 @@ pub struct LevelReport {
 /// The reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// A number of the load is 0, but all numbers must be at least 1.
+    /// A number of the [`SimulatedLoad`] is 0. All its numbers must be at least 1.
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.
@@ -109,7 +109,8 @@ pub enum SimulationError {
     /// The policy has failed and can pick no more jobs.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
-    /// The output of a job does not fit its position.
+    /// The output of a job cannot be added to the output run, for example because it overlaps another SSTable of this
+    /// run.
     #[error("the tree cannot accept the output of a job: {0}")]
     InvalidEdit(#[from] InvalidEdit),
     /// The policy picked more than 10,000 jobs after one flush. Contains the number of this flush,

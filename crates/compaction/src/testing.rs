@@ -47,7 +47,7 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
     Shape { buffer_bytes: 100, levels: built, operations: Operations::default() }
 }
 
-/// A policy that records the largest number of bytes that a merge reads.
+/// A wrapper around a policy that records the input size of the largest merge, in bytes.
 struct Noting(Box<dyn CompactionPolicy>, Mutex<u64>);
 
 impl CompactionPolicy for Noting {

@@ -97,8 +97,8 @@ fn percent_of(bytes: u64, percent: u64) -> u128 {
 }
 
 impl Universal {
-    /// Returns whether the space rule applies: the total size of all runs except the oldest, in percent of the size
-    /// of the oldest run, is at least `max_size_amplification_percent`.
+    /// Returns whether the space rule applies. The rule compares the total size of all runs except the oldest run with
+    /// the size of the oldest run. It applies if the total is at least `max_size_amplification_percent` percent.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();

@@ -4,7 +4,7 @@
 //! A trial takes several times as long as one compression of the block. The selector therefore makes trials less often
 //! while their results stay the same. If the light codec saves less than the fraction `margin`, blocks are stored raw.
 //! The dense codec is used only if its output is smaller than that of the light codec by at least the fraction
-//! `margin`. The selector of the cs265 document (section 2.7.3) adapts to the load of the machine, so its decisions
+//! `margin`. The selector of the document cs265 (section 2.7.3) adapts to the load of the machine, so its decisions
 //! differ from run to run (see the selector `by-load`). This selector adapts to the data that it compresses.
 
 use std::marker::PhantomData;

@@ -112,9 +112,9 @@ impl Compression for Library {
 /// The number of blocks that one call of a closure of [`seam`] compresses and decompresses.
 const CALLS: u32 = 100;
 
-/// Prepares a measurement of the cost of the C ABI. Returns two closures to time: each of them compresses and
-/// decompresses [`Seam::calls`] blocks of 4 KiB with `lz4`, one through the C ABI, and one without the C ABI. Returns
-/// `None` if `choice` is not the variant `library`.
+/// Prepares a measurement of the cost of the C ABI. Returns two closures, whose times the caller measures. Each closure
+/// compresses and decompresses [`Seam::calls`] blocks of 4 KiB with `lz4`. One closure makes the calls through the C
+/// ABI, and the other closure makes them directly. Returns `None` if `choice` is not the variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,9 +1,9 @@
-//! Zstandard: matches as in LZ4, followed by entropy coding. At higher levels, the search for matches is more
-//! thorough. The output is about a third smaller than with LZ4. Compression and decompression are four times slower
-//! than with LZ4.
+//! Zstandard: matches as in LZ4, followed by entropy coding. At higher levels, the search for matches is more thorough.
+//! The output is about a third smaller than with LZ4. Compression and decompression are four times slower than with
+//! LZ4.
 //!
-//! The codec reuses the contexts for compression and decompression, because creating a context takes tens of
-//! microseconds, which is longer than the compression of a block. Source of the format: RFC 8878.
+//! The codec reuses its contexts for compression and decompression. Creating a context takes tens of microseconds,
+//! which is longer than the compression of a block. Source of the format: RFC 8878.
 //!
 //! A dictionary contains strings that are frequent in an SSTable. Blocks refer to these strings. With a dictionary,
 //! blocks also need no table of byte frequencies, which would be the largest overhead of a small block. The dictionary

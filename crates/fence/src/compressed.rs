@@ -168,8 +168,9 @@ impl CompressedFence {
         Ok(Self { coded: HEAD_BYTES + starts, stored, count, interval })
     }
 
-    /// Returns an error if a group does not start where the previous group ends, if a separator is not above the
-    /// previous separator, if a shared length is wrong, or if bytes follow the last group.
+    /// Checks all groups. Returns an error if a group does not start where the previous group ends, or if bytes follow
+    /// the last group. Also returns an error if a separator is not above the previous separator, or if a shared length
+    /// is wrong.
     fn check(&self) -> Result<(), FenceError> {
         let mut rest = &self.stored[self.coded..];
         let mut last: Vec<u8> = Vec::new();

@@ -1,10 +1,11 @@
 //! The ideal bound of fences, which returns the block of every stored key without a search. The reported memory is
 //! zero.
 //!
-//! No other fence can save more time than this bound. A hash map returns the block of a present key. An exact search
-//! is needed in three cases: for a scan, for an absent key, and if keys of several blocks have the hash of the key.
-//! The blocks that are read are therefore the same as with any exact fence. The reported memory is zero, because the
-//! bound represents a fence without cost. The stored size of eight bytes per key is counted.
+//! No other fence can save more time than this bound. A hash map returns the block of a present key. An exact search is
+//! needed in three cases: for a scan, for an absent key, and if keys of several blocks have the hash of the key. The
+//! blocks that are read are therefore the same as with any exact fence. The reported memory is zero, because the bound
+//! represents a fence without cost. The fence takes eight bytes per key in the SSTable, and these bytes do count as
+//! storage.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -31,7 +31,8 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the memory of the index in bytes, including the heads.
     fn memory_bytes(&self) -> usize;
 
-    /// Returns the number of separators at or below `key`. The first separator is not counted.
+    /// Returns the number of separators at or below `key`, without the first separator. The result is the number of the
+    /// block that can contain the key.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {

@@ -1,16 +1,17 @@
-//! Sorted heads (8-byte prefixes) with several lanes, which are lists of some of the heads. The first lane has every
-//! 4th head, the second lane every 16th head, and so on. A search begins in the lane with the fewest heads.
+//! Sorted heads (8-byte prefixes) in several lanes, which are lists of heads. The lowest lane has all heads. With the
+//! default `stride` of 4, the next lane has every 4th head, the lane above it every 16th head, and so on. A search
+//! begins in the lane with the fewest heads.
 //!
-//! In each lane, the search passes at most `stride` − 1 heads that are below the key's head. Then the search
-//! continues at the corresponding position in the next lower lane. The lanes correspond to a skip list in which every
-//! 4th node reaches the next level. Source: the document cs265, section 3.4.2, `FastLane`. In the document, the lanes
-//! contain positions of heads. In lsmbench, the lanes themselves contain the heads, so each step of a search reads
-//! only memory of its lane.
+//! In each lane, the search passes at most `stride` − 1 heads that are below the key's head. Then the search continues
+//! at the corresponding position in the next lower lane. The lanes correspond to a skip list in which every 4th node
+//! reaches the next level. Source: the document cs265, section 3.4.2, `FastLane`. In the document, the lanes contain
+//! positions of heads. In lsmbench, the lanes themselves contain the heads, so each step of a search reads only memory
+//! of its lane.
 //!
 //! Memory: 8 bytes per separator for the lowest lane, and 8 / (`stride` − 1) bytes for all other lanes. With the
 //! default stride, heads and lanes take 10.7 bytes per separator. If heads do not suffice to compare separators, the
-//! bytes after the heads take additional memory. A search reads one or two cache lines per lane. For n separators,
-//! the number of lanes is the logarithm of n to the base `stride`.
+//! bytes after the heads take additional memory. A search reads one or two cache lines per lane. For n separators, the
+//! number of lanes is the logarithm of n to the base `stride`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -226,8 +226,8 @@ struct Point {
 }
 
 impl Point {
-    /// Returns the cross product of the lines from this point to `a` and to `b`. If `a` and `b` are to the right of
-    /// this point, the result is positive if the line to `b` is steeper than the line to `a`.
+    /// Returns the cross product of the lines from this point to `a` and to `b`. Suppose that `a` and `b` are to the
+    /// right of this point. The result is then positive if the line to `b` is steeper than the line to `a`.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }

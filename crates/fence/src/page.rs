@@ -89,14 +89,15 @@ fn shared_by(separators: &[&[u8]]) -> usize {
     }
 }
 
-/// Splits the children of a layer into pages, and returns the range of children of each page. `firsts[i]` is the
-/// first separator under child i. A page stores the first separators of all its children except the first child.
+/// Splits the children of a layer into pages, and returns the range of children of each page. `firsts[i]` is the first
+/// separator under child i. A page stores the first separators of all its children except the first child.
 ///
 /// A page is filled up to `unit_bytes`. If at least two children remain, a page has at least two children. A layer
-/// therefore has at most half as many pages as the next lower layer. If the separator between the first two children
-/// is longer than `unit_bytes`, the page is filled up to the next multiple of `unit_bytes`. A long separator must not
-/// become a separator of the next higher layer, because more lookups would read it there. If necessary, the previous
-/// page therefore ends one child earlier.
+/// therefore has at most half as many pages as the next lower layer. If the separator between the first two children is
+/// longer than `unit_bytes`, the page is filled up to the next multiple of `unit_bytes`. The separator between two
+/// pages becomes a separator of the next higher layer, where more lookups read it. If this separator is too long for a
+/// page of `unit_bytes`, the first of the two pages ends one child earlier, so that another separator is between the
+/// pages. Each page keeps at least two children.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;

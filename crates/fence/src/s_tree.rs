@@ -3,17 +3,17 @@
 //!
 //! To search a node, the CPU compares all eight heads at once and counts the bits of the result. The comparison of a
 //! whole node needs no branch, so no branch can be mispredicted. A search reads one cache line per layer. The upper
-//! layers stay in the L1 cache. 16 K separators have 5 layers. 4 M separators have 7 layers, and the two lowest
-//! layers do not fit into a cache of 1 MiB. A single search skips the uppermost layers, and reads four adjacent cache
-//! lines instead. Nodes have no pointers, because the positions of children are computed. In a batch, the searches
-//! are executed together, step by step, and each search prefetches its cache line of the next layer. Sources: Slotin,
-//! "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x
-//! faster than binary search" (2024).
+//! layers stay in the L1 cache. 16 K separators have 5 layers. 4 M separators have 7 layers, and the two lowest layers
+//! do not fit into a cache of 1 MiB. A single search skips the uppermost layers, and reads four adjacent cache lines
+//! instead. Nodes have no pointers, because the positions of children are computed. In a batch, the searches are
+//! executed together, step by step, and each search prefetches its cache line of the next layer. Sources: Slotin,
+//! "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x faster
+//! than binary search" (2024).
 //!
-//! Memory: 9 bytes per separator, of which 8 are for the head in a leaf and 1 is for the layers above. If the part of
-//! a separator after the common prefix is longer than eight bytes, the fence also stores these parts of all
-//! separators, with 4 bytes per separator for the offset. A search reads separators only if their heads equal the
-//! key's head.
+//! Memory: 9 bytes per separator, of which 8 are for the head in a leaf and 1 is for the layers above. The suffix of a
+//! separator is its part after the common prefix. If a suffix is longer than eight bytes, the fence also stores the
+//! suffixes of all separators, with 4 bytes per separator for the offset. A search reads separators only if their heads
+//! equal the key's head.
 
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without unsafe code, a search takes 20 % longer
@@ -212,7 +212,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// Returns the cache line at `place`. `place` is the number of heads of the layer before this cache line.
+/// Returns the cache line of `layer` that begins with the head number `place`. `place` is a multiple of eight.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));

@@ -368,7 +368,8 @@ mod tests {
         assert!(longest[250] > 60_000 && longest[400] > 3_000);
     }
 
-    /// Tests the example of contradiction T8 of csc443: leaves of five keys, whose largest keys are 4, 9, 14, …
+    /// Tests the example of contradiction T8 of the document csc443: leaves of five keys, whose largest keys are 4, 9,
+    /// 14, …
     #[test]
     fn largest_keys_lead_to_the_first_block_that_reaches_the_key() {
         let key = |number: u32| number.to_be_bytes();

@@ -1,9 +1,9 @@
-//! The replacement for the module `crate::sync` of the modeled crates. For its atomics, fences and locks, `loom`
-//! tries every interleaving, and every value that the memory model permits.
+//! The replacement for the module `crate::sync` of the modeled crates. For its atomics, fences and locks, `loom` tries
+//! every interleaving, and every value that the memory model permits.
 //!
 //! Each atomic operation or fence in the source with an ordering stronger than `Relaxed` is a [`Site`]. A test can
-//! [weaken](weaken) one site at a time to `Relaxed`. If no model then fails, the models do not need the original
-//! ordering, or do not check it.
+//! [weaken](weaken) one site at a time to `Relaxed`. If no model then fails, either the code does not need the original
+//! ordering, or the models lack the case that needs it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;

@@ -5,11 +5,11 @@
 //! tower of links is before the header in memory, and the key is after the header. In addition, each link stores the
 //! first four bytes of the key of its target. A search compares these bytes first. It therefore usually detects without
 //! a cache miss that the target of a link is after the searched key. If the list is far larger than the CPU caches,
-//! each step to another node causes one cache miss. A search takes (1 - p) / p steps per level, where p is the
-//! probability that a node of the next lower level also has a link on this level. On the lowest levels, whose nodes are
-//! not in the caches, p is 3/4. On higher levels, p is 1/2, because more levels would cost more time than they save. If
-//! the first four bytes do not decide a comparison, the search reads the stored key. If most keys share these bytes,
-//! this doubles the cache misses.
+//! each step to another node causes one cache miss. Let p be the probability that a node of a level also has a link on
+//! the next higher level. A search then takes (1 - p) / p steps on the lower of the two levels. On the lowest levels,
+//! whose nodes are not in the caches, p is 3/4. On higher levels, p is 1/2, because more levels would cost more time
+//! than they save. If the first four bytes do not decide a comparison, the search reads the stored key. If most keys
+//! share their first four bytes, searches therefore have twice as many cache misses.
 //!
 //! An entry takes the bytes of its key and value, 16 bytes for the header, and on average 29 bytes for links. The sum
 //! is rounded up to a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM
@@ -157,8 +157,8 @@ fn hint(key: &[u8]) -> u32 {
     (head(key) >> 32) as u32
 }
 
-/// The number of levels for which p is 3/4: three quarters of the nodes of the next lower level also have a link on
-/// this level. For each higher level, p is 1/2.
+/// The number of dense levels. Each dense level contains three quarters of the nodes of the next lower level (p = 3/4).
+/// Each higher level contains half of the nodes of the next lower level (p = 1/2).
 const DENSE_LEVELS: usize = 6;
 
 /// Returns the height of a version's tower. Heights are geometrically distributed. The result depends only on the

@@ -130,8 +130,8 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the child next to the byte `of` on `side`, or `None` if there is no such child. See
-    /// [`Branches::neighbour`].
+    /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`, depending on `side`.
+    /// If `of` is `None`, returns the first or the last child. Returns `None` if there is no such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {

@@ -1,7 +1,7 @@
 //! An AVL tree with one lock. An AVL tree is a binary search tree in which the heights of sibling subtrees differ by at
 //! most one.
 //!
-//! Source: the memtable of the csc443 report (section 4.1.2). In lsmbench, keys are byte strings instead of integers,
+//! Source: the memtable of the document csc443 (section 4.1.2). In lsmbench, keys are byte strings instead of integers,
 //! and the tree stores all versions of a key. Nodes are in one vector and refer to their children by index. Each node
 //! stores the head of its key, which is the first eight bytes as an integer. If heads differ, a search step therefore
 //! reads only one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree

@@ -133,7 +133,8 @@ impl Tree {
         if self.root.load() == Some(at) { Ok((root, height)) } else { Err(Changed) }
     }
 
-    /// Returns the child of `parent` with the index `at`.
+    /// Starts an optimistic read of the child of `parent` that has the index `at`. Returns an error if `parent` has
+    /// changed.
     #[inline]
     fn child<'a>(&'a self, parent: Visited<'a>, at: usize) -> Optimistic<Visited<'a>> {
         let child = parent.node.links[at].load();
@@ -183,7 +184,7 @@ impl Tree {
         self.place(&group);
     }
 
-    /// Inserts into the tree all versions of `new`. Their records are already in the arena.
+    /// Inserts all versions of `new` into the tree. The records of these versions are already in the arena.
     #[inline]
     fn place(&self, mut new: &[New<'_>]) {
         while !new.is_empty() {
@@ -227,8 +228,8 @@ impl Tree {
     }
 
     /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The
-    /// function appends only under three conditions: the previous insert was an append to this leaf, the new versions
-    /// are sorted and follow all existing versions, and the leaf has free slots.
+    /// function appends only under three conditions. First, the previous insert was an append to this leaf. Second, the
+    /// new versions are sorted and follow all existing versions. Third, the leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -248,8 +249,8 @@ impl Tree {
     }
 
     /// Splits a full node into two nodes. If `probe` follows all entries of the tree, only the last entry moves to the
-    /// new right node, so that ascending inserts leave full nodes. Otherwise, half of the entries move. Returns an
-    /// error if the node or its parent has changed.
+    /// new right node. Inserts in ascending order therefore leave full nodes. In any other case, half of the entries
+    /// move. Returns an error if the node or its parent has changed.
     #[cold]
     fn split(
         &self,

@@ -68,7 +68,7 @@ pub(crate) type Optimistic<T> = Result<T, Changed>;
 /// A version in the arena that is not in the tree yet, with its position in the order of versions.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// The side of an entry equal to the probe on which a search ends: before or after this entry.
+/// Decides where a search ends if an entry equals the search position: before or after this entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,

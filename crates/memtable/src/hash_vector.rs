@@ -241,18 +241,18 @@ impl Index {
     }
 }
 
-/// The sorted order of all versions that the memtable contained when the order was computed.
+/// A sorted list of all versions that the memtable contained when the list was computed.
 #[derive(Default)]
 struct Order {
-    /// The number of list entries that the order includes, by shard.
+    /// For each shard, the number of entries of its insertion list that the order includes.
     taken: [usize; SHARDS],
     /// The common prefix of all keys. The heads of keys begin after this prefix.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// Returns the record of an item of an order or a list. Such an item always has a version; the type is an `Option` only
-/// because the sort needs a default value.
+/// Returns the record of the version to which `item` refers. `item` is never `None`: its type is an `Option` only
+/// because the radix sort needs a default value.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))

@@ -3,8 +3,8 @@
 //!
 //! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
 //! bytes is stored as big-endian words with zero padding, and its length. To compare two keys, the words are compared
-//! first, and then the lengths. The comparison of the lengths is necessary because of the padding: two different keys
-//! have equal words if they differ only in the number of trailing zero bytes.
+//! first, and then the lengths. The comparison of the lengths is necessary because of the zero padding. If two keys
+//! differ only in the number of trailing zero bytes, their words are equal.
 
 use std::cmp::Ordering;
 
@@ -14,8 +14,8 @@ use types::head;
 pub(crate) const INLINE_BYTES: usize = 30;
 
 /// A key that owns its bytes, or a search key (probe) that borrows its bytes. A lookup with a borrowed probe needs no
-/// allocation. Such a lookup is possible in a map of `InlineKey<'static>`, because maps are covariant in their key type
-/// and accept a probe with a shorter lifetime.
+/// allocation. A map of `InlineKey<'static>` accepts such a probe, although the probe has a shorter lifetime, because
+/// maps are covariant in their key type.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes of the key as a big-endian integer, with zero padding.

@@ -1,10 +1,10 @@
 //! A memtable wrapper that tracks the key range of any memtable. If a looked-up key is outside of this range, the
 //! lookup ends at once.
 //!
-//! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key. In lsmbench, a memtable
-//! stores only the heads of both keys. The head of a key is the integer of its first eight bytes. An insert can
-//! therefore extend the range without a lock. If the head of a key is outside of the range of heads, the key is outside
-//! of the key range.
+//! Source: the document cs265, section 2.2.2, where each memtable stores its smallest and its largest key. In lsmbench,
+//! a memtable stores only the heads of both keys. The head of a key is the integer of its first eight bytes. An insert
+//! can therefore extend the range without a lock. If the head of a key is outside of the range of heads, the key is
+//! outside of the key range.
 //!
 //! The range costs 16 bytes of memory, and two loads and two comparisons per call. The range helps if lookups and
 //! writes use different parts of the key space. With random keys, the range is useless, because after a few inserts it
@@ -39,8 +39,8 @@ impl MemtablePolicy for Policy {
 /// A memtable with the range of its keys, stored as two heads. The head of a key is the integer of its first eight
 /// bytes. The smallest head is above the largest head while the memtable is empty.
 ///
-/// An insert first extends the range, and then inserts the entry. The range never shrinks. A reader that must find an
-/// entry therefore sees a range that includes the key of the entry.
+/// An insert first extends the range, and then inserts the entry. The range never shrinks. If a reader must find an
+/// entry, the insert of the entry has returned. The reader therefore sees a range that includes the key of the entry.
 struct Ranged {
     /// The head of the smallest key.
     smallest: AtomicU64,

@@ -10,7 +10,8 @@ use types::{Direction, SequenceNumber};
 use crate::shared_arena::VersionRecord;
 use crate::versions::{Versions, begin, go_on};
 
-/// The position of a merging scan in one of the structures.
+/// The position of a merging scan in one of the merged structures: the next version to return, and a cursor behind this
+/// version.
 struct Part<'a, V: Versions> {
     versions: &'a V,
     /// The cursor at the version after `record`.

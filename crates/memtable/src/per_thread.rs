@@ -191,7 +191,8 @@ impl Memtable for PerThread {
     }
 }
 
-/// Returns the record of an item of a sorted order. Such an item always has a version.
+/// Returns the record of the version to which `item` refers. `item` is never `None`: its type is an `Option` only
+/// because the radix sort needs a default value.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }

@@ -30,8 +30,8 @@ impl<T> Headed<T> {
 /// The approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// The largest number of bucket bits. The radix pass writes to all buckets alternately, so the cache lines at the
-/// current write positions of all buckets must fit into the L2 cache.
+/// The largest number of bucket bits. The radix pass writes to all buckets in turn. Each bucket has one cache line at
+/// its write position, and all these cache lines must fit into the L2 cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
 /// The smallest number of items per thread. For fewer items, the sort uses fewer threads.

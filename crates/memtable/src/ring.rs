@@ -5,7 +5,7 @@
 //! point is the XXH3-128 hash of the shard number and the point number. A key belongs to the shard of the first point
 //! at or after the hash of the key. The number of keys of a shard is proportional to its number of points, with a
 //! relative deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC
-//! 1997. The cs265 paper, section 2.2.1, also uses XXH3-128.
+//! 1997. The document cs265, section 2.2.1, also uses XXH3-128.
 
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -99,7 +99,8 @@ impl Index {
     }
 }
 
-/// The tree during one operation, with a guard that keeps removed nodes readable.
+/// The tree during one operation, with a guard of the epoch-based reclamation. While the guard exists, no removed node
+/// is freed.
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,
@@ -157,16 +158,16 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Returns the oldest version of the key of `probe` that is newer than the sequence number of `probe`, or `None` if
-    /// there is no such version.
+    /// Searches the versions of the key of `probe` whose sequence numbers are above the sequence number of `probe`.
+    /// Returns the oldest of these versions, or `None` if there are none.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// Returns the newest version of the key of `probe` whose sequence number is not above the sequence number of
-    /// `probe`, or `None` if there is no such version.
+    /// Searches the versions of the key of `probe` whose sequence numbers are not above the sequence number of `probe`.
+    /// Returns the newest of these versions, or `None` if there are none.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;

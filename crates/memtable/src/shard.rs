@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// A shard with the cursor into its current block. The cursors of different shards are in different cache lines. Units
-/// have indexes that begin at the start of the arena, and no block is used twice, so an outdated cursor never equals a
-/// current cursor.
+/// A shard with the cursor into its current block. The cursors of different shards are in different cache lines. A unit
+/// is 8 bytes of the arena, and units are numbered from the start of the arena. No block is used twice, so an outdated
+/// cursor word never equals a current cursor word.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
@@ -19,13 +19,14 @@ pub(crate) struct Shard {
     refill: Mutex<()>,
 }
 
-/// Returns the cursor word for a block whose free units are `left`.
+/// Returns the cursor word for a block whose free units (8 bytes each) are `left`.
 #[inline]
 fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
 }
 
-/// Returns the free units for a cursor word. The range is empty if the cursor is after the end of the block.
+/// Returns the range of free units that the cursor word `cursor` describes. The range is empty if the cursor is after
+/// the end of the block.
 #[inline]
 fn left(cursor: u64) -> Range<u32> {
     cursor as u32..(cursor >> 32) as u32

@@ -1,11 +1,12 @@
 //! Several B-trees (shards), each with its own lock. Writers of different shards do not wait for each other.
 //!
 //! By default, the hash of a key selects its shard. This router is a consistent-hash ring with virtual nodes, as in the
-//! cs265 paper (sections 2.2.1 and 2.2.2). The router `modulo` also uses the hash, but has no ring, so a comparison of
-//! both routers shows the cost of the ring. Routing by hash does not keep the order of keys, so every scan merges all
-//! shards. With the router `range`, each shard has a key range, and a scan reads one shard after another. The borders
-//! of these ranges are quantiles of the keys in the memtable that became immutable last. For the first memtable, the
-//! borders divide all possible first eight bytes into equal parts.
+//! document cs265 (sections 2.2.1 and 2.2.2). The router `modulo` also uses the hash, but has no ring, so a comparison
+//! of both routers shows the cost of the ring. Routing by hash does not keep the order of keys, so every scan merges
+//! all shards. With the router `range`, each shard has a key range, and a scan reads one shard after another. The
+//! borders of these ranges come from the memtable that became immutable last: they divide the keys of this memtable
+//! into parts of equal size. For the first memtable, the borders divide the range of all possible 8-byte key prefixes
+//! into equal parts.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -154,7 +155,7 @@ enum Router {
     Range(Vec<Vec<u8>>),
 }
 
-/// Returns borders that divide all possible first eight bytes into equal parts.
+/// Returns borders that divide the range of all possible 8-byte key prefixes into equal parts.
 fn equal_parts(shards: u32) -> Vec<Vec<u8>> {
     let border = |shard: u32| ((u128::from(shard) << 64) / u128::from(shards)) as u64;
     (1..shards).map(|shard| border(shard).to_be_bytes().to_vec()).collect()

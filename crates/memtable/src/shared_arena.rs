@@ -101,8 +101,8 @@ impl MapPool {
 
 /// A lock-free arena of records and nodes. The documentation of this module describes its layout.
 pub(crate) struct SharedArena {
-    /// The base address of each chunk. The address of a unit in a chunk is the base address of the chunk plus the
-    /// offset of the unit from the start of the arena.
+    /// The base address of each chunk. The base address of a chunk plus the offset of a unit from the start of the
+    /// arena is the address of the unit. The base address therefore usually lies before the chunk.
     bases: [AtomicPtr<u64>; MAX_CHUNKS],
     first_chunk_bits: u32,
     /// The number of units that blocks and large records have taken.
@@ -112,9 +112,9 @@ pub(crate) struct SharedArena {
     pool: Arc<MapPool>,
 }
 
-/// The state of the address range.
+/// The assignment of the arena's address range: the first free unit, and the chunks that are mapped so far.
 struct Line {
-    /// The first free unit.
+    /// The index of the first unit that belongs to no block and to no large record.
     next: u64,
     chunks: Vec<MmapMut>,
 }

@@ -3,9 +3,9 @@
 //!
 //! The list contains one element per version, sorted by key and sequence number. Keys are in ascending order, and the
 //! newest version of each key comes first. A lookup is therefore one search for the first element at or after the pair
-//! of the key and the snapshot. The memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2
-//! B) are skip lists. Source of the structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM
-//! 1990.
+//! of the key and the snapshot. The memtable of the document cs265 (section 2.2.3) and the second memtable of the
+//! document byron (1.2 B) are skip lists. Source of the structure: Pugh, "Skip Lists: A Probabilistic Alternative to
+//! Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -49,8 +49,8 @@ struct SkipList {
     heap_bytes: AtomicUsize,
 }
 
-/// A position in the order of versions: the key and the sequence number of a version, or a search position between
-/// versions.
+/// A position in the order of versions: a key and a sequence number. The position belongs to a stored version, or is a
+/// search position between two versions.
 struct VersionedKey<'a> {
     key: InlineKey<'a>,
     sequence: SequenceNumber,

@@ -1,9 +1,10 @@
 //! An append-only list, which is sorted once, when the memtable becomes immutable. No other memtable has faster
 //! inserts, but reads before the sort are slow.
 //!
-//! Source: the double-buffered vector of byron (section 1.2 B, figure 5). Writes are appended to the active buffer,
-//! while the immutable buffer is sorted and flushed. Then the two buffers exchange their roles. A lookup in the active
-//! buffer searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
+//! Source: the double-buffered vector of the document byron (section 1.2 B, figure 5). Writes are appended to the
+//! active buffer, while the immutable buffer is sorted and flushed. Then the two buffers exchange their roles. A lookup
+//! in the active buffer searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary
+//! search.
 //!
 //! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since the
 //! last scan, and merges these entries into the existing order. The merge reads and writes the whole order once. If
@@ -248,8 +249,8 @@ fn position(entry: &Sorted) -> usize {
 
 impl Order {
     /// Returns the order of all entries of `log`. If this order is empty, the function uses the radix sort. Otherwise,
-    /// it uses the stable sort of the standard library, which detects the sorted entries of this order and merges the
-    /// other entries with them.
+    /// the function appends the new entries to the entries of this order and calls the stable sort of the standard
+    /// library. This sort detects that the first entries are already sorted.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };

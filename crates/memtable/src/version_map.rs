@@ -22,8 +22,8 @@ const TOMBSTONE: u32 = u32::MAX;
 const HEADER_BYTES: usize = 12;
 
 /// The average size of tree nodes per entry, as a multiple of the size of a map key and its map value. The factor is
-/// above 1 for two reasons: after inserts in random order, nodes use only two thirds of their eleven slots, and inner
-/// nodes also contain pointers.
+/// above 1 for two reasons. First, nodes use only two thirds of their eleven slots after inserts in random order.
+/// Second, inner nodes also contain pointers.
 const NODE_FILL: f64 = 1.6;
 
 /// The location of the versions of one key.

@@ -49,10 +49,12 @@ impl<'a> Probe<'a> {
 pub(crate) trait Versions {
     type Cursor;
 
-    /// Returns a cursor at the first version at or after `from`, or at the first version of all if `from` is `None`.
+    /// Returns a cursor at the first version at or after `from`. If `from` is `None`, returns a cursor at the first
+    /// version of the structure. Returns `None` if there is no such version.
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Returns a cursor at the last version before `end`, or at the last version of all if `end` is `None`.
+    /// Returns a cursor at the last version before `end`. If `end` is `None`, returns a cursor at the last version of
+    /// the structure. Returns `None` if there is no such version.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
     /// Moves a cursor to the next version. If there is no next version, the cursor becomes `None`.
@@ -223,7 +225,7 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Calls `sink` with a version, unless `version` is `None`. Returns whether there is a version.
+/// Calls `sink` with `version`, if `version` is `Some`. Returns whether `version` is `Some`.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()

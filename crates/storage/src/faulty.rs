@@ -304,7 +304,7 @@ impl Script {
     }
 }
 
-/// The data that identifies an open file in recorded calls.
+/// The path and the purpose of an open file, which recorded calls of this file contain.
 struct File {
     path: Arc<Path>,
     purpose: Purpose,

@@ -57,8 +57,8 @@ pub enum Unsynced {
     Dropped,
     /// All unsynced bytes and names survive, as when the process ends but the machine does not.
     Kept,
-    /// For each change of a name, and for the unsynced bytes of each file, a random generator decides what survives:
-    /// nothing, all, or a part of the bytes.
+    /// A random generator decides for each change of a name whether it survives. The generator also decides for each
+    /// file which of its unsynced bytes survive: none, all, or a part of them.
     Torn {
         /// The seed of the generator. Equal seeds give equal disk states.
         seed: u64,

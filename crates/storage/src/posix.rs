@@ -109,8 +109,8 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. If a file with this name exists, the function removes the old name and does not truncate
-/// the old file, because this file may be mapped or have other names.
+/// Creates a file for writing. If a file with this name exists, the function removes the name from the old file. The
+/// function does not truncate the old file, because the old file may be mapped or have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }

@@ -13,7 +13,7 @@
 //!
 //! A single read therefore takes latency + bytes / bandwidth. If the number of concurrent reads is at most the number
 //! of lanes, all reads together take the latency once, plus the sum of their bytes / bandwidth. On a hard disk, an
-//! access has no latency if it begins where the last access in the same open file ended, because the arm does not move.
+//! access has no latency if it begins where the last access ended, in the same open file. The arm then does not move.
 //! Appends to a file are buffered until 1 MiB is reached, the file is synced, or the writer of the file is dropped. All
 //! appends in the buffer form one request. A sync then adds its own latency, if bytes were appended since the last
 //! sync. A sync of a directory takes the latency of a sync. All other calls, such as open and rename, take no time.
@@ -28,8 +28,8 @@
 //! **The presets** are rounded values for classes of devices:
 //! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s). A sync waits for
 //!   one rotation of the disk;
-//! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and
-//!   530 MB/s). Without power-loss protection, a sync takes milliseconds;
+//! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and 530
+//!   MB/s). Without power-loss protection, a sync takes milliseconds;
 //! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s). A sync of such drives
 //!   takes almost no time, because they have capacitors;
 //! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics" (VLDB

@@ -21,7 +21,8 @@ use crate::violation::{Check, Violation};
 /// The number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// One out of this number of disk states is also used to interrupt its recovery by a second power failure.
+/// The exploration interrupts the recovery of some disk states by a second power failure: on average, one out of this
+/// number of disk states.
 const RECOVERIES: u128 = 16;
 
 /// The number of second power failures during one recovery.
@@ -37,7 +38,7 @@ const MOST_STATES: u64 = 64;
 /// The minimum number of disk states per history, because generating a history is expensive.
 const LEAST_STATES: u64 = 64;
 
-/// The text that replaces the last step, for a violation that was found before any power failure.
+/// The text that a report has in place of the last storage step, if the violation was found before any power failure.
 const WHILE_ALIVE: &str = "before any power failure";
 
 /// The limits of an exploration of crashes: the seed of its first history, and the number of its disk states.
@@ -166,7 +167,8 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     Ok(tally)
 }
 
-/// A completed history on a disk without faults, with its storage steps and the times from which its promises follow.
+/// A completed history on a disk without faults: its storage steps, and the times of its commits. From these times, the
+/// exploration computes how many commits the store must contain after a crash.
 struct Life {
     seed: u64,
     script: Script,
@@ -187,7 +189,8 @@ impl Life {
     }
 }
 
-/// The result of the recovery of one disk state. It is cached, so that recovery runs only once per disk state.
+/// The result of the recovery of one disk state: the digest of the recovered content and the states of the checkpoints,
+/// or a violation. The result is cached, so that recovery runs only once per disk state.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
 /// The exploration of all crashes of one history.
@@ -276,8 +279,8 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Lets the power fail a second time: at several steps of the recovery that led to `recovered`, and at several
-    /// steps of the operations after it.
+    /// Lets the power fail a second time after the power failure at `place`. The second failure is at several steps of
+    /// the recovery, and at several steps of the operations after the recovery. `recovered` contains these steps.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -346,8 +349,9 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Checks the checkpoints that were found after a power failure after step `cut`. A completed checkpoint must be
-    /// complete. A checkpoint that can be opened must have the content of its time.
+    /// Checks the checkpoints that were found after a power failure after step `cut`. If the call that made a
+    /// checkpoint had returned, the checkpoint must exist, and a store must open on it. A checkpoint that opens must
+    /// have the content that the store had when the checkpoint was made.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);

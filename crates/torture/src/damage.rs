@@ -40,7 +40,7 @@ const MOST_OF_A_STORE: usize = 400;
 /// coordinates of the image and aborts.
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
-/// The text that replaces the corruption, for a violation that was found before any corruption.
+/// The text that a report has in place of the corruption, if the violation was found before any corruption.
 const BEFORE: &str = "before any corruption";
 
 /// The limits of an exploration of corruptions: the seed of its first history, and the number of its images.

@@ -125,9 +125,9 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Returns every fault of a history. A fault is an error of one storage call. For each call, each error that it can
-/// return, and each effect, there are two faults: one makes only this call fail, and the other also makes all later
-/// calls fail that can return this error.
+/// Returns every fault of a history. A fault is an error of one storage call. There are two faults for each combination
+/// of a call, an error that the call can return, and an effect. The first fault makes only this call fail. The second
+/// fault also makes all later calls fail that can return this error.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -198,7 +198,7 @@ struct Trial<'a> {
 struct Ending {
     /// The numbers of commits that the store may contain: after the death of its process, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
-    /// Whether the store acknowledged a write after the error.
+    /// Whether the store acknowledged the write that the test attempted after the error.
     taken: bool,
 }
 

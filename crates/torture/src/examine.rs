@@ -23,7 +23,8 @@ pub(crate) struct Recovered {
     pub(crate) steps: Vec<StorageChange>,
     /// The number of steps in `steps` that belong to the opening.
     pub(crate) opening: usize,
-    /// The times of the commits after the recovery, as positions in `steps`. The promises follow from these times.
+    /// The times of the commits after the recovery, as positions in `steps`. These times determine how many of the
+    /// commits must survive a second crash.
     pub(crate) marks: Marks,
     /// The digests of the content after 0, 1, 2 … commits after the recovery.
     pub(crate) digests: Vec<u128>,

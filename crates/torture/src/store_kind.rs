@@ -21,8 +21,9 @@ impl StoreKind {
     /// Creates the kind of store for a design: one tree, or one tree per column family.
     ///
     /// # Errors
-    /// The WAL mode of the design cannot be built. For a design with column families, also: the design has no WAL, so
-    /// that a crash may keep commits of only some families, or the WAL is synced at intervals.
+    /// The WAL mode of the design cannot be built. A design with column families causes an error in two more cases. The
+    /// first case is a design without a WAL, because a crash may keep commits of only some families. The second case is
+    /// a WAL that is synced at intervals.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();

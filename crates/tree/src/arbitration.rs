@@ -190,7 +190,7 @@ impl ObservedIo {
         self.flushed + self.compacted + self.fetched
     }
 
-    /// Halves all earlier bytes, and adds the bytes of the newer period `newer`.
+    /// Halves the bytes of all earlier periods, and adds the bytes of the period `newer`.
     fn age(&mut self, newer: &Self) {
         let aged = |old: f64, new: f64| old / 2.0 + new;
         self.flushed = aged(self.flushed, newer.flushed);

@@ -1,9 +1,10 @@
 //! The sizes of memtables, filters and cache of an open tree.
 //!
-//! Decisions of an arbiter depend on counters, and not on the time. The arbiter is asked only after a flush, some
-//! thousand gets or some dozens of scans, so a single get only increments a counter. A larger size applies to the next
-//! memtable. A smaller size also applies to the active memtable. If the active memtable is already larger than the new
-//! size, the next write or the next check after reads makes the memtable immutable.
+//! The decisions of an arbiter depend on counters, and not on the time. The tree checks whether a decision is due only
+//! after a flush, after some thousand gets, or after some dozens of scans. A single get therefore only increments a
+//! counter. A larger size applies to the next memtable. A smaller size also applies to the active memtable. If the
+//! active memtable is already larger than the new size, the next write or the next check after reads makes the memtable
+//! immutable.
 
 use std::sync::Arc;
 
@@ -24,9 +25,9 @@ impl Inner {
         of_design.map(|bits| decided.unwrap_or(bits))
     }
 
-    /// Sets the capacity of the cache to the memory that memtables, filters and fences leave. Has no effect if the tree
-    /// shares no memory limit with other families, and its design has neither a memory limit nor an arbiter that
-    /// changes sizes.
+    /// Sets the capacity of the cache to the memory that memtables, filters and fences leave. Has no effect if no limit
+    /// applies. A limit applies if the tree shares a memory limit with other families, if its design has a memory
+    /// limit, or if an arbiter changes sizes.
     pub(crate) fn balance_memory(&self) {
         if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
@@ -40,7 +41,8 @@ impl Inner {
         self.context.cache.set_capacity(budget.saturating_sub(memtables));
     }
 
-    /// Returns the memory for two memtables and the cache, in bytes. Returns `None` if this memory has no limit.
+    /// Returns the memory limit for two memtables and the cache together, in bytes. Returns `None` if there is no
+    /// limit.
     fn memory_budget(&self) -> Option<u64> {
         let beside = || {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();

@@ -104,8 +104,8 @@ impl BatchCounts {
         self.puts + self.deletes + self.range_deletes + self.merges + self.single_deletes
     }
 
-    /// Returns the number of bytes by which the operations increase the size of a memtable: the key and value bytes,
-    /// and a fixed charge per entry.
+    /// Returns the number of bytes by which the operations increase the size of a memtable. The size counts the bytes
+    /// of keys and values, and 8 bytes per entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.user_bytes + self.operations() * ENTRY_CHARGE_BYTES
     }

@@ -57,7 +57,7 @@ impl Inner {
     }
 }
 
-/// Returns whether a file of a table is its metadata file.
+/// Returns whether `path`, which is a file of an SSTable, is the metadata file of the SSTable (see `table::metadata`).
 fn is_metadata(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "meta")
 }

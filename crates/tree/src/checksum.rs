@@ -20,9 +20,9 @@ pub enum Checksum {
     Crc32c,
     /// CRC-32, the polynomial of Ethernet and gzip.
     Crc32,
-    /// The lower half of XXH3.
+    /// The lower 32 bits of the 64-bit hash XXH3.
     Xxh3,
-    /// The lower half of XXH64, the checksum that the second block format of cs265 contains.
+    /// The lower 32 bits of XXH64. The second block format of the document cs265 contains this checksum.
     Xxh64,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,
     pub(crate) files: Files,
-    /// The state from the manifest, with a seal for the new WAL.
+    /// The state from the manifest. Its seals also cover the file number of the new WAL.
     pub(crate) state: State,
     /// The file number of the new WAL.
     pub(crate) new_log: u64,
@@ -33,8 +33,8 @@ impl Claim {
     /// Locks the directory and reads its manifest. Creates the directory if it is missing and the options allow it.
     ///
     /// # Errors
-    /// If the directory is in use, contradicts the options, has unrelated files, is one family of a store, or is
-    /// corrupt.
+    /// If the directory is in use, has unrelated files, is one family of a store, or is corrupt. Also if the options
+    /// forbid the creation of a missing store or the opening of an existing store.
     pub(crate) fn new(options: &mut OpenOptions, directory: &Path) -> Result<Self> {
         let storage = open_storage(options)?;
         if options.membership.is_none() {
@@ -75,7 +75,8 @@ impl Claim {
     }
 }
 
-/// Returns an error if only one of the store and the design has a manifest.
+/// Returns an error if the store has a manifest but the design has none, or if the design has a manifest but the store
+/// has none.
 fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
     let (kind, remedy) = match (is_store_scanned, is_design_scanned) {
         (true, false) => ("without", "table.manifest = \"none\""),
@@ -88,7 +89,8 @@ fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &P
     )))
 }
 
-/// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.
+/// Opens the storage of the tree. Also sets whether calls of a storage with a device model wait as long as the modeled
+/// device would take. Calls wait only in `timed` mode.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

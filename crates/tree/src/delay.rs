@@ -23,8 +23,8 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the initial delay state of a new memtable that becomes active while an older memtable still waits for
-    /// its flush. With this state, the first write asks the delay rule.
+    /// Returns the initial delay state of a new memtable that becomes active while an older memtable waits for its
+    /// flush. If the design delays writes, the first write to the new memtable asks the delay rule how long to wait.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }

@@ -61,8 +61,8 @@ pub(crate) struct Inner {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) design: Design,
     pub(crate) mode: Mode,
-    /// Returns the time in nanoseconds. The tree measures the times of write stalls and compactions only with this
-    /// clock.
+    /// The clock of the tree, which returns a time in nanoseconds. The tree measures write stalls and compactions only
+    /// with this clock.
     pub(crate) clock: fn() -> u64,
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
@@ -153,7 +153,7 @@ pub(crate) struct CommitGroup {
     pub(crate) sync_time: Duration,
     /// The number of consecutive waits of the leader that gained no follower.
     pub(crate) backoff: u32,
-    /// The number of syncs that the leader performs without waiting, before it waits for followers again.
+    /// The number of further syncs for which the leader does not wait for followers.
     pub(crate) until_wait: u32,
 }
 
@@ -195,7 +195,8 @@ pub(crate) struct WriteQueue {
     pub(crate) charged_bytes: u64,
     /// The size at which the active memtable is full.
     pub(crate) memtable_bytes: u64,
-    /// The sequence number at which the active memtable is full, even if it has room for more bytes.
+    /// The sequence number at which the active memtable reaches its limit of entries. The memtable is then full, even
+    /// if it has room for more bytes.
     pub(crate) full_from: SequenceNumber,
     /// The delay state of the active memtable, if the design delays writes.
     pub(crate) payment: Payment,

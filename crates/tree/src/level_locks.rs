@@ -1,8 +1,8 @@
 //! One lock for each level. Readers hold the lock of a level in shared mode. A flush or a compaction that changes the
 //! level holds the lock in exclusive mode.
 //!
-//! Source: cs265, sections 2.4 and 3.5.1. The locks exist only to measure their cost. The tree is correct without them,
-//! because each reader has an immutable version of all levels.
+//! Source: the document cs265, sections 2.4 and 3.5.1. The locks exist only to measure their cost. The tree is correct
+//! without them, because each reader has an immutable version of all levels.
 
 use crossbeam_utils::CachePadded;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};

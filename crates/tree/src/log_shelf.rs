@@ -1,4 +1,5 @@
-//! The WAL files that no thread writes: the WALs of immutable memtables, and the WALs created for the next memtables.
+//! The WAL files to which no thread appends: the WALs of immutable memtables, and the WALs that were created in advance
+//! for the next memtables.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,8 @@ use crate::wal::LogFile;
 /// thread.
 pub(crate) const NEXT_LOGS: usize = 2;
 
-/// The WAL files that no thread writes: the WALs of immutable memtables, and the WALs created for the next memtables.
+/// The WAL files to which no thread appends: the WALs of immutable memtables, and the WALs that were created in advance
+/// for the next memtables.
 #[derive(Default)]
 pub(crate) struct LogShelf {
     /// The WALs of the next memtables, in the order of their file numbers. The numbers are larger than the numbers of

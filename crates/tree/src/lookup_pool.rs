@@ -7,8 +7,8 @@
 //! the answer of the newest run that has an answer, as in a search that reads one run after another. A get therefore
 //! searches at most as many unnecessary runs as it has helpers.
 //!
-//! Source: byron (section 1.4 B and the experiment "Mixed 1M" of section 2.1), which searches all SSTables with
-//! `rayon`.
+//! Source: the document byron (section 1.4 B and the experiment "Mixed 1M" of section 2.1), which searches all SSTables
+//! with `rayon`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

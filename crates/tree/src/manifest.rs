@@ -49,7 +49,8 @@ const FAMILY: u8 = 4;
 /// The code of the released sequence numbers among the optional parts of a state.
 const RELEASED: u8 = 5;
 
-/// The cost limit of the search for intact records after a corrupt record, in multiples of the manifest's size.
+/// The limit for the search for intact records after a corrupt record: the search checks at most this many times the
+/// bytes of the manifest.
 const MOST_PASSES: usize = 64;
 
 /// The information that a tree needs to find its data when the tree is opened.
@@ -72,8 +73,8 @@ pub(crate) struct State {
     /// The data from which the tree computes the seals of its files.
     pub(crate) seals: Seals,
     /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
-    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. While a store
-    /// with families is open, the number and the length of the newest old segment of its WAL.
+    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. An open
+    /// store with families instead has the number and the length of the newest completed segment of its WAL here.
     pub(crate) closed_log: Option<(u64, u64)>,
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.
@@ -362,8 +363,8 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
 /// Reads all records and returns the last intact record. If a record is corrupt, the function tries every further
 /// offset until it finds an intact record.
 ///
-/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the function
-/// returns `None`, because the cost of the search would be quadratic in the size of the file.
+/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of the
+/// search would be quadratic in the size of the file. In this case, the function gives up and returns `None`.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
     let mut left = bytes.len() * MOST_PASSES;

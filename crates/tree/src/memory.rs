@@ -1,4 +1,4 @@
-//! A memtable together with the number of its WAL, and the iterator over the memtable.
+//! A memtable of an open tree, together with its range deletes, the number of its WAL, and its iterator.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -132,18 +132,19 @@ impl Slot {
 /// batch is small, because most scans are short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The number of entries in the first batch of a scan if the memtable is the only source and the length of the scan is
-/// unknown. The first batch is larger in this case, because in some memtables each further batch costs a search.
+/// The number of entries in the first batch of a scan of unknown length, if the memtable is the only source of the
+/// scan. The first batch is larger in this case, because in some memtables each further batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
-/// The maximum number of entries in the first batch of a scan if the memtable is the only source and the length of the
-/// scan is known.
+/// The maximum number of entries in the first batch of a scan of known length, if the memtable is the only source of
+/// the scan.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The maximum number of entries in a batch.
 ///
-/// A later batch is half as large as all previous batches together, because entries beyond the end of the scan are
-/// wasted. If each batch costs a search, a later batch is as large as all previous batches together.
+/// A later batch is half as large as all previous batches together. Larger batches would often read many entries beyond
+/// the end of the scan. If each batch costs a search, a later batch is as large as all previous batches together, so
+/// that there are fewer searches.
 const LARGEST_BATCH: usize = 1024;
 
 /// The minimum number of entries in a batch after the first batch, if each batch costs a search.

@@ -82,20 +82,20 @@ pub trait Kernel<S: Source>: Sized {
 /// best source. Runs with little overlap therefore cost one comparison per entry.
 ///
 /// If two keys are equal, the older entry loses its comparison and is marked as superseded. When the older entry wins
-/// later, the merge has already returned its key, so the merge skips the older entry. The two entries always meet
-/// before the newer entry wins the whole loser tree, because an entry below an equal winner has lost to an equal key.
-/// The merge therefore keeps no copy of returned keys.
+/// later, the merge has already returned its key, so the merge skips the older entry. An entry can only lose to a
+/// smaller or an equal key. Two entries with equal keys are therefore always compared before one of them wins the whole
+/// loser tree. The mark is sufficient, so the merge keeps no copy of returned keys.
 pub struct Merge<S> {
     /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
     /// wins.
     sources: Vec<S>,
     direction: Direction,
-    /// Marks the sources that are at their end, and the unused leaves. With fewer than two sources, `ended`,
-    /// `shadowed` and `losers` are empty.
+    /// `ended[source]` is `true` if the source is at its end. The elements of unused leaves are also `true`. With fewer
+    /// than two sources, `ended`, `shadowed` and `losers` are empty.
     ended: Vec<bool>,
     /// The number of sources that are not at their end.
     standing: usize,
-    /// Marks the sources whose current key is also the key of a newer source.
+    /// `shadowed[source]` is `true` if a newer source has an entry with the current key of the source.
     shadowed: Vec<bool>,
     shadowed_count: usize,
     /// `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes after the
@@ -115,8 +115,8 @@ pub struct Merge<S> {
 /// second best source, until the leading source loses.
 const WINS_TO_LEAD: u32 = 4;
 
-/// The data of a source that decides most comparisons. A comparison accesses the source itself only if two prefixes are
-/// equal.
+/// An element of the loser tree: the index of a source, and the prefix of its current key. The prefixes decide most
+/// comparisons. A comparison accesses the sources themselves only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
     /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always wins. A
@@ -224,7 +224,8 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Skips the current winner while the merge has already returned its key from a newer source.
+    /// Skips superseded entries: advances the winning source as long as the merge has already returned the current key
+    /// of this source from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {
@@ -236,7 +237,8 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// Repeats the comparisons of a source that has advanced. Returns the winner of the whole loser tree.
+    /// Repeats the comparisons on the path from the leaf of an advanced source to the root. Returns the winner of the
+    /// whole loser tree.
     #[inline]
     fn replay(&mut self, mut current: Contender) -> Contender {
         self.comparisons += u64::from(self.losers.len().trailing_zeros());

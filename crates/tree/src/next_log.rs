@@ -1,10 +1,11 @@
 //! Creates and closes WAL files outside of the write path. The next WALs are created before a writer needs them, and
 //! the WALs of immutable memtables are closed later.
 //!
-//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
-//! a full memtable delays all other writers meanwhile. Background threads therefore do this work, if they exist. If
-//! the design requests it, the flush thread also reserves space for as many bytes as the previous WAL had. A writer
-//! then appends to the WAL without a system call and without a page fault, so a busy device does not delay the writer.
+//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. While a writer replaces
+//! a full memtable, all other writers wait. Background threads therefore create and close the WALs, if the tree has
+//! background threads. With the option `stall.reserve_wal`, the flush thread also reserves space for as many bytes as
+//! the previous WAL had. A writer then appends to the WAL without a system call and without a page fault, so a busy
+//! device does not delay the writer.
 //!
 //! A writer never waits for a reservation of space. If no WAL is ready, the writer creates a WAL itself. WALs must be
 //! used in the order of their numbers. The flush thread therefore removes its new WAL if a writer has meanwhile created

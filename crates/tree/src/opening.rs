@@ -44,7 +44,7 @@ pub(crate) struct Opening {
     lock: Box<dyn Send + Sync>,
     wal_mode: WalMode,
     files: Files,
-    /// The state from the manifest, with a seal for the new WAL.
+    /// The state from the manifest. Its seals also cover the file number of the new WAL.
     state: State,
     /// The file number of the new WAL.
     new_log: u64,
@@ -235,8 +235,8 @@ impl Inner {
         Ok(self)
     }
 
-    /// Records the new WAL in the manifest as the oldest WAL that is still needed. All writes up to `last` are in
-    /// SSTables.
+    /// Records the new WAL in the manifest as the oldest WAL that is still needed, because all writes in older WALs are
+    /// in SSTables. `last` is the sequence number of the last of these writes.
     fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let log = self.wal_mode.has_log.then(|| self.pending.lock().active.log);

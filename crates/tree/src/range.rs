@@ -54,8 +54,8 @@ self_cell! {
     }
 }
 
-/// The merge of each end, which is created when this end is first read. A merge is positioned at the last returned
-/// entry.
+/// The merges for the front and for the back of the scan. Each merge is created when the caller first reads from its
+/// end. A merge is positioned at the last returned entry of its end.
 #[derive(Default)]
 struct Ends<'v> {
     front: Option<Merge<Cursor<'v>>>,
@@ -597,11 +597,12 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run if exactly one SSTable of the run overlaps the range and both bounds are closed.
-/// Returns `None` if no filter was probed.
+/// Probes the range filter of a run under two conditions: exactly one SSTable of the run overlaps the range, and the
+/// range has a lower and an upper bound. Otherwise, probes no filter and returns `None`.
 ///
-/// If several SSTables overlap the range, no probe would help: the range includes the largest key of the first SSTable
-/// and the smallest key of the last SSTable. A range with an open bound almost certainly contains a key.
+/// If several SSTables overlap the range, a probe cannot help. Such a range is certainly not empty: it includes the
+/// largest key of the first of these SSTables. A range without a lower or an upper bound almost certainly contains a
+/// key.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,

@@ -29,8 +29,8 @@ impl KeyRange {
         (self.low.len() + self.high.len()) as u64
     }
 
-    /// Returns a key that is not below any key of the range. If `high` ends with a zero byte, this key is the largest
-    /// key of the range.
+    /// Returns an upper bound of the keys in the range. If `high` ends with a zero byte, the result is the largest key
+    /// of the range. Otherwise, the range has no largest key, and the result is `high`.
     pub(crate) fn largest(&self) -> &[u8] {
         match self.high.split_last() {
             Some((0, rest)) => rest,

@@ -19,8 +19,9 @@ pub type MultiGetValues = Vec<Option<Vec<u8>>>;
 impl Inner {
     /// Returns the current view, and the sequence number of the last visible write.
     ///
-    /// The function loads the view first. All writes in the SSTables of the view are then visible, so the sequence
-    /// number hides only the newest entries of the memtables. A reader therefore sees a prefix of all writes.
+    /// The function loads the view before the sequence number. All writes in the SSTables of the view are therefore
+    /// visible at this sequence number. The sequence number hides only the newest entries of the memtables, so a reader
+    /// sees all writes up to one point in time.
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();

@@ -67,7 +67,8 @@ pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
     /// The metadata files and filter files of tables.
     companions: Vec<Companion>,
-    /// The temporary files of the manifest, of blocks and of WALs, and incomplete SSTables. Only a crash leaves them.
+    /// The names of files that only a crash leaves: temporary files of the manifest, of blocks and of WALs, and
+    /// incomplete SSTables.
     leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
@@ -108,8 +109,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`. If the file of a table is missing, the name of a companion file of
-    /// the table determines the name of the missing file. An error can then contain this name.
+    /// Records the names of all tables in `names`. If the file of a table is missing, the function derives its name
+    /// from the table's metadata file or filter file. An error about the missing file can then contain this name.
     pub(crate) fn record_names(&self, names: &Names) {
         self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
@@ -132,7 +133,8 @@ impl Files {
     }
 
     /// Reads the state in the manifest. Returns the state of an empty tree if the directory never had a manifest. For a
-    /// store without a manifest, returns the state that follows from the names of the files.
+    /// store that was created without a manifest (`table.manifest = "none"`), derives the state from the names of the
+    /// files.
     pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
         if self.is_incomplete {
             return Err(scanned::incomplete(directory));
@@ -186,8 +188,9 @@ impl Files {
         })
     }
 
-    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL or the last
-    /// closed WAL is missing, or the manifest does not name a WAL because the end of the manifest is lost.
+    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. There are two cases. A WAL
+    /// that the manifest names is missing: the first needed WAL, or the last WAL of a closed store. Or the manifest
+    /// names no WAL although a WAL has writes, because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             let closed = state.closed_log.map(|(number, _)| number);

@@ -22,17 +22,17 @@ pub fn seal(storage: &dyn Storage, directory: &Path, number: u64) -> Result<u64>
     Ok(found.state.seals.of(number))
 }
 
-/// Recomputes the checksums of an SSTable that has this `seal`.
+/// Recomputes the checksums of an SSTable whose checksums cover `seal`.
 pub fn table(bytes: &mut [u8], seal: u64) {
     table::reseal(bytes, seal);
 }
 
-/// Recomputes the checksums of a WAL that has this `seal`.
+/// Recomputes the checksums of a WAL whose checksums cover `seal`.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
 }
 
-/// Recomputes the checksums of a blob file that has this `seal`.
+/// Recomputes the checksums of a blob file whose checksums cover `seal`.
 pub fn blob(bytes: &mut [u8], seal: u64) {
     blob::reseal(bytes, seal);
 }

@@ -67,8 +67,8 @@ pub(crate) fn lookup_run(
     }
 }
 
-/// Looks up a key in all runs of a version, from the newest run to the oldest run, until a run contains a value or a
-/// tombstone of the key. Appends the value, if any, to `value`.
+/// Looks up a key in the runs of a version, from the newest run to the oldest run. The lookup ends at the first run
+/// that contains a value or a tombstone of the key. Appends the value, if any, to `value`.
 #[inline]
 pub(crate) fn lookup_runs(
     version: &Version,

@@ -1,5 +1,5 @@
 //! Stores without a manifest (`table.manifest = "none"`): opening such a store derives its state from the names of its
-//! files. Source: golsm, "Crash recovery".
+//! files. Source: the document golsm, "Crash recovery".
 //!
 //! Three rules replace the records of a manifest:
 //!
@@ -31,10 +31,11 @@
 //! before this write. Otherwise, a later recovery might append the unreplayed end of an old WAL to the new writes.
 //!
 //! **Limits.** Without a manifest, a missing SSTable or WAL cannot be detected. All stores without a manifest have the
-//! same seals, so a file of another such store cannot be detected either. No record contains the length of the last WAL,
-//! so corruption of a WAL looks like the cut of a crash. Recovery drops the writes from this point on, and removes the
-//! WALs. The proof assumes complete files: after an interrupted quarantine, the last sequence number may be in no name.
-//! The intact WALs behind it then look like WALs behind a lost WAL, and recovery drops them.
+//! same seals, so a file of another such store cannot be detected either. No record contains the length of the last
+//! WAL, so corruption of a WAL looks like the cut of a crash. Recovery drops the writes from this point on, and removes
+//! the WALs. The proof assumes that no SSTable is missing. If a quarantine was interrupted, no file name may contain
+//! the last sequence number. Recovery then finds a gap before the intact WALs, as if an older WAL were lost, and drops
+//! these WALs.
 
 use std::path::Path;
 
@@ -52,7 +53,8 @@ use crate::version::Version;
 /// The identity in the seals of all stores without a manifest. A store with a manifest has a random identity.
 const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 
-/// The name of a file that exists while a directory has only a part of a store without a manifest.
+/// The name of a marker file. The file exists while a directory contains only a part of the files of a store without a
+/// manifest, for example during a checkpoint.
 pub(crate) const INCOMPLETE: &str = "incomplete.tmp";
 
 impl Inner {
@@ -110,7 +112,8 @@ pub(crate) fn state(
     })
 }
 
-/// Marks a directory as a part of a store. Until [`mark_complete`], the directory does not open as a store.
+/// Marks a directory as incomplete, because it contains only a part of the files of a store. Until [`mark_complete`] is
+/// called, the directory cannot be opened as a store.
 pub(crate) fn mark_incomplete(storage: &dyn Storage, directory: &Path) -> Result<()> {
     storage.create(&directory.join(INCOMPLETE), Purpose::Manifest)?;
     Ok(storage.sync_directory(directory)?)

@@ -50,7 +50,8 @@ pub(crate) struct Bandwidth {
     free: u64,
     /// The bytes of clients at the last measurement, and its time in nanoseconds. `None` before the first measurement.
     measured: Option<(u64, u64)>,
-    /// The time, in nanoseconds, at which a transfer of all bytes so far at the allowed rate would be complete.
+    /// The time, in nanoseconds, at which compactions would have finished all transfers so far if they used exactly the
+    /// allowed bandwidth.
     complete_ns: u64,
 }
 
@@ -74,7 +75,8 @@ impl Bandwidth {
     }
 
     /// Records that a compaction has read and written `bytes` bytes in total. Returns the time, in nanoseconds, at
-    /// which this transfer at the allowed rate would be complete. The compaction must wait until this time.
+    /// which this transfer would be complete with exactly the allowed bandwidth. The compaction must wait until this
+    /// time.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64) -> u64 {
         let duration_ns = (bytes as f64 * 1e9 / self.free as f64) as u64;
         self.complete_ns = self.complete_ns.max(now_ns) + duration_ns;

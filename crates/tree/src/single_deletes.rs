@@ -4,10 +4,10 @@
 //! If a flush or a compaction reads both the tombstone and its put, the tree no longer needs them, so both are dropped.
 //! An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
 //!
-//! A sorted run has at most one version of each key. If a newer value replaces a single delete whose put is still in an
-//! older run, the SSTable marks the entry of the value (see `table::single_marks`). When a later single delete removes
-//! the marked value, the older single delete becomes the tombstone of the key again. Without the mark, the put in the
-//! older run would reappear.
+//! A sorted run has at most one version of each key. Suppose that a run has a single delete, that the put is still in
+//! an older run, and that a newer value replaces the single delete. The SSTable then marks the entry of the newer value
+//! (see `table::single_marks`). When a later single delete removes the marked value, the older single delete becomes
+//! the tombstone of the key again. Without the mark, the put in the older run would reappear.
 //!
 //! Source: `RocksDB`, `SingleDelete` and `CompactionIterator::NextFromInput`.
 
@@ -42,9 +42,9 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Decides how a flush or a compaction stores the newest version of the key for which this remainder was computed.
-    /// `is_tombstone` is set if this version is a tombstone. Returns `None` if the output omits the key. Otherwise,
-    /// returns whether the output marks the entry.
+    /// Decides how a flush or a compaction stores the newest version of a key. `self` must be the remainder of the
+    /// older versions of this key. `is_tombstone` is set if this version is a tombstone. Returns `None` if the output
+    /// omits the key. Otherwise, returns whether the output marks the entry.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,
@@ -78,7 +78,8 @@ pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = Versi
     }
 }
 
-/// Returns the remainder of a single delete above the versions `older`, and the number of removed pairs.
+/// Returns the tombstone that remains of a single delete and the `older` versions of its key, and the number of removed
+/// pairs.
 fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut pairs = 0;
     loop {

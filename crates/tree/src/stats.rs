@@ -239,7 +239,8 @@ impl Counter {
     }
 }
 
-/// The lookup counters of a thread, as they were before the search of an SSTable.
+/// A copy of a thread's lookup counters from before the search of an SSTable. The difference to the later counters
+/// belongs to the level of the SSTable.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,

@@ -87,7 +87,8 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The runs in the order in which reads search them, from the newest run to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The additional work of all scans before the runs last changed. Read-triggered compaction subtracts this work.
+    /// The additional work of all scans up to the last change of the runs. Read-triggered compaction subtracts this
+    /// number from the current counters, so that it counts only scans of the current runs.
     pub(crate) ranges_before: RangeWork,
     /// Whether stored values of any SSTable in the version have a tag byte, so that they can be pointers to blob files.
     has_blobs: bool,

@@ -12,7 +12,7 @@ const AHEAD: usize = sized(4096, 4);
 ///
 /// Commits finish in any order. A commit that finishes before an older commit only records its completion. When the
 /// older commit finishes, all later finished commits become visible too. If a thread is preempted during its commit,
-/// the other threads are therefore delayed only once, and not at each of their commits.
+/// the other threads wait once, until this commit finishes. All their commits then become visible at the same time.
 pub(crate) struct Visible {
     last: AtomicU64,
     /// A ring buffer of slots. The first sequence number of a commit, modulo [`AHEAD`], selects its slot. A finished

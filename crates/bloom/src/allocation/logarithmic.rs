@@ -19,8 +19,8 @@ pub enum Favour {
 /// `base` bits.
 ///
 /// The false-positive rate is e^(−bits · ln² 2). If the rate is proportional to the number of keys n or to 1/n, the
-/// bits per key are a linear function of ln n. If the formula gives a negative number for a level, the level gets 0
-/// bits. All levels with positive results share the memory budget.
+/// bits per key are a linear function of ln n. If this linear function is negative for a level, the level gets 0 bits,
+/// and the other levels share the whole memory budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);

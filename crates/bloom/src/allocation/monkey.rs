@@ -81,8 +81,8 @@ mod tests {
         assert!((sum_of_rates(10.0, &leveled(10.0, 5)) / rate(10.0) - 1.435).abs() < 1e-3);
     }
 
-    /// Computes the memory that Monkey saves compared with uniform bits per key, at equal sums of false-positive
-    /// rates. The model is from the audit of the claim by cs265 that Monkey saves 50 %.
+    /// Computes the memory that Monkey saves compared with uniform bits per key, at equal sums of false-positive rates.
+    /// The model is from the audit of the claim by the document cs265 that Monkey saves 50 %.
     #[test]
     fn memory_saved_at_equal_sums() {
         for (ratio, count, saved) in [(4.0, 3, 0.09), (4.0, 5, 0.18), (10.0, 5, 0.26), (10.0, 7, 0.33)] {

@@ -100,7 +100,7 @@ fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
     subject.policy.open(Bytes::copy_from(stored)).expect("the policy opens the bytes that it built")
 }
 
-/// Returns the words with which a message begins that depends on the bits per key of the allocation, if any.
+/// Returns the first words of an error message: `without an allocation`, or `with an allocation of … bits per key`.
 fn with_allocation(bits_per_key: Option<f64>) -> String {
     bits_per_key.map_or("without an allocation".to_owned(), |bits| {
         format!("with an allocation of {bits} bits per key")
@@ -158,8 +158,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks that a filter builder that accepts keys one by one returns the bytes that `build` returns, whatever the
-/// order of the keys, the batches and the threads.
+/// Checks a filter builder that accepts keys one by one. The builder must return the same bytes as `build`, for any
+/// order of the keys, for any batches and for any number of threads.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -245,7 +245,7 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
     })
 }
 
-/// Checks that the measured false-positive rate is within 3 % of theory, plus the sampling error.
+/// Checks that the measured false-positive rate differs from theory by at most 3 %, plus the sampling error.
 fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300_000, 6);
     let probes = random_hashes(if is_nightly() { 1_000_000 } else { 250_000 }, 7);
@@ -418,8 +418,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that [`memory_bytes`](Filter::memory_bytes) returns 0 for an ideal bound, and the stored size for any other
-/// filter, with a tolerance of 10 % and 64 bytes.
+/// Checks the result of [`memory_bytes`](Filter::memory_bytes). The result must be 0 for an ideal bound. For any other
+/// filter, the result must be the stored size, with a tolerance of 10 % and 64 bytes.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));

@@ -1,10 +1,10 @@
-//! Chooses the lengths of the prefixes in the exact set and in the Bloom filter: the two lengths with the lowest
-//! expected false-positive rate for sampled ranges.
+//! Chooses two lengths for a Proteus filter: the length of the prefixes in the exact set, and the length of the
+//! prefixes in the Bloom filter. The chosen lengths have the lowest expected false-positive rate for sampled ranges.
 //!
-//! The model is the "contextual prefix false-positive rate" of the paper. Only the two keys next to an empty range
-//! can cause a certain false positive. If a number of the range has the longer prefix of such a key, the range is a
-//! false positive. Otherwise the Bloom filter is probed for the longer prefixes of the range that begin with a prefix
-//! of the exact set.
+//! The model is the "contextual prefix false-positive rate" of the paper. The model considers the two keys next to an
+//! empty range. If a number of the range has the same longer prefix as one of these keys, the range is certainly a
+//! false positive. Otherwise, the filter probes the Bloom filter for some longer prefixes of the range: those that
+//! begin with a prefix of the exact set. Each probe can then be a false positive of the Bloom filter.
 
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +117,7 @@ pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
 pub(super) struct Design {
     /// The number of last bits that the prefixes in the exact set omit.
     pub(super) set_bits: u32,
-    /// The number that identifies the encoding of the exact set.
+    /// The number that identifies the encoding of the exact set (see `codes.rs`): a bit array, or a sorted set.
     pub(super) form: u32,
     /// The size of the exact set in words. The size is 0 if prefixes of the set have no bits.
     pub(super) set_words: u64,

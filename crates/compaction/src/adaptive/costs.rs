@@ -1,19 +1,21 @@
-//! A cost model for the policy `adaptive`. The model predicts the cost of the operations of a window with a setting,
-//! which is a combination of values for T, K and Z. One byte that a compaction writes costs 1.
+//! A cost model for the policy `adaptive`. A setting is a combination of values for the size ratio T and the run limits
+//! K and Z (see [`fluid`](crate::fluid)). The model predicts what the operations of a window would cost with a given
+//! setting. The unit of cost is one byte that a compaction writes.
 //!
-//! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
-//! A run collects up to s = ⌈(T−1)/K⌉ arrivals. An arrival is merged with the newest run of its level if this run has
+//! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals. A
+//! run collects up to s = ⌈(T−1)/K⌉ arrivals. An arrival is merged with the newest run of its level if this run has
 //! fewer than s arrivals. Otherwise, the arrival becomes a new run. In a cycle of T arrivals, the j-th arrival is the
-//! p(j)-th arrival of its run, with p(j) = ((j−1) mod s) + 1. In every level except the last level, an entry is
-//! therefore written Σ p(j) / T times, and the level has Σ ⌈j/s⌉ / T runs on average. Both sums are exact for
-//! [`fluid`](crate::fluid) and distinct keys. In the last level, the cost of an arrival depends on the actual size of
-//! the newest run.
+//! p(j)-th arrival of its run, with p(j) = ((j−1) mod s) + 1. The following two sums are over j = 1 … T. In every level
+//! except the last level, an entry is written Σ p(j) / T times. The level has Σ ⌈j/s⌉ / T runs on average. Both sums
+//! are exact for [`fluid`](crate::fluid) and distinct keys. In the last level, the cost of an arrival depends on the
+//! actual size of the newest run.
 //!
 //! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key also
 //! reads a block for each false positive in a newer run. The block with the key is not counted, because every setting
-//! reads this block. A scan reads a block of each run. The expected number of runs of a level is a weighted mean of
-//! two numbers. The first number is the actual number of runs, limited to the maximum of the setting. The second
-//! number is the mean of a cycle, with weight a / (a + T/2) for a arrivals in the window.
+//! reads this block. A scan reads a block of each run. The expected number of runs of a level is a weighted mean of two
+//! numbers. The first number is the actual number of runs, limited to the maximum of the setting. The second number is
+//! the mean number of runs over a cycle. The weight of the second number is a / (a + T/2), where a is the number of
+//! arrivals in the window.
 //!
 //! The computation uses only basic arithmetic, so that every machine gets an equal result.
 
@@ -22,8 +24,8 @@ use crate::gathered::largest_level;
 use crate::operations::Operations;
 use crate::outline::Outline;
 
-/// Means for one level over a full cycle of T arrivals: how often compactions write an entry, and how many sorted
-/// runs the level has.
+/// Mean values of one level over a full cycle of T arrivals: the number of times that compactions write an entry, and
+/// the number of sorted runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
     /// The number of times that compactions write an entry in one level (not level 0) before the entry moves to the
@@ -143,8 +145,9 @@ impl CostModel {
     }
 }
 
-/// Predicts two values for a time in which `flushed` bytes are flushed: how often an entry is written until it is in
-/// the largest level (its flush included), and how many runs the tree has.
+/// Predicts two values for a future period in which `flushed` bytes are flushed. The first value is the number of times
+/// that an entry is written until it is in the largest level, including its flush. The second value is the number of
+/// runs of the tree.
 fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
     let Sizes { bytes, largest_level: deepest, .. } = *sizes;
@@ -180,9 +183,9 @@ fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns the number of times that a merge into the largest level writes an entry that arrives there. The data of
-/// the level is equal to `arrivals` arrivals, in `runs` runs. The result is 1 if the newest run is full, because the
-/// arrival then becomes a new run.
+/// Returns the number of times that a merge into the largest level writes an entry that arrives there. `arrivals` is
+/// the size of the level's data, as a number of arrivals. `runs` is the number of its runs. The result is 1 if the
+/// newest run is full, because the arrival then becomes a new run.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }

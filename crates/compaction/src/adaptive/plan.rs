@@ -1,5 +1,5 @@
-//! Predicts how many bytes a change of the setting writes. The module simulates the jobs of the policy on the sizes
-//! of the runs, without keys.
+//! Predicts how many bytes compactions write if the policy `adaptive` changes its setting (the values of T, K and Z).
+//! The module simulates the jobs of the policy on the sizes of the runs, without keys.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use crate::outline::{Outline, RunJob};
 use crate::size_ratio;
 
 /// Returns the number of bytes that compactions write after a change to the setting `fluid`, until the tree needs no
-/// further job. The function assumes distinct keys. `is_too_much` receives the bytes written so far. When it returns
-/// true, the function stops and returns `None`.
+/// further job. The function assumes distinct keys. `is_too_much` receives the bytes written so far. As soon as
+/// `is_too_much` returns `true`, the function stops and returns `None`.
 pub(super) fn transition_bytes(
     outline: &Outline,
     fluid: Fluid,

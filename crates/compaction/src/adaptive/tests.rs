@@ -83,8 +83,8 @@ fn a_drifting_day_costs_less_than_every_single_setting() {
     assert!(own < best, "{own:.0}, best {best:.0}");
 }
 
-/// Tests the upper bound on the cost of changes. Merges that reads trigger write at most as many bytes as the reads
-/// would have cost without these merges.
+/// Tests that read-triggered merges are never too expensive: they write at most as many bytes as the reads would have
+/// cost without these merges.
 #[test]
 fn reads_pay_for_the_merges_that_they_trigger() {
     let policy = adaptive();

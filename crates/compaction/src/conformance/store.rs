@@ -148,8 +148,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether an SSTable that is not an input of `job` is older than the output and overlaps the key range
-    /// of the output. To find out, the function replaces the inputs by one SSTable with their key range at the
+    /// Returns whether the store has an SSTable, other than the inputs of `job`, that is older than the output and
+    /// overlaps its key range. To find out, the function replaces the inputs by one SSTable with their key range at the
     /// position of the output.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);

@@ -1,4 +1,5 @@
-//! Measures the time of one pick through the JSON protocol: with the encoding alone, or with another process.
+//! Measures the time of one pick through the JSON protocol of external policies. The measurement includes either only
+//! the encoding, or also the communication with another process.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -10,10 +10,11 @@ use crate::shape::{TableId, TableShape};
 /// The exclusive upper bound of the keys. Keys are integers that an `f64` represents exactly.
 const KEY_SPACE: u64 = 1 << 53;
 
-/// A class of keys that are all overwritten with equal probability.
+/// A class of keys, such as the hot keys of a workload. All keys of a class are overwritten with equal probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyClass {
-    /// The number of keys in the class, or infinity if no key is written twice.
+    /// The number of keys in the class. Infinity if each random write goes to another key, so that no key is written
+    /// twice.
     pub keys: f64,
     /// The fraction of all random writes that go to keys of this class, from 0 to 1.
     pub share: f64,

@@ -1,14 +1,14 @@
 //! One cuckoo filter for the whole tree, which maps the fingerprint of a key to the file of the key.
 //!
 //! Sources: Dayan, Twitto, "Chucky: A Succinct Cuckoo Filter for LSM-Tree" (SIGMOD 2021); Ren et al., "`SlimDB`: A
-//! Space-Efficient Key-Value Storage Engine For Semi-Sorted Data" (PVLDB 10(13), 2017), multi-level cuckoo filters.
-//! The buckets and the partial-key hashing follow Fan et al., "Cuckoo Filter" (`CoNEXT` 2014).
+//! Space-Efficient Key-Value Storage Engine For Semi-Sorted Data" (PVLDB 10(13), 2017), multi-level cuckoo filters. The
+//! buckets and the partial-key hashing follow Fan et al., "Cuckoo Filter" (`CoNEXT` 2014).
 //!
-//! A lookup reads two buckets of four entries, for any number of sorted runs. An absent key matches an entry with a
-//! probability of at most 8 · 2^−F for fingerprints of F bits, so the false positives per lookup do not depend on the
-//! number of sorted runs. An entry takes F bits and log2(files) bits. The sources store the sorted run of an entry,
-//! and Chucky compresses this number. This variant stores the file, so a change never needs the keys of a removed
-//! file.
+//! A lookup reads two buckets of four entries, for any number of sorted runs. With fingerprints of F bits, an absent
+//! key matches an entry with a probability of at most 8 · 2^−F. The number of false positives per lookup therefore does
+//! not depend on the number of sorted runs. An entry takes F bits and log2(files) bits. The sources store the sorted
+//! run of an entry, and Chucky compresses this number. This variant stores the file, so a change never needs the keys
+//! of a removed file.
 //!
 //! Each flush and each compaction copies the filter, because readers share the old filter. Versions of a key that do
 //! not fit into their two buckets are in an overflow list. If the filter is full, the tree reads the keys of all files

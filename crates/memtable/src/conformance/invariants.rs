@@ -1,7 +1,7 @@
-//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. In the checks
-//! with one thread, every result of a memtable must equal the result of the reference model, before and after the
-//! memtable becomes immutable. The messages name the violated invariant by its number in the documentation of
-//! [`Memtable`].
+//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. The checks with
+//! one thread compare every result of a memtable with the result of a reference model. The results must be equal,
+//! before and after the memtable becomes immutable. The messages name the violated invariant by its number in the
+//! documentation of [`Memtable`].
 
 use std::ops::Bound;
 
@@ -321,8 +321,8 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Checks keys and values with the largest sizes that a tree allows. The check includes the memory that the memtable
-/// reports: at least the size of these keys and values, and less than twice this size.
+/// Checks keys and values with the largest sizes that a tree allows. Also checks the memory that the memtable reports.
+/// It must be at least the size of these keys and values, and less than twice this size.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;

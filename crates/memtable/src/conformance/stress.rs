@@ -1,9 +1,10 @@
 //! Checks the invariants with concurrent threads. Writers, readers and scanners run at the same time, and the test
 //! checks every result.
 //!
-//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each of
-//! the k writers writes every k-th group of numbers, and counts its completed groups. A write is published if all
-//! writers have completed their groups up to the number of this write.
+//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. The
+//! write numbers are divided into groups of consecutive numbers. Each of the k writers writes every k-th group, and
+//! counts its completed groups. A write counts as published if all writers have completed all their groups up to the
+//! number of this write.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,8 +22,8 @@ const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers: by one call of `insert_all` if `turn` is even, and by one call of
-/// `insert` per write if `turn` is odd.
+/// Inserts writes with consecutive sequence numbers. If `turn` is even, the function calls `insert_all` once. If `turn`
+/// is odd, it calls `insert` once per write.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -173,8 +174,8 @@ impl Run<'_> {
         turns.expect("the number of writers is above 0") * WRITERS * CALL
     }
 
-    /// Calls `round` repeatedly until the writers have finished, and once more after the memtable has become
-    /// immutable. After a wrong result, all threads stop.
+    /// Calls `round`, which checks some reads, repeatedly until the writers have finished, and once more after the
+    /// memtable has become immutable. After a wrong result, all threads stop.
     fn until_over(&self, mut round: impl FnMut(u64) -> Result<(), String>) -> Result<(), String> {
         for number in 0.. {
             let is_last = self.is_over.load(Ordering::Acquire);

@@ -39,8 +39,8 @@ impl<T> PartialEq for Ref<T> {
     }
 }
 
-/// An optional reference that threads read and write atomically. A store has release ordering and a load has acquire
-/// ordering, so a thread that reads the reference also sees its completely written target.
+/// An optional reference that threads read and write atomically. A store has release ordering, and a load has acquire
+/// ordering. A thread that loads the reference therefore sees its target completely written.
 #[derive(Debug)]
 pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
 

@@ -33,7 +33,8 @@ pub struct States<'a> {
 
 /// The decisions that determine one state of the disk.
 enum Choice {
-    /// An individually numbered state. The number has one digit per pending change of a name, and one digit per file.
+    /// An individually numbered state. The digits of the number are the decisions: one digit for each pending change of
+    /// a name, and one digit for each file with unsynced bytes.
     Exact(u64),
     /// A corner case. `names` decides whether all pending names or none reach the disk. `bytes` decides the same for
     /// unsynced bytes.

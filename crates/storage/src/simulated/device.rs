@@ -90,7 +90,7 @@ pub(super) struct Device {
     origin: Instant,
 }
 
-/// The state of a device whose callers wait.
+/// The state of the modeled device: its queue, and the position of its arm.
 struct Busy {
     queue: Queue,
     /// The file and the offset at which the last access ended; `None` before the first access.

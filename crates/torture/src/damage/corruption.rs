@@ -177,8 +177,9 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns the corrupted images of a store: each is a list of one or two corruptions, in different files. The images
-/// cover every kind of file, every part of a file and every kind of change, and alternate between these categories.
+/// Returns the corrupted images of a store. An image is described by one or two corruptions, each in a different file.
+/// The images cover every kind of file, every part of a file and every kind of change, and alternate between these
+/// categories.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {

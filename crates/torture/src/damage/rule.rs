@@ -14,8 +14,8 @@ pub enum Class {
     Unneeded,
     /// The changed bytes are older manifest records. A later record replaces all data of an older record.
     Superseded,
-    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest, in bytes that are not
-    /// known to be durable, or it appends zeros to a WAL.
+    /// A crash could leave the same bytes. Either the corruption is at the end of a WAL or manifest, in bytes that are
+    /// not known to be durable. Or the corruption appends zeros to a WAL.
     AsACrash,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Returns the rule for all of these corruptions together.
+    /// Returns the allowed consequences for a store image with all of these corruptions.
     pub(crate) fn of(store_image: &StoreImage, corruptions: &[&Corruption], wal: WalMode) -> Self {
         let rules = corruptions.iter().map(|corruption| Self::of_one(store_image, corruption, wal));
         let both = |first: Self, second: Self| Self {

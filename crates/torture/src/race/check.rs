@@ -138,8 +138,8 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// Checks three properties of each version that a read returned: it was written, no later write of the same commit
-    /// replaced it, and the read returned no other version of its key.
+    /// Checks each version that a read returned. The version must have been written, and no later write of the same
+    /// commit may have replaced the version. The read must not have returned another version of the same key.
     fn check_written(&self, read: At<'_>) -> Result<(), Violation> {
         let mut seen = vec![None; self.history.keys.len()];
         for Cell { key, version } in read.cells() {

@@ -36,8 +36,8 @@ pub(crate) struct Ground {
 /// The results of the maintenance thread for one round.
 pub(crate) struct Kept {
     pub(crate) log: Log,
-    /// The number of maintenance calls. The next field is the number of copies that were opened while the store was
-    /// open.
+    /// The number of maintenance calls, such as flushes and checkpoints. The next field, `copies`, counts the copies of
+    /// the store's disk that the thread opened while the store was in use.
     pub(crate) calls: u64,
     pub(crate) copies: u64,
 }

@@ -102,7 +102,8 @@ pub fn check(variant: &'static Variant<dyn MemoryArbiter>) -> Result<(), String>
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Calls `check` with seeded observations and with sizes that fit into the budget.
+/// Calls `check` once for each generated observation, with memory sizes that fit into the budget. The observations are
+/// pseudo-random and come from fixed seeds.
 fn for_each_case(
     check: impl Fn(&MemoryObservation<'_>, MemorySizes) -> Result<(), String>,
 ) -> Result<(), String> {

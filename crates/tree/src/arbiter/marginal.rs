@@ -3,26 +3,26 @@
 //! The arbiter predicts the I/O of the observed operations for a grid of memtable sizes. At the optimum, one more byte
 //! saves the same amount of I/O in the memtables, in the cache and in the filters.
 //!
-//! - **Memtables.** An entry is rewritten about once per level, and N bytes of SSTables over memtables of M bytes have
-//!   log(N / M) levels. Compactions with memtables of M′ bytes therefore transfer W · log(N / M′) / log(N / M) bytes,
-//!   where W is the I/O of compactions that was observed with memtables of M bytes. Its derivative is −W / (M · ln(N /
-//!   M)), as in the white-box model of Luo and Carey.
-//! - **Cache.** The misses of a cache of any size follow from the reuse distances of a sample of the requests. Luo and
-//!   Carey instead simulate a ghost cache of one fixed size. The reuse distances also show savings beyond the next
-//!   step, such as the hits of a working set that only fits into a much larger cache.
-//! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as
-//!   in a Bloom filter. Only new filters get the new size.
+//! - **Memtables.** Compactions rewrite an entry about once per level. A tree with N bytes of SSTables and memtables of
+//!   M bytes has log(N / M) levels. Let W be the I/O of compactions that was observed with memtables of M bytes. With
+//!   memtables of M′ bytes, compactions then transfer W · log(N / M′) / log(N / M) bytes. The derivative of this
+//!   function at M′ = M is −W / (M · ln(N / M)), as in the white-box model of Luo and Carey.
+//! - **Cache.** The arbiter computes the misses of a cache of any size from the reuse distances of sampled block
+//!   requests. Luo and Carey instead simulate a ghost cache of one fixed size. Unlike a ghost cache, reuse distances
+//!   also show the savings of a much larger cache, for example of a cache into which the whole working set fits.
+//! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as in
+//!   a Bloom filter. Only new filters get the new size.
 //!
-//! The arbiter moves towards the least predicted cost, by at most `step` of the budget per decision. The arbiter
-//! moves memory only if the predicted saving is at least `margin` of the observed I/O, so noise does not move memory
-//! back and forth. Two memtables and the cache each keep at least 1/32 of the budget.
+//! The arbiter moves towards the least predicted cost, by at most `step` of the budget per decision. The arbiter moves
+//! memory only if the predicted saving is at least `margin` of the observed I/O, so noise does not move memory back and
+//! forth. Two memtables and the cache each keep at least 1/32 of the budget.
 //!
 //! The computation uses only basic arithmetic, so that every machine gets an equal result.
 //!
 //! # Sources
 //! Luo, Carey, "Breaking Down Memory Walls: Adaptive Memory Management in LSM-based Storage Systems" (PVLDB 14(3),
-//! 2020), section 5: the cost per operation as a function of the write memory, its derivative, the bound on a step
-//! and the stop at small savings. The equal marginals: Fox, "Discrete Optimization via Marginal Analysis" (Management
+//! 2020), section 5: the cost per operation as a function of the write memory, its derivative, the bound on a step and
+//! the stop at small savings. The equal marginals: Fox, "Discrete Optimization via Marginal Analysis" (Management
 //! Science 1966).
 
 use catalog::{Build, Count, Variant};
@@ -55,8 +55,8 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
 /// number of these steps.
 const GRID: u64 = 64;
 
-/// The divisor of the budget that gives two minimums: the memory of the cache, and the memory of two memtables
-/// together.
+/// The divisor of the budget for two minimums. The cache has at least 1 / `KEPT` of the budget, and two memtables
+/// together also have at least this part.
 const KEPT: u64 = 32;
 
 /// The false-positive rate after one more bit per key, as a multiple of the rate before: 2^(−ln 2).
@@ -186,8 +186,8 @@ impl MemoryArbiter for Marginal {
     }
 }
 
-/// Returns whether two memtables and the filters leave enough memory for the smallest cache, before and after all
-/// filters have their new size.
+/// Returns whether the budget has enough memory for two memtables, the filters and the smallest cache. Checks both the
+/// current memory of the filters, and their memory after all filters have the new number of bits per key.
 fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     let filters = observed.expected_filter_bytes(sizes.filter_bits_per_key).max(observed.filter_bytes);
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes

@@ -7,11 +7,11 @@ use cache::ReuseCurve;
 /// Invariants:
 /// 1. Two calls of [`decide`](Self::decide) with equal arguments return equal sizes. The result does not depend on time
 ///    or on the machine.
-/// 2. Two memtables and the expected filters fit into the budget if they fit before the decision. A memtable is not
-///    smaller than [`least_memtable_bytes`](MemoryObservation::least_memtable_bytes).
+/// 2. After a decision, two memtables and the expected filters fit into the budget if they did so before the decision.
+///    A memtable is not smaller than [`least_memtable_bytes`](MemoryObservation::least_memtable_bytes).
 /// 3. If no operations were observed, [`decide`](Self::decide) returns the current sizes.
-/// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such
-///    as the flush of a memtable or the eviction of a part of the cache, is therefore limited.
+/// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such as
+///    the flush of a memtable or the eviction of a part of the cache, is therefore limited.
 pub trait MemoryArbiter: Send + Sync {
     /// Returns the interval between decisions. Returns `None` if the sizes never change; the tree then observes no
     /// operations for the arbiter.
@@ -24,8 +24,8 @@ pub trait MemoryArbiter: Send + Sync {
 /// The interval between two decisions of an arbiter, and the size of its sample of block requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionPeriod {
-    /// The bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the budget. The
-    /// interval depends only on the operations, and not on the time.
+    /// The interval in bytes, as a multiple of the memory budget. The bytes of flushes, of compactions and of requested
+    /// blocks count. The interval depends only on the operations, and not on the time.
     pub budgets: f64,
     /// The largest number of blocks in the sample of reuse distances.
     pub sampled_blocks: usize,

@@ -22,8 +22,9 @@ pub(crate) struct BlobFile {
     pub(super) path: PathBuf,
     pub(super) source: Arc<BlobSource>,
     opened: OnceLock<Opened>,
-    /// Whether no version of the tree uses the file. The file is obsolete before a version keeps it, and after the
-    /// last SSTable with a pointer to the file is removed. If set, dropping the last reference removes the file.
+    /// Whether no version of the tree uses the file. A new file is obsolete until a version contains the file. The file
+    /// is obsolete again after the last SSTable with a pointer to the file is removed. If the flag is set, dropping the
+    /// last reference to this handle removes the file from storage.
     obsolete: AtomicBool,
 }
 
@@ -61,8 +62,9 @@ impl BlobFile {
         self.opened().map(|_| ())
     }
 
-    /// Returns the description of the file that the garbage collection needs: its number, the length of its records,
-    /// its partition, and `live_bytes`, which is at most that length.
+    /// Returns the description of the file for the garbage collection. The description contains the number of the file,
+    /// the total length of its records, its partition (see [`BlobFileShape`]), and `live_bytes`. `live_bytes` must not
+    /// exceed the total length of the records.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })

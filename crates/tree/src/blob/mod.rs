@@ -7,12 +7,12 @@
 //! footer    u64 records, u64 bytes of all records, u32 partition, u32 checksum, magic number
 //! ```
 //!
-//! The checksum of a record covers the record, the seal of the file and the offset, so a reader detects a record in the
-//! wrong file or at the wrong offset. A record repeats its key, so a reader detects a pointer to the value of another
-//! key. In an SSTable with pointers, each stored value begins with a tag byte that distinguishes values from pointers.
-//! The SSTable also lists the blob files to which it points. For each of these files, the list has the number and the
-//! total length of the records to which the SSTable points. The live bytes of a blob file are the sum of these lengths
-//! over all SSTables.
+//! The checksum of a record covers the record, its offset and the seal of the file (see [`seals`](crate::seals)). A
+//! reader therefore detects a record in the wrong file or at the wrong offset. A record repeats its key, so a reader
+//! detects a pointer to the value of another key. In an SSTable with pointers, each stored value begins with a tag byte
+//! that distinguishes values from pointers. The SSTable also lists the blob files to which it points. For each of these
+//! files, the list has the number and the total length of the records to which the SSTable points. The live bytes of a
+//! blob file are the sum of these lengths over all SSTables.
 
 mod file;
 mod record;

@@ -54,7 +54,8 @@ impl Record {
         fits.then_some(Self { key: HEAD_BYTES..key_end, value: key_end..key_end + value })
     }
 
-    /// Verifies and decodes a record. `bytes` is the complete record at `offset` in the file with `seal`.
+    /// Verifies and decodes a record. `bytes` is the complete record at `offset` in the file whose checksums cover
+    /// `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let record = Self::of_head(bytes).filter(|record| record.value.end == bytes.len());
         let (sum, covered) = bytes.split_first_chunk::<SUM_BYTES>().ok_or("the record has no checksum")?;
@@ -72,12 +73,13 @@ pub(super) struct Footer {
     pub(super) records: u64,
     /// The total length of all records, in bytes. The footer of the file begins at this offset.
     pub(super) bytes: u64,
-    /// The partition to which the keys of the file belong. 0 if the value policy has only one partition.
+    /// The partition of the file: the value policy divides keys by their hashes into partitions, and all keys of the
+    /// file belong to one partition. 0 if the value policy has only one partition.
     pub(super) partition: u32,
 }
 
 impl Footer {
-    /// Encodes the footer of the blob file that has this `seal`.
+    /// Encodes the footer of the blob file whose checksums cover `seal`.
     pub(super) fn encode(&self, seal: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(FOOTER_BYTES);
         out.extend_from_slice(&self.records.to_le_bytes());
@@ -88,7 +90,7 @@ impl Footer {
         out
     }
 
-    /// Verifies and decodes the footer at `offset` of the blob file that has this `seal`.
+    /// Verifies and decodes the footer at `offset` of the blob file whose checksums cover `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let Some(rest) = bytes.strip_suffix(&MAGIC) else {
             return Err("the file is not a blob file, or is truncated");
@@ -110,8 +112,8 @@ impl Footer {
     }
 }
 
-/// Recomputes the checksums of all records and of the footer of a blob file that has this `seal`. Stops at the first
-/// record with impossible lengths, and then corrects the footer. See [`crate::reseal`].
+/// Recomputes the checksums of all records and of the footer of a blob file whose checksums cover `seal`. Stops at the
+/// first record with impossible lengths, and then corrects the footer. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let mut at = 0;

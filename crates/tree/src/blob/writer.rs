@@ -25,7 +25,8 @@ pub(crate) struct BlobWriter {
 }
 
 impl BlobWriter {
-    /// Creates the blob file `number` for keys of this partition.
+    /// Creates the blob file `number` for the keys of the partition `partition`, which is a number from the value
+    /// policy.
     pub(crate) fn new(files: &BlobFiles, number: u64, partition: u32) -> Result<Self> {
         let handle = files.file(number);
         handle.set_obsolete(true);

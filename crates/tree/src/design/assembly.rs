@@ -22,8 +22,8 @@ pub struct Design {
     pub memtable_entries: Option<u64>,
     /// The size of the Bloom filter of each memtable, as in `RocksDB`. `None` means no filter.
     pub memtable_filter: Option<ByteSize>,
-    /// Whether each memtable keeps its smallest and largest key, so that gets of other keys skip the memtable (cs265,
-    /// section 2.2.2).
+    /// Whether each memtable keeps its smallest and largest key, so that gets of other keys skip the memtable (the
+    /// document cs265, section 2.2.2).
     pub memtable_key_range: bool,
     /// The options that belong to no axis.
     pub options: Options,

@@ -34,8 +34,8 @@ impl FamilyLayout {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FamilyDesigns {
     pub(super) layout: FamilyLayout,
-    /// The changed values of each family, by its name: the design values that differ from the design of the store, or
-    /// that the configuration of the family sets explicitly.
+    /// The changed values of the design of each family, by the name of the family. A value is in the table if it
+    /// differs from the design of the store, or if the configuration of the family sets the value explicitly.
     pub(super) changes: BTreeMap<String, Table>,
 }
 

@@ -26,8 +26,8 @@ impl Design {
         }
     }
 
-    /// Returns the first property of the design that needs a manifest, and the change that removes the property.
-    /// Returns `None` if the store does not need a manifest.
+    /// Returns a description of the first property of the design that needs a manifest, and the change that removes the
+    /// property. Returns `None` if no property needs a manifest.
     fn need_of_manifest(&self) -> Option<(String, String)> {
         let table = &self.options.table;
         let others = [
@@ -59,7 +59,9 @@ impl Design {
             .or_else(|| other().map(|(_, need, remedy)| (need.to_owned(), remedy.to_owned())))
     }
 
-    /// Returns the need of a compaction policy that does not merge all runs, and the change that removes the need.
+    /// Returns why the compaction policy needs a manifest, and the change of the design that removes this need. A
+    /// policy needs a manifest if its compactions do not always merge all sorted runs. Returns `None` for other
+    /// policies.
     fn need_of_policy(&self) -> Option<(String, String)> {
         let choice = self.choice(axes::COMPACTION);
         if compaction::CATALOG.build(choice).is_ok_and(|policy| policy.merges_all_runs()) {

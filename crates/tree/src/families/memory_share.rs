@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 /// The memory limit that all families share. The shared cache gets the part of the limit that the memtables, filters
 /// and fences of all families leave.
 pub(crate) struct MemoryShare {
-    /// The limit for filters, fences and the cache, in bytes.
+    /// The memory for filters, fences and the cache, in bytes: the limit of the store minus the memory of two
+    /// memtables.
     limit: u64,
     cache: Arc<dyn Cache>,
     /// The bytes of the filters and fences of each tree. The key is the number that identifies the tree in the shared
@@ -18,7 +19,8 @@ pub(crate) struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// Creates a share of `limit` bytes for filters, fences and `cache`.
+    /// Creates the limit of `limit` bytes for the filters and fences of all families and for `cache`. `limit` excludes
+    /// the memory of the memtables.
     pub(super) fn new(limit: u64, cache: Arc<dyn Cache>) -> Self {
         Self { limit, cache, used: Mutex::default() }
     }

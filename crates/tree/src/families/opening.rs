@@ -1,5 +1,5 @@
-//! Opens a store of several families: reads the shared WAL, opens the tree of each family, and applies the operations
-//! in the WAL that the family has not flushed.
+//! Opens a store of several families. The opening reads the shared WAL and opens the tree of each family. It then
+//! applies the operations in the WAL that the family has not flushed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -92,9 +92,9 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
     Ok(WalMode { syncs_at_rotation: mode.has_log, ..mode })
 }
 
-/// Returns the names of all families in the order of their numbers: first the existing families of the store, then the
-/// families that only the design names. Returns an error if the design has no families, if it lacks a family of the
-/// store, or if the store has data without families.
+/// Returns the names of all families in the order of their numbers. The existing families of the store come first. The
+/// families that only the design names follow. Returns an error if the design has no families, if it lacks a family of
+/// the store, or if the store has data without families.
 fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>> {
     let directory = directory.display();
     if design.families().next().is_none() {

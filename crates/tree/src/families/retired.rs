@@ -98,8 +98,8 @@ impl Retired {
     }
 
     /// Returns the number and the length in bytes of the newest completed segment, which is durable. The manifest
-    /// records the length, because an empty current segment has no record from which recovery could derive the last
-    /// operation of the completed segment. Returns `None` if no completed segment has a header.
+    /// records the length, so that recovery detects a segment that has lost its last records. The current segment
+    /// cannot show such a loss while it is empty. Returns `None` if no completed segment has a header.
     fn closed_log(&self) -> Option<(u64, u64)> {
         let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
         // A segment whose creation was interrupted has no header.

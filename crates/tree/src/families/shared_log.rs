@@ -136,8 +136,8 @@ impl SharedLog {
         Ok(reserved.expect("a record is written by its closure"))
     }
 
-    /// Calls `reserve`, which counts operations that recovery applies to a family. The WAL already contains these
-    /// operations, so the function appends nothing.
+    /// Calls `reserve`, which reserves sequence numbers for operations that recovery applies to a family. The WAL
+    /// already contains these operations, so the function appends nothing to the WAL.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }
@@ -173,16 +173,17 @@ impl SharedLog {
         noted.map_err(|error| self.fail(error))
     }
 
-    /// Returns the family with the largest active memtable, and the result of `active` for this family. Returns `None`
-    /// if all active memtables together have less than `budget` bytes. No commit begins during the call.
+    /// Returns the number of the family with the largest active memtable, and the result of calling `active` with this
+    /// number. Returns `None` if all active memtables together have less than `budget` bytes. No commit begins during
+    /// the call.
     pub(super) fn fullest<R>(&self, budget: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         queue.tally.fullest(budget).map(|family| (family, active(family)))
     }
 
-    /// Returns a family whose active memtable has operations in the oldest segment, and the result of `active` for this
-    /// family. Returns `None` if the completed segments have at most `limit` bytes, or if no family needs the oldest
-    /// segment.
+    /// Returns the number of a family whose active memtable has operations in the oldest segment, and the result of
+    /// calling `active` with this number. Returns `None` if the completed segments have at most `limit` bytes, or if no
+    /// family needs the oldest segment.
     pub(super) fn lagging<R>(&self, limit: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         let retired = self.retired.lock();

@@ -1,5 +1,5 @@
-//! The axis `hash`, the hash functions of keys. A hash function maps a key to the 64-bit hash that filters and
-//! sharded structures use.
+//! The axis `hash`, the hash functions of keys. A hash function maps a key to a 64-bit hash. Filters, and data
+//! structures that are divided into shards, use this hash.
 //!
 //! Every function gives equal results on every machine and in every version, because filters on disk depend on the
 //! hashes.

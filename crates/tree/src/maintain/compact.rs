@@ -186,9 +186,11 @@ struct PartMerge<'a> {
     drops_tombstones: bool,
     /// The keys at which the policy ends an output table, in ascending order.
     cuts: &'a [Arc<[u8]>],
-    /// The sequence numbers of the inputs, if the store has no manifest.
+    /// The range of the sequence numbers of the inputs, which becomes part of the output's file name. `None` if the
+    /// store has a manifest.
     sequences: Option<SequenceRange>,
-    /// Whether a part has failed or stopped early. All other parts then stop, too.
+    /// Whether one part of the compaction has failed or stopped early. All other parts check this flag and then stop,
+    /// too.
     given_up: AtomicBool,
 }
 

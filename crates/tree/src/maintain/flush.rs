@@ -40,7 +40,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Ends a flush that wrote no SSTable. `log` is the WAL of the memtable.
+    /// Ends a flush that wrote no SSTable, because the memtable had no entry that must be kept. `log` is the number of
+    /// the memtable's WAL.
     fn end_without_table(&self, log: u64) -> Result<()> {
         if self.is_scanned() && !self.wal_mode.syncs_at_rotation {
             // Without a manifest, later WALs follow this WAL (see `scanned`), so it must be durable before them.
@@ -52,9 +53,9 @@ impl Inner {
         Ok(self.storage.sync_directory(&self.directory)?)
     }
 
-    /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The
-    /// SSTables omit the entries that range deletes hide, the tombstones of keys that range deletes also delete, and
-    /// the pairs of a single delete and its put.
+    /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The SSTables
+    /// omit three kinds of entries: entries that range deletes hide, tombstones of keys that range deletes also delete,
+    /// and pairs of a single delete and its put.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);

@@ -108,8 +108,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the current version, and the version after a change if the design has indexes of all sorted runs. The
-    /// construction of the indexes reads keys, so other threads can install their changes meanwhile.
+    /// Builds the version after a change early, before the change is recorded in the manifest. Returns the current
+    /// version and the new version. Returns `None` if the design has no indexes of all sorted runs, because only the
+    /// construction of these indexes takes long. Other threads can install their changes during the construction.
     fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
         let before = Arc::clone(&self.view.load().version);
         if !before.has_indexes() {

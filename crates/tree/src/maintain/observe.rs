@@ -1,5 +1,5 @@
-//! Counts the operations that the compaction policy and the memory arbiter observe. Asks both for decisions after some
-//! gets and scans.
+//! Counts the operations that the compaction policy and the memory arbiter observe. After a number of gets or scans,
+//! asks the policy for a job and the arbiter for new sizes.
 
 use compaction::{Operations, picks_after_gets, picks_after_scan};
 
@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Lets the policy and the arbiter decide after gets, if they observe reads and a decision is due. The calling
-    /// thread has already added these `added` gets to its counters. The caller must not hold any lock.
+    /// Lets the compaction policy pick jobs and the memory arbiter choose sizes after gets, if they observe reads and a
+    /// decision is due. The calling thread has already added these `added` gets to its counters. The caller must not
+    /// hold any lock.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {
@@ -17,16 +18,16 @@ impl Inner {
         }
     }
 
-    /// Lets the policy and the arbiter decide after a scan, if they observe reads and a decision is due. `scans` is the
-    /// number of scans of the calling thread so far.
+    /// Lets the compaction policy pick jobs and the memory arbiter choose sizes after a scan, if they observe reads and
+    /// a decision is due. `scans` is the number of scans of the calling thread so far.
     pub(super) fn note_scan(&self, scans: u64) {
         if self.observes_reads && picks_after_scan(scans) {
             self.decide_after_reads();
         }
     }
 
-    /// Lets the arbiter and the policy decide. The read itself has already succeeded, so an error of this work is
-    /// recorded, and the next write returns the error.
+    /// Lets the memory arbiter choose sizes and the compaction policy pick jobs. The read itself has already succeeded.
+    /// If this work fails, the error is therefore recorded, and the next write returns it.
     #[cold]
     fn decide_after_reads(&self) {
         if self.failure.is_set() {
@@ -54,7 +55,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Records a flush in the window of observed operations, so that the window begins at a later flush.
+    /// Records a flush in the window of observed operations. If the window then has too many flushes, it drops the
+    /// operations up to its oldest flush.
     pub(super) fn note_flush(&self) {
         if self.observes_operations {
             let now = self.operations();

@@ -1,10 +1,11 @@
 //! Removal of obsolete files on a separate thread.
 //!
 //! The last owner of an obsolete SSTable unmaps and removes its file. On a file system that discards freed blocks, the
-//! removal takes some milliseconds. If the kernel preempts the thread of a put, the put may hold an old view for a long
-//! time. The put would then be the last owner, and would remove all inputs of a compaction. The tree therefore keeps
-//! its own reference to each obsolete SSTable. A separate thread drops the reference when no view and no scan uses the
-//! SSTable. This thread also closes and removes WALs, so flushes and compactions do not wait for removals.
+//! removal takes some milliseconds. A put holds a view, and with the view its SSTables. If the kernel preempts the
+//! thread of the put for a long time, the put may become the last owner of all inputs of a compaction. The put would
+//! then have to remove these files. The tree therefore keeps its own reference to each obsolete SSTable. A separate
+//! thread drops the reference when no view and no scan uses the SSTable. This thread also closes and removes WALs, so
+//! flushes and compactions do not wait for removals.
 
 use std::sync::Arc;
 

@@ -33,7 +33,8 @@ pub(super) struct RunWriter<'a> {
     separation: Option<Separation<'a>>,
     /// Whether stored values in the tables begin with a tag byte (see `blob`).
     marks_values: bool,
-    /// The sequence numbers of the run, if the store has no manifest. The run is then one table.
+    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one table.
+    /// `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
 
@@ -180,8 +181,8 @@ impl<'a> RunWriter<'a> {
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Ends the first remaining range tombstone at `end`. The current SSTable gets the part of the range below `end`,
-    /// and later SSTables get the part from `next` on, if the range extends beyond `next`. Does nothing if no remaining
+    /// Ends the first remaining range tombstone at `end`. The current SSTable gets the part of the range below `end`.
+    /// If the range extends beyond `next`, later SSTables get the part from `next` on. Does nothing if no remaining
     /// range tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };

@@ -13,7 +13,7 @@ use crate::version::View;
 /// 2, 4, 8, 16 and 32 scans, so that small trees are compacted too.
 const RANGES_BETWEEN_ASKING: u64 = 64;
 
-/// The extent of a read-triggered compaction.
+/// The memtable and the sorted runs that a read-triggered compaction merges.
 struct Wanted {
     /// Whether the active memtable is flushed first.
     memtable: bool,

@@ -1,13 +1,14 @@
 //! A merge of sorted sources with a binary heap, as in most engines. The binary heap is the baseline for the loser
 //! tree.
 //!
-//! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array
-//! (Williams, 1964). The source at the root of the heap advances in place, and is not removed and inserted again.
-//! Each step costs up to 2 · log₂ k comparisons for k sources: two comparisons per level on the way down.
+//! Source: the document byron, section 1.2 (D), "min-heap streaming merge", and the document golsm, "Compaction". The
+//! heap is an array (Williams, 1964). The source at the root of the heap advances in place, and is not removed and
+//! inserted again. Each step costs up to 2 · log₂ k comparisons for k sources: two comparisons per level on the way
+//! down.
 //!
 //! If several entries have equal keys, the newest entry is at the root, and the next older entry is the smaller child
-//! of the root. The merge first skips this child and then advances the newest entry, so it needs no copy of a
-//! returned key.
+//! of the root. The merge first skips this child and then advances the newest entry, so it needs no copy of a returned
+//! key.
 
 use std::cmp::Ordering;
 
@@ -27,8 +28,8 @@ pub struct HeapMerge<S> {
     heap: Vec<Contender>,
 }
 
-/// The data of a source that decides most comparisons. A comparison accesses the source itself only if two prefixes are
-/// equal.
+/// An element of the heap: the index of a source, and the prefix of its current key. The prefixes decide most
+/// comparisons. A comparison accesses the sources themselves only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
     /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always sorts

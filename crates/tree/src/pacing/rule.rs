@@ -1,9 +1,9 @@
 //! The rule that computes the delays of writes. The rule works only on numbers, such as times and free bytes.
 //!
-//! Two queues limit the writers of a tree. The first queue contains the immutable memtables that wait for their
-//! flush. The second queue contains the runs of level 0 that wait for a compaction. Background work releases the room
-//! of a queue in steps. The end of a flush releases one memtable, and the end of a compaction releases some runs. A
-//! writer that meets a full queue stops until the next release.
+//! Two queues limit the writers of a tree. The first queue contains the immutable memtables that wait for their flush.
+//! The second queue contains the runs of level 0 that wait for a compaction. Background work releases the room of a
+//! queue in steps. The end of a flush releases one memtable, and the end of a compaction releases some runs. A writer
+//! that meets a full queue stops until the next release.
 //!
 //! # The rule
 //! Let R be the number of bytes that still fit into a queue, and let W be the expected time until the next release of
@@ -11,20 +11,22 @@
 //!
 //! > b · W / R,  W = max(T − t, t),
 //!
-//! where T is the smoothed time between releases and t is the time since the last release. The room then lasts until
-//! the expected release, so no writer stops. If both queues contain work, the longer time applies. The rule does not
-//! depend on the compaction policy or on the size of the tree.
+//! where T is the smoothed time between releases and t is the time since the last release. If each byte takes this
+//! time, the room lasts until the expected release, so no writer stops. If both queues contain work, the longer of the
+//! two times applies. The rule does not depend on the compaction policy or on the size of the tree.
 //!
 //! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time since the
-//! last release. From half of the expected time on (s = T / 2), writers therefore leave the room R(t) = R(s) · s / t.
-//! If a release takes ten times as long as expected, a tenth of the room at the expected time is left. With room for 16
-//! MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
+//! last release. From the time s = T / 2 on, the second term is the larger one. Writers then leave the room R(t) = R(s)
+//! · s / t. If a release takes ten times as long as expected, writers still have a tenth of the room that they had at
+//! the expected time. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has
+//! taken 1.5 s.
 //!
 //! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
-//! releases, the room after a release converges to 4/3 of a step. If the release comes on time, one third of a step
-//! is left, and the release adds one step. A further step is then already in the queue, so the background work is
-//! never idle. A queue of one step (`frozen_memtables = 1`) is empty after a release, until writers have written the
-//! last third of the next step. The delay therefore costs an eighth of the rate.
+//! releases, the room after a release converges to 4/3 of a step. If the release comes on time, one third of a step is
+//! left, and the release adds one step. A further step is then already in the queue, so the background work is never
+//! idle. A queue with only one step (`frozen_memtables = 1`) is empty after a release. It stays empty until writers
+//! have written the last third of the next step, so the background work is idle for this time. In this case, the delays
+//! reduce the sustained rate by an eighth.
 //!
 //! # Sources
 //! - `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: `RocksDB` delays writes
@@ -33,8 +35,8 @@
 //! - Pebble and `CockroachDB`, `io_load_listener.go`: tokens limit the written bytes of the next 15 seconds. Their
 //!   number is the smoothed number of bytes that compactions removed from level 0, multiplied by a factor from 2 to
 //!   0.5. The factor depends on the fill of level 0.
-//! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of
-//!   the first component links the progress of writers to the progress of merges ("spring and gear").
+//! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of the
+//!   first component links the progress of writers to the progress of merges ("spring and gear").
 //!
 //! The methods of these sources need a rate or a gain that a user must choose. The rule of this module needs no such
 //! parameter.
@@ -52,7 +54,8 @@ const MOST_WAIT_NS: u64 = 4_000_000;
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The delay is computed again after writers have used 1 / `ROOM_SHARE` of the room in the fuller queue.
+/// The rule computes the delay again after writers have used 1 / `ROOM_SHARE` of the remaining room in the fuller
+/// queue.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue that writers fill, and that background work empties in steps.
@@ -115,8 +118,8 @@ pub(crate) struct DelayRule {
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The earliest time, in nanoseconds, at which the rule allows all bytes so far to have been written. A writer that
-    /// is earlier waits until this time.
+    /// The earliest time, in nanoseconds, at which all bytes written so far may have been written according to the
+    /// rule. If a writer arrives before this time, it waits until this time.
     paid_until_ns: u64,
     /// The time of the last computation, in nanoseconds.
     charged_at_ns: u64,

@@ -1,8 +1,8 @@
 //! Builds the sorted view of a version from the sorted view of the previous version.
 //!
 //! The construction merges two sequences: the entries of the old view, and the entries of the new SSTables. For the old
-//! view, the construction reads only keys near the keys of new SSTables, and the first keys of some segments. Entries
-//! of removed SSTables leave the view.
+//! view, the construction reads only keys near the keys of new SSTables, and the first keys of some segments. The new
+//! view omits the entries of SSTables that left the tree.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -95,7 +95,8 @@ impl<'v> ViewCursor<'v> {
         Ok((segment, found.start))
     }
 
-    /// Moves the cursor of the run with the current entry to this entry. Always returns `true`.
+    /// Finds the run that contains the current entry of the view, and moves the cursor of this run to the entry. Always
+    /// returns `true`.
     #[inline]
     fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
         self.run = self.view.run(self.at);

@@ -2,9 +2,9 @@
 //! offsets of the entries. A lookup is a binary search over the slots. The length of a block is a multiple of
 //! `block.size`.
 //!
-//! Source: the leaves of the static B-tree of csc443 (section 4.2.3), extended to entries of any size. In csc443, all
-//! entries have one size, so its leaves need no slots (the format "fixed-pairs" of the crate `study`). The inner
-//! pages of this B-tree are the fence `static-btree`. The padding of a page follows the block.
+//! Source: the leaves of the static B-tree of the document csc443 (section 4.2.3), extended to entries of any size. In
+//! the document csc443, all entries have one size, so its leaves need no slots (the format "fixed-pairs" of the crate
+//! `study`). The inner pages of this B-tree are the fence `static-btree`. The padding of a page follows the block.
 //!
 //! ```text
 //! header   u32 page type (2, a leaf), u32 pairs

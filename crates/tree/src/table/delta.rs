@@ -86,8 +86,9 @@ impl EntryCodec for Delta {
     }
 
     /// Finds the target among the entries, comparing keys without reconstructing them. `matched` is the length of the
-    /// common prefix of the target and the previous key, and the previous key is below the target. The shared length of
-    /// an entry therefore decides most comparisons.
+    /// common prefix of the target and the previous key, and the previous key is below the target. In most cases, the
+    /// search therefore only compares `matched` with the length of the prefix that an entry shares with the entry
+    /// before it.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;

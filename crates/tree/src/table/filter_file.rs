@@ -1,5 +1,5 @@
 //! Reads and writes filter files. With `table.filter = "apart"`, the filter of an SSTable has a file of its own, as in
-//! csc443 (section 4.3.2).
+//! the document csc443 (section 4.3.2).
 //!
 //! ```text
 //! filter | checksum u32

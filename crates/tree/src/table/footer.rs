@@ -91,7 +91,7 @@ impl Footer {
         FOOTER_BYTES + optional * SECTION_BYTES
     }
 
-    /// Decodes the footer at `offset` of the file that has this `seal`.
+    /// Decodes the footer at `offset` of the file whose checksums cover `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the SSTable is shorter than its footer")?;
         if *magic != MAGIC {
@@ -113,8 +113,8 @@ impl Footer {
         footer.check(offset).map(|()| footer)
     }
 
-    /// Recomputes the checksums in the footer at offset `at` of a file that has this `seal`: the checksum of each part
-    /// that is within the file, and the checksum of the footer.
+    /// Recomputes the checksums in the footer at offset `at` of a file whose checksums cover `seal`: the checksum of
+    /// each part that is within the file, and the checksum of the footer.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&file[at..]).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {

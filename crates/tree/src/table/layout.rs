@@ -168,9 +168,9 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key in a data block: with the hash index if the block has one and the index has an answer, or else
-    /// with a binary search. If the block has a hash index, passes to `note` whether the hash index answered the
-    /// lookup. Returns `None` if the block is corrupt.
+    /// Looks up a key in a data block. If the block has a hash index with an answer, the function uses this answer.
+    /// Otherwise, it uses a binary search over the restart points. If the block has a hash index, passes to `note`
+    /// whether the hash index answered the lookup. Returns `None` if the block is corrupt.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],

@@ -1,8 +1,9 @@
 //! The temporary file for the data blocks of an SSTable with `table.layout = "index-first"`.
 //!
 //! In such an SSTable, the fence is before the data blocks. The fence is complete only after the last block, so the
-//! blocks are first written to a temporary file. csc443 writes the result of a compaction in this way (section 4.3.1):
-//! the leaves of a B-tree in one file and its inner pages in another file, which are then combined.
+//! blocks are first written to a temporary file. The document csc443 writes the result of a compaction in a similar way
+//! (section 4.3.1). It writes the leaves of a B-tree to one file and the inner pages to another file, and then combines
+//! both files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,11 +3,12 @@
 //!
 //! In a delta-encoded block, the restart points are all entries with full keys. In all other blocks, the distance
 //! between two restart points is the restart interval. The block itself need not store the offsets of its restart
-//! points. A lookup first finds the bucket of its key. An empty bucket shows that the block lacks the key, so that
-//! the lookup reads no block. If the key may be present, the lookup searches the entries from one restart point to
-//! the next restart point.
+//! points. A lookup first finds the bucket of its key. An empty bucket shows that the block lacks the key, so that the
+//! lookup reads no block. If the key may be present, the lookup searches the entries from one restart point to the next
+//! restart point.
 //!
-//! Source: byron (section 1.2 A). The page hash index of byron has slots of 8 bits and as many slots as keys.
+//! Source: the document byron (section 1.2 A). The page hash index of the document byron has slots of 8 bits and as
+//! many slots as keys.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Writes the metadata file of an SSTable, a description in JSON with the fields of cs265 (section 2.8.1).
+//! Writes the metadata file of an SSTable, a description in JSON with the fields of the document cs265 (section 2.8.1).
 //!
 //! Only tables with names of the form [`TableNames::LevelRun`](crate::TableNames::LevelRun) have this file. The tree
 //! never reads the file. The fence pointers are in the table, so their optional field is always `null`.
@@ -14,7 +14,7 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The contents of the metadata file that are not properties of an open table.
+/// The values in the metadata file that cannot be read from an open [`Table`].
 pub(super) struct Description {
     /// The level for which the table was written.
     pub(super) level: usize,

@@ -130,7 +130,7 @@ pub(crate) fn is_unfinished(name: &str, number: fn(&str) -> Option<u64>) -> bool
         .is_some_and(|table| table_sequences(table).is_some() && table_number(table, number).is_some())
 }
 
-/// Returns the name of table `number` for `level` in one form.
+/// Returns the file name of the table `number` in the level `level`, in the form `form`.
 fn spelling(form: TableNames, number: u64, level: usize) -> String {
     match form {
         TableNames::Number => format!("{number:08}.table"),

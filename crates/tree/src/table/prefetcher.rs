@@ -58,9 +58,9 @@ impl Prefetcher {
     }
 }
 
-/// Returns whether a part that begins at `offset` is one of the few parts that are always checked. The parts of a scan
-/// begin at equal distances, so a hash of the offset decides. Each part therefore has the same probability of a check,
-/// for any distance between parts.
+/// Returns whether the part that begins at `offset` is one of the few parts that the prefetcher always checks. A hash
+/// of the offset decides, because the parts of a scan begin at equal distances. Without the hash, a scan might check
+/// all of its parts or none of them.
 fn is_doubted(offset: u64) -> bool {
     avalanche(offset).is_multiple_of(DOUBTED)
 }

@@ -51,7 +51,7 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Returns the total size of all keys and values, with a fixed charge per entry, in bytes.
+    /// Returns the total size of all keys and values plus 8 bytes per entry, in bytes.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.key_bytes + self.value_bytes + self.entries * ENTRY_CHARGE_BYTES
     }

@@ -9,8 +9,8 @@ use crate::codec::Reader;
 
 const SUM_BYTES: usize = size_of::<u32>();
 
-/// Recomputes the checksums of the SSTable that has this `seal`, as far as the positions of the checksums can be
-/// determined. All other bytes of the file stay unchanged.
+/// Recomputes the checksums of the SSTable whose checksums cover `seal`, as far as the positions of the checksums can
+/// be determined. All other bytes of the file stay unchanged.
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(end_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let footer_bytes = Footer::len(&bytes[end_at..]);

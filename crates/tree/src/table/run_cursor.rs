@@ -86,8 +86,8 @@ pub(crate) struct RunCursor<'t> {
     walked: u32,
     /// The number of blocks that the scan reads at once.
     read_ahead: ReadAhead,
-    /// The bound at which a scan ends if the scan reads several blocks at once. `None` if the scan has no bound at
-    /// this end.
+    /// The bound at which the scan ends. The cursor reads no block beyond this bound in advance. `None` if the scan has
+    /// no such bound, or if it reads one block at a time.
     read_to: Option<Box<[u8]>>,
     /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
     /// unknown, or if the scan has already read more entries than its caller announced.

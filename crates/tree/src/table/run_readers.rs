@@ -17,8 +17,8 @@ pub(crate) struct RunReaders<'t> {
     pub(super) tables: &'t [Arc<Table>],
     /// The index of the first table to read.
     pub(super) first: usize,
-    /// References to the tables, if `range.references` is "table". Otherwise empty, because the scan holds a reference
-    /// to the view.
+    /// References to the tables, if `range.references` is "table". Otherwise, the list is empty, because the reference
+    /// of the scan to the view keeps all tables open.
     pub(super) references: Vec<Arc<Table>>,
     /// The readers of the tables, if `range.readers` is "eager".
     pub(super) readers: Option<Readers<'t>>,

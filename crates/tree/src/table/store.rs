@@ -48,8 +48,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Creates the file of table `id` for `level`. In a store without a manifest, the table has these sequence
-    /// numbers, and the file gets its name when the table is complete.
+    /// Creates the file of table `id` for `level`. In a store without a manifest, the file name contains the range
+    /// `sequences`. The file then has a temporary name until the table is complete.
     pub(super) fn new(
         context: &Arc<TableContext>,
         id: u64,
@@ -160,8 +160,8 @@ impl Store {
         }
     }
 
-    /// Completes the block that begins at `start` of the buffer: appends padding if blocks are aligned, appends the
-    /// trailer, and adds the block to the directory.
+    /// Completes the block that begins at the offset `start` of the buffer. Appends padding if blocks are aligned, and
+    /// then the trailer. Adds the block to the directory.
     fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);

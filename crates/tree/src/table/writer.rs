@@ -175,8 +175,8 @@ impl TableWriter {
         self.deletes.push(range);
     }
 
-    /// Returns the size that is compared with `table.capacity`, in bytes: the keys and values, a fixed charge per
-    /// entry, and the keys of the range tombstones.
+    /// Returns the size of the table, in bytes, for the comparison with `table.capacity`. The size counts keys and
+    /// values, 8 bytes per entry, and the keys of range tombstones.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties.charged_bytes() + self.delete_bytes
     }

@@ -37,10 +37,11 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("garbage collection ends", collecting_ends),
 ];
 
-/// The number of sets of blob files, each with its own seed.
+/// The number of generated sets of blob files with which each invariant is checked.
 const PICTURES: u64 = 200;
 
-/// The maximum number of rounds of garbage collection for a set of n blob files, divided by n + 1.
+/// The limit for the number of garbage collections until a policy collects no further file. For n blob files, the limit
+/// is this number times n + 1.
 const MOST_ROUNDS: usize = 20;
 
 /// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with
@@ -58,7 +59,8 @@ pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Returns seeded sets of blob files with and without stale values. Each set begins with its oldest file.
+/// Returns generated sets of blob files. Some of the files have stale values. Each set is in the order of age, oldest
+/// file first.
 fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
     (0..PICTURES).map(|seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -115,8 +117,8 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Replaces collected files with files that contain their live values, as the tree does, until the policy collects no
-/// file.
+/// Checks that garbage collection ends. The check replaces each collected file with a file that contains its live
+/// values, as the tree does, until the policy collects no file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
     for mut files in pictures() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);

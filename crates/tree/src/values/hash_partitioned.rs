@@ -1,12 +1,12 @@
-//! Values in partitions by the hash of their keys. Garbage collection selects the partition with the most stale
-//! bytes.
+//! Values in partitions by the hash of their keys. Garbage collection selects the partition with the most stale bytes.
 //!
 //! Source: Chan et al., "`HashKV`: Enabling Efficient Updates in KV Storage via Hashing" (USENIX ATC 2018). All
-//! versions of a key are in one partition. A collection of a partition therefore frees the space of all stale
-//! versions of its keys. Like `HashKV`, this policy selects the partition with the most stale bytes.
+//! versions of a key are in one partition. A collection of a partition therefore frees the space of all stale versions
+//! of its keys. Like `HashKV`, this policy selects the partition with the most stale bytes.
 //!
-//! This policy differs from the paper in two points. The collection finds live values through the SSTables that refer
-//! to the partition, and not by a scan of the partition. Cold values remain in their partition.
+//! This policy differs from the paper in two points. First, the collection finds live values through the SSTables that
+//! refer to the partition, and not by a scan of the partition. Second, cold values remain in their partition, while
+//! `HashKV` separates them from hot values.
 
 use std::collections::BTreeMap;
 

@@ -6,9 +6,10 @@
 //! strictly in the order of the log, even if a file has few stale values. One collection includes the oldest files
 //! until their total size reaches the size of a segment (`file_size`), so small files do not accumulate.
 //!
-//! This policy differs from the paper in two points. Flushes write the values to the log, because the WAL makes
-//! writes durable. The collection finds live values through the SSTables that refer to the file, so it needs no
-//! lookup for each value.
+//! This policy differs from the paper in two points. First, flushes write the values to the log, and the WAL makes
+//! writes durable before the flush. In the paper, each write appends its value to the log directly, so the log also
+//! serves as the WAL. Second, the collection finds live values through the SSTables that refer to the file, so it needs
+//! no lookup for each value.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

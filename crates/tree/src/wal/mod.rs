@@ -38,7 +38,7 @@ pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation { HEADER_BYTES as u64 } else { 0 }
 }
 
-/// Recomputes the checksums of a WAL that has this `seal`. See [`crate::reseal`].
+/// Recomputes the checksums of a WAL whose checksums cover `seal`. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     record::reseal(bytes, seal);
 }

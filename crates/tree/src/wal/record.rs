@@ -119,7 +119,7 @@ pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Recomputes the checksums of the WAL that has this `seal`, as far as the positions of the checksums can be
+/// Recomputes the checksums of the WAL whose checksums cover `seal`, as far as the positions of the checksums can be
 /// determined. Fuzzing then reaches the code after the checksum verification. All other bytes of the file stay
 /// unchanged.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {

@@ -18,10 +18,12 @@ pub(crate) struct LogContent {
     pub(crate) records: u64,
     /// The number of replayed operations.
     pub(crate) operations: u64,
-    /// The last replayed sequence number. If nothing was replayed, the sequence number before the WAL.
+    /// The last replayed sequence number. If no operation was replayed, the sequence number of the last write before
+    /// the WAL.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted, and all bytes
-    /// after this commit. If there is a gap, these bytes begin with the record after the gap.
+    /// The number of bytes that were not replayed. These bytes begin with a commit that a crash interrupted, and
+    /// include all bytes after this commit. If writes are missing in the WAL (see `gap`), these bytes begin with the
+    /// record after the missing writes.
     pub(crate) dropped_bytes: u64,
     /// The first sequence number of the first record that does not continue the writes before it, because some writes
     /// are missing. `None` if there is no gap. With a gap, the WAL must not be replayed.
@@ -38,10 +40,10 @@ impl LogContent {
     ///
     /// The function rejects:
     ///
-    /// - a WAL that does not begin with the write after `after`, if each WAL is synced before the next WAL is
-    ///   written;
-    /// - a WAL without a header, if the header was synced before the manifest named the WAL. A power failure may
-    ///   interrupt the creation of the last WAL, so this check does not apply to the last of several later WALs;
+    /// - a WAL that does not begin with the write after `after`, if each WAL is synced before the next WAL is written;
+    /// - a WAL without an intact header, if the manifest names this WAL as the oldest needed WAL, and if each WAL is
+    ///   synced before the manifest names it. Newer WALs may lack a header, because a power failure may interrupt their
+    ///   creation;
     /// - an incomplete WAL, if the store was closed.
     pub(crate) fn check(
         &self,
@@ -138,9 +140,10 @@ pub(crate) fn replay(
 /// The first record must begin with the write after `start.after`, or with an earlier write if `start` skips earlier
 /// writes. If a later record does not continue the writes before it, replay ends and the result contains the `gap`.
 ///
-/// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
-/// their replay would leave a gap in the writes. But if a later record shows that the WAL was durable beyond the broken
-/// record, no crash can be the cause. The WAL is then corrupt, and the function returns an error.
+/// Replay ends at the first record that is not intact. All later records are dropped, because their replay would leave
+/// a gap in the writes. A crash can break a record that was not durable yet. But if a later record shows that the WAL
+/// was durable beyond the broken record, no crash can be the cause. The WAL is then corrupt, and the function returns
+/// an error.
 pub(crate) fn replay_records(
     storage: &dyn Storage,
     directory: &Path,
@@ -247,7 +250,8 @@ mod tests {
         (bytes, ends)
     }
 
-    /// Tests that the sequence number of a record takes one byte per seven bits, as in byron (section 1.2 A).
+    /// Tests that the sequence number of a record takes one byte per seven bits, as in the document byron (section 1.2
+    /// A).
     #[test]
     fn records_contain_sequence_numbers_as_varints() {
         let len = |first: SequenceNumber| {

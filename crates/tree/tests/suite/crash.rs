@@ -269,7 +269,8 @@ fn a_failed_sync_is_reported_with_its_file_and_stops_the_writes() {
     tree.put(b"c", b"3").unwrap();
 }
 
-/// Tests that recovery writes the operations of a WAL to SSTables, and then removes the WAL, as golsm describes.
+/// Tests that recovery writes the operations of a WAL to SSTables, and then removes the WAL, as the document golsm
+/// describes.
 #[test]
 fn recovery_flushes_the_operations_of_a_wal_and_removes_it() {
     let design = small_design("wal = \"sync\"\ncompaction = \"none\"\nmemtable = { capacity = \"64KiB\" }");

@@ -65,7 +65,7 @@ fn copy(from: &Arc<dyn Storage>, to: &Arc<dyn Storage>, name: &str) {
 }
 
 /// Tests that opening a store lists its directory, opens every SSTable, and flushes the operations of the WAL to an
-/// SSTable before it removes the WAL, as golsm describes.
+/// SSTable before it removes the WAL, as the document golsm describes.
 #[test]
 fn the_directory_is_the_only_record_of_a_store() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());

@@ -13,7 +13,7 @@ enum Fault {
     HasAnUnknownCode,
     /// The last entry of a block is not written.
     ForgetsTheLastEntry,
-    /// A seeded fault: values are written as tombstones.
+    /// Every value is written as a tombstone.
     ForgetsValues,
 }
 

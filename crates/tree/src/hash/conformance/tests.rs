@@ -10,9 +10,9 @@ use crate::hash::KeyHasher;
 enum Canary {
     /// The hash depends on the address of the key.
     HashesItsAddress,
-    /// A seeded fault: the hash has only 16 bits.
+    /// The hash has only 16 bits.
     IsNarrow,
-    /// A seeded fault: the hash is the key itself.
+    /// The hash is the key itself: its last 8 bytes, read as a number.
     IsTheKey,
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{INVARIANTS, Subject};
 use crate::wal::{WalMode, WalPolicy};
 
-/// A WAL mode whose decisions are contradictory: it syncs commits, but has no WAL.
+/// A WAL mode that breaks the invariant of [`WalMode`]: it syncs commits, but has no WAL.
 struct Impossible;
 
 impl WalPolicy for Impossible {

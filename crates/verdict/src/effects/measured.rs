@@ -33,8 +33,8 @@ pub struct Effects {
     /// The reason why the effects of factors cannot be computed; `None` if the effects can be computed.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
-    /// For each configuration, the index of another configuration that dominates this one. `None` for a configuration
-    /// on the Pareto front.
+    /// For each configuration, the index of a configuration that dominates it. `None` for a configuration on the Pareto
+    /// front.
     pub(super) dominated: Vec<Option<usize>>,
 }
 

@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The sentence "no difference" names the limit within which the differences lie. This is the largest limit that the
-/// sentence can name, as a fraction.
+/// The largest limit that the sentence "no difference" can name, as a fraction. The sentence names the limit within
+/// which all differences lie.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.

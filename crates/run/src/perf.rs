@@ -17,9 +17,9 @@ const PROGRAM: &str = "perf";
 /// The event that the profiler samples: the CPU time of a thread. The event needs no hardware counters.
 const EVENT: &str = "cpu-clock";
 
-/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. It reads
-/// them from a copy of the stack, because the program has no frame pointers. The number is the size of the copy in
-/// bytes.
+/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. With this
+/// value, the profiler finds the callers in a copy of the stack, because the program has no frame pointers. The number
+/// in the value is the size of the copy in bytes.
 const CALL_GRAPH: &str = "dwarf,8192";
 
 /// The files of a profiled trial: the named pipes, and the recorded samples.

@@ -100,8 +100,8 @@ impl Ring {
         }
     }
 
-    /// Returns the shard of a key. This is the shard of the first point at or after the hash of the key. If no such
-    /// point exists, it is the shard of the first point of the ring.
+    /// Returns the shard of a key: the shard that owns the first point of the ring at or after the hash of the key.
+    /// After the last point, the ring continues at its first point.
     fn shard(&self, key: &[u8]) -> usize {
         let behind = self.0.range(xxh3_128(key)..).next().or_else(|| self.0.iter().next());
         behind.map_or(0, |(_, shard)| *shard)

@@ -56,7 +56,8 @@ impl Derived {
         clock: "below the resolution of any clock",
     };
 
-    /// The sources of the limits that were measured on this machine, and widened by the factor [`HEADROOM`].
+    /// The sources of limits that lsmbench measured on this machine and then multiplied by the tolerance factor
+    /// [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
         cycles: "beyond twice the cycles per second of a core, as measured on this machine",

@@ -17,7 +17,8 @@ pub(super) struct Books {
     pub(super) levels: RowWriter,
     /// The writer of `slices.csv`. `None` if the trials do not run side by side.
     pub(super) slices: Option<RowWriter>,
-    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
+    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines. Each baseline runs twice
+    /// in a round to measure the noise.
     pub(super) noise: RowWriter,
     /// The fixtures from which trials start.
     pub(super) fixtures: Fixtures,

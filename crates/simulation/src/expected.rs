@@ -237,8 +237,9 @@ impl<'a> ExpectedTree<'a> {
         Ok(())
     }
 
-    /// Simulates the writes of `operations` operations, one flush at a time. `within(a, b)` returns the part of the key
-    /// space that the phase fills with its operations from the fraction `a` to the fraction `b`.
+    /// Simulates the writes of `operations` operations, one flush at a time. Progress in the phase is a fraction from 0
+    /// to 1. `within(a, b)` returns the part of the key space that the operations between the fractions `a` and `b` of
+    /// the phase fill.
     fn write(
         &mut self,
         rates: PerOperation,

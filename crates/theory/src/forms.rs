@@ -212,8 +212,8 @@ fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
         .take_while(move |size| *size <= flushes)
 }
 
-/// For each power of `base`, rounds `flushes` down to a multiple of the power, and returns the sum. This is the number
-/// of written buffers if each buffer is written once per level that it has passed.
+/// For each power of `base`, rounds `flushes` down to a multiple of the power, and returns the sum of the results. This
+/// sum is the number of written buffers if each buffer is written once per level that it has passed.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }

@@ -1,5 +1,5 @@
-//! The popularity of items, most popular first. Items are keys with a key distribution, or the blocks that contain
-//! these keys.
+//! The popularity of items, most popular first. An item is a key that a key distribution draws, or a block that
+//! contains such keys.
 
 use types::avalanche;
 

@@ -211,7 +211,8 @@ impl SliceLengths {
 
 impl Pace {
     /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the mean
-    /// time of an operation in the last slice. Once a suitable number was found, it stays.
+    /// time of an operation in the last slice. After the function has found a suitable number, later calls do not
+    /// change this number.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

@@ -77,7 +77,8 @@ impl Perf {
         Ok(perf)
     }
 
-    /// Returns the description of the profiler with which the trial process can switch it on and off.
+    /// Returns the description of the profiler. The trial process uses this description to switch the profiler on and
+    /// off.
     pub(super) fn tool(&self) -> ObservingTool {
         ObservingTool::Profiler { control: self.control(), acknowledgments: self.acknowledgments() }
     }

@@ -225,7 +225,7 @@ impl GrowingShards {
         self.grows_above.store(limit, Ordering::Relaxed);
     }
 
-    /// Adds a shard, unless another thread has added one in the meantime.
+    /// Adds a shard, unless another thread has added a shard in the meantime.
     fn grow(&self) {
         let mut shards = self.shards.write();
         if self.len.load(Ordering::Relaxed) > self.grows_above.load(Ordering::Relaxed) {

@@ -3,7 +3,8 @@
 
 use types::avalanche;
 
-/// The number of most popular ranks that each have their own class. Later ranks form classes of growing size.
+/// The number of most popular ranks that each have their own class. A class is a set of items with about equal
+/// popularity. Later ranks form classes of growing size.
 const HEAD: u64 = 64;
 /// The divisor that determines the size of later classes: a class that starts at rank `first` has `first / GROWTH`
 /// ranks.

@@ -516,8 +516,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Waits until the intended start of one operation, and executes the operation. Measures its time if it is among
-    /// the sampled operations.
+    /// Waits until the intended start of one operation, and executes the operation. Measures the time of the operation
+    /// if the operation is among the sampled operations.
     #[inline]
     fn operate(
         &mut self,

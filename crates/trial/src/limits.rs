@@ -16,7 +16,7 @@ const COPIED_BYTES: usize = 8 << 10;
 /// The number of copies in one measurement. A measurement takes a few tens of microseconds, so most measurements are
 /// not interrupted.
 const COPIES: usize = 64;
-/// The number of steps in one measurement of the cycles per second.
+/// The number of steps in one measurement of the cycles per second. A step takes a known number of cycles.
 const STEPS: u64 = 4096;
 
 /// The number of repeated measurements. Only the best result is used, because disturbances only add time.

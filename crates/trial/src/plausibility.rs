@@ -304,8 +304,9 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place moves no bytes,
-/// so the limit of any machine applies to its rate.
+/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place does not copy
+/// them. The limit of this machine does not apply to its rate, so the rule uses the limit that no current machine
+/// exceeds.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [

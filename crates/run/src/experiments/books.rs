@@ -42,8 +42,8 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Adds warnings about implausible values of a configuration to the manifest. `marked` contains phases and their
-    /// messages. Returns the warnings that are new.
+    /// Adds warnings about implausible values of a configuration to the manifest. `marked` contains phases and the
+    /// messages about their implausible values. Returns the warnings that the manifest did not contain before.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {

@@ -167,8 +167,8 @@ impl Effects {
     }
 }
 
-/// Repeats a single value as the values of two trials. The ranking needs at least two trials, but one trial of an exact
-/// counter is already conclusive.
+/// Repeats a single value as the values of two trials. The ranking needs at least two trials. For an exact counter, one
+/// trial is enough, because every trial would give the same value.
 fn twice(sample: &Sample) -> Sample {
     match sample.blocks[..] {
         [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),

@@ -303,7 +303,7 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
 }
 
 /// Compares exact values, which are equal in every trial. If the values come from only one seed and depend on its
-/// random draws, only a difference larger than chance counts.
+/// random draws, the verdict reports only a difference that is larger than chance would cause.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));

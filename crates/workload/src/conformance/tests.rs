@@ -1,5 +1,5 @@
-//! Tests of the invariants with non-default parameters and with canaries, each of which breaks one invariant. The
-//! tests also compare drawn keys with exact probabilities.
+//! Tests of the invariants with non-default parameters and with canaries. A canary is a deliberately wrong
+//! implementation that breaks one invariant. The tests also compare drawn keys with exact probabilities.
 
 use std::collections::HashSet;
 use std::sync::Arc;

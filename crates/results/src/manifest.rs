@@ -146,7 +146,7 @@ pub struct FlameGraphInfo {
     pub cell: u64,
     /// Number of the baseline.
     pub baseline: u64,
-    /// The functions that carry the difference, in words.
+    /// A text that names the functions with the largest differences in CPU time.
     pub summary: String,
     /// Path of the SVG file, relative to the folder of the manifest.
     pub file: String,

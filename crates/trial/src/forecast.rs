@@ -23,7 +23,7 @@ const MOST_SIMULATED: u64 = 20_000;
 
 /// The maximum relative difference between the bytes that compactions read and write in a phase with a forecast. A
 /// larger difference means that compactions drop keys, or compress blocks more than flushes do. A small difference
-/// remains because compactions fill blocks and filters to different levels.
+/// remains because compactions do not fill blocks and filters exactly as flushes do.
 const MOST_RECODED: f64 = 0.1;
 
 /// The maximum number of block searches that do not find the key, as a fraction of the requests to the cache. With more

@@ -478,8 +478,8 @@ impl Judged<'_> {
         self.is_exact
     }
 
-    /// Returns a sentence that states how far a difference of exact values can be generalized. Returns an empty text if
-    /// the values have a confidence interval.
+    /// Returns a sentence that states whether exact values come from one seed or are equal with several seeds. Returns
+    /// an empty text if the values have a confidence interval.
     fn exactness(&self) -> String {
         match (self.is_exact(), self.seeds) {
             (false, _) => String::new(),

@@ -58,8 +58,9 @@ impl Hunt {
     /// Runs `target` on its corpus, on earlier findings, and on seeded mutations of both. Returns how many inputs the
     /// target received and accepted.
     ///
-    /// # Errors Returns the first input that violates an invariant or does not terminate. If the target does not
-    /// terminate on an input, its thread keeps running.
+    /// # Errors
+    /// Returns the first input that violates an invariant or does not terminate. If the target does not terminate on an
+    /// input, its thread keeps running.
     pub fn run(&self, target: &FuzzTarget) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);

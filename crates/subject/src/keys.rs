@@ -26,7 +26,8 @@ pub(crate) struct SortedKeys {
 impl SortedKeys {
     /// Creates `count` keys of a format.
     ///
-    /// # Errors The format has too few different keys, or the total length of the keys exceeds [`MOST_BYTES`]. With
+    /// # Errors
+    /// The format has too few different keys, or the total length of the keys exceeds [`MOST_BYTES`]. With
     /// [`Spread::Random`], the format must have at least twice as many different keys as requested.
     pub(crate) fn new(
         format: &dyn KeyFormat,

@@ -129,8 +129,8 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
     })
 }
 
-/// Returns the mapping line for an engine that keeps all values with their keys. `None` if the design also keeps them
-/// with their keys.
+/// Returns the mapping line for an engine that stores all values next to their keys. Returns `None` if the design also
+/// stores all values next to their keys.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))

@@ -16,8 +16,8 @@ use crate::survival::Survival;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
-/// Most methods with a default body declare whether the engine has an optional capability. The default is what holds
-/// for most engines other than the tree of lsmbench.
+/// Most methods with a default body declare whether the engine has an optional capability. The default body returns the
+/// value that is right for most engines other than the tree of lsmbench.
 pub trait Engine: Send + Sync {
     /// Returns the version and the library of the engine, without running code of the engine.
     ///
@@ -45,8 +45,8 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Returns which writes survive `kill -9` of this process when the WAL mode is `log`. `None` if the store is in
-    /// another process, such as a server.
+    /// Returns which writes survive `kill -9` of this process when the WAL mode is `log`. Returns `None` if another
+    /// process, such as a server, holds the store.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_log(log))
     }

@@ -146,8 +146,8 @@ impl Wanted {
 }
 
 /// Whether the strings of a library contain many function signatures of a C++ namespace, as assertions of the engine
-/// do. This test is necessary because the codecs in the library import the same assertion handler. So an imported
-/// handler does not prove that the engine has assertions.
+/// do. This test is necessary because codecs inside the library import the assertion handler, too. An imported handler
+/// therefore does not prove that the engine itself has assertions.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);

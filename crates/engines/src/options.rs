@@ -227,7 +227,8 @@ impl EngineOptions {
         }
     }
 
-    /// Whether the design option at `path` determines one of these settings, so that it also affects other engines.
+    /// Whether the design option at `path` determines one of the settings in [`EngineOptions`]. Such an option also
+    /// affects engines other than the tree of lsmbench.
     pub fn depend_on(path: &[&str]) -> bool {
         SETTINGS.iter().any(|(setting, ..)| path.starts_with(setting))
     }

@@ -55,7 +55,7 @@ fn keys_of<'w>(write: &Write<'w>) -> (&'w [u8], Option<&'w [u8]>) {
     }
 }
 
-/// Returns a write of the same kind with other keys. `end` is used only by a range delete.
+/// Returns a copy of a write with other keys. Only a range delete uses `end`.
 fn at_keys<'w>(write: &Write<'w>, (key, end): (&'w [u8], &'w [u8])) -> Write<'w> {
     match write {
         Write::Put { value, .. } => Write::Put { key, value },

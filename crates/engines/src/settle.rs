@@ -1,4 +1,4 @@
-//! Waits for the end of background work in an engine that has no call for this.
+//! Waits for the end of background work in an engine that has no function for such a wait.
 
 use std::time::Duration;
 

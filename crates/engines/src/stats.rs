@@ -92,7 +92,8 @@ impl Readings {
 
 impl EngineStats {
     /// Returns these statistics with all counters set to 0. The gauges stay as they are. The counters of a store
-    /// restart at 0 when it is opened again, so its later statistics minus the result are the work since then.
+    /// restart at 0 when it is opened again, so the difference between later statistics and the result is the work
+    /// since the store was opened again.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();
@@ -104,8 +105,9 @@ impl EngineStats {
         self.whole.since(&before.whole)
     }
 
-    /// Returns the increases of the counters of level `level` since `before`, and the current gauges of the level. A
-    /// level that exists in only one of the two statistics counts as 0 in the other. `None` if neither has levels.
+    /// Returns the increases of the counters of level `level` since `before`, and the current gauges of the level. If
+    /// only one of the two statistics contains the level, the values of the level in the other statistics are 0.
+    /// Returns `None` if neither contains levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());

@@ -17,8 +17,8 @@ pub enum Survival {
 }
 
 impl Survival {
-    /// Returns the surviving writes of an engine that passes each WAL record to the kernel, and that can run without a
-    /// WAL.
+    /// Returns which writes survive `kill -9` in an engine that passes each WAL record to the kernel, and that can run
+    /// without a WAL.
     pub(crate) fn of_log(log: Log) -> Self {
         match log {
             Log::None => Self::Flushed,
@@ -26,7 +26,7 @@ impl Survival {
         }
     }
 
-    /// Returns the surviving writes of an engine that keeps all writes in the process until it syncs them.
+    /// Returns which writes survive `kill -9` in an engine that keeps all writes in the process until it syncs them.
     pub(crate) fn of_sync(log: Log) -> Self {
         match log {
             Log::Sync => Self::Acknowledged,

@@ -55,7 +55,7 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
 /// - `newest`: these functions are newer than the oldest library that can be linked.
 ///
 /// The names omit their common prefix. The condition `linked` is true if a library is linked into this program. The
-/// condition `newest` is true if this library has the newest functions.
+/// condition `newest` is true if the linked library has the newest functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }

@@ -29,8 +29,8 @@ const MOST_FILTER_BITS: f64 = 32.0;
 /// The assumed memory per key of the model that checks answers, in bytes.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The assumed additional memory of the model per key, in bytes. The model needs this memory while it sorts keys whose
-/// format orders them differently from their numbers.
+/// The assumed additional memory per key of the model that checks answers, in bytes. The model needs this memory while
+/// it sorts keys, which is necessary if the key format orders keys differently from their numbers.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The assumed number of operations per second, by kind of operation.
@@ -174,8 +174,8 @@ impl PhaseWork {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the total work of roles that run at the same time. The roles that are not background roles determine the
-    /// duration, and a background role runs until the last of them ends.
+    /// Returns the total work of roles that run at the same time. The foreground roles determine the duration. A
+    /// background role runs until the last foreground role ends.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);

@@ -26,8 +26,9 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether the sweep skips engines that are not available. If `false`, such an engine is an error, unless the file
-    /// has `engine = "all"`. The report sets this flag, because it can still judge the claims about available engines.
+    /// Whether the sweep skips engines that are not available. If `false`, an engine that is not available is an error,
+    /// unless the file has `engine = "all"`. The report sets this flag, because it can still judge the claims about
+    /// available engines.
     pub(super) goes_as_far: bool,
 }
 

@@ -161,7 +161,7 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
 }
 
 /// Returns the family of a phase, or the families of its roles. Each family comes with the description of its phase or
-/// role for error messages. A family is `None` if its phase or role sets no key `family`.
+/// role for error messages. The family of a phase or role without the key `family` is `None`.
 fn families_of(phase: &Phase) -> Vec<(String, Option<&str>)> {
     let roles = phase.roles();
     if roles.is_empty() {

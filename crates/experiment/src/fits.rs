@@ -122,8 +122,8 @@ fn missing_call(cell: &Cell) -> Option<String> {
     Some(format!("engine \"{}\" cannot execute {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
 }
 
-/// Returns the reason why the engine of a configuration cannot run this configuration. Because of this reason, the
-/// sweep skips the configuration. Returns `None` if the engine can run the configuration.
+/// Returns the reason why the engine of a configuration cannot run this configuration. The sweep then skips the
+/// configuration, and reports the reason. Returns `None` if the engine can run the configuration.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

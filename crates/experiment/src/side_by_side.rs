@@ -32,7 +32,7 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
 }
 
 /// Returns the reason why a phase cannot be divided into slices that contain the same operations in each configuration.
-/// Returns `None` if this is possible.
+/// Returns `None` if the phase can be divided into such slices.
 fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);

@@ -1,5 +1,5 @@
-//! An allocator that counts the bytes that each thread holds. The allocator calls the system allocator. Every program
-//! that links this crate uses the counting allocator.
+//! An allocator that counts the bytes that each thread holds. The allocator passes each request to the system
+//! allocator. Every program that links this crate uses this counting allocator.
 //!
 //! With this allocator, a target checks that the memory for an input stays within its limit. The counts are per thread,
 //! so that concurrent targets do not count each other's bytes.

@@ -59,8 +59,8 @@ impl Hunt {
     /// target received and accepted.
     ///
     /// # Errors
-    /// Returns the first input that violates an invariant or does not terminate. If an input does not terminate, its
-    /// thread keeps running.
+    /// Returns the first input that violates an invariant or does not terminate. If the target does not terminate on an
+    /// input, its thread keeps running.
     pub fn run(&self, target: &FuzzTarget) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);

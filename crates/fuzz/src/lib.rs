@@ -6,10 +6,11 @@
 //! accepted input is valid. If the accepted data is written and read again, the data is unchanged. The docstring of
 //! each target lists its additional invariants.
 //!
-//! A target runs in two ways. In an ordinary test with a stable toolchain, it runs on its corpus, on earlier findings,
-//! and on seeded mutations of both ([`Hunt`]). Under libFuzzer, it runs on inputs that reach new code (`just fuzz`).
-//! Most files have checksums, so readers would reject nearly all mutated inputs. Each input is therefore read twice:
-//! with its own checksums, and with corrected checksums, as an attacker would write them.
+//! A target runs in two ways. In an ordinary test with a stable toolchain, the target runs on its corpus, on earlier
+//! findings, and on seeded mutations of both ([`Hunt`]). Under libFuzzer (`just fuzz`), the target runs on inputs that
+//! libFuzzer derives from inputs that reached new code. Most files have checksums, so readers would reject nearly all
+//! mutated inputs. Each input is therefore read twice: with its own checksums, and with corrected checksums, as an
+//! attacker would write them.
 
 mod bounds;
 mod counting;

@@ -51,8 +51,8 @@ impl CheckedOrder {
         &self.order
     }
 
-    /// Compares the key of a read with the key that was written last. Returns an error if the comparator does not order
-    /// both keys by their bytes.
+    /// Compares the key of a read with the key that was written last. Returns an error if the comparator orders these
+    /// two keys differently from their bytes.
     pub(crate) fn check_read(&self, key: &[u8]) -> Result<(), Failure> {
         match &*self.last.lock() {
             Some(last) => check_order(&*self.order, last, key),

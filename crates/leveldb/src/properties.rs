@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use tree::{LevelStats, Tree};
 
-/// The start of the name of a property that is the number of SSTables in a level. The number of the level follows.
+/// The prefix of the name of a property, which is followed by a level number. The property is the number of SSTables in
+/// this level.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
 /// The smallest number of levels for which properties exist, as in LevelDB.

@@ -114,9 +114,9 @@ impl Changes {
     }
 }
 
-/// Returns the new component of an axis, in which `value` is the value of `parameter`. If the variant in the design has
-/// this parameter, the component keeps the variant. Otherwise, the component has the variant `kind`. If `value` is
-/// `None`, returns the variant `none`.
+/// Returns the new component of an axis after the program has set `parameter` to `value`. If the design's variant on
+/// this axis has the parameter, the result is this variant with the new value. Otherwise, the result is the variant
+/// `kind` with the new value. If `value` is `None`, the result is the variant `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);

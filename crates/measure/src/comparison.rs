@@ -45,8 +45,8 @@ pub struct Comparison {
     /// is infinite if every round has the same ratio. `None` for comparisons without common rounds, for too few rounds,
     /// and if the ratio is 1 in every round.
     pub effect_size: Option<f64>,
-    /// The number of rounds in which both variants were measured. For unpaired runs or sessions, the smaller number of
-    /// runs or sessions of the two variants.
+    /// The number of rounds in which both variants were measured. In an unpaired comparison, the number of runs or
+    /// sessions of the variant with fewer runs or sessions.
     pub blocks: usize,
     /// The smallest relative difference that a verdict of this comparison reports.
     pub delta: f64,
@@ -162,9 +162,9 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
 
 /// Compares two values that depend on random draws, and were measured with one seed. `counts` are the numbers of events
 /// from which the values are computed. With another seed, a count would vary by about its square root, and a fraction
-/// near 1 would vary less. The confidence interval is that of the ratio of two independent Poisson or binomial counts.
-/// The interval is wider than necessary, because baseline and candidate execute the same operations. Without counts,
-/// there is no interval, and a difference above δ is inconclusive.
+/// near 1 would vary less. The function computes the confidence interval as for the ratio of two independent Poisson or
+/// binomial counts. The interval is wider than necessary, because baseline and candidate execute the same operations.
+/// Without counts, there is no interval, and a difference above δ is inconclusive.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,

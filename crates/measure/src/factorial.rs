@@ -69,7 +69,7 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the sum of the squared distances of values from their mean.
+/// Returns the variation of values: the sum of their squared distances from their mean.
 fn variation(cells: &[f64]) -> f64 {
     let mean = cells.iter().sum::<f64>() / cells.len() as f64;
     cells.iter().map(|value| (value - mean).powi(2)).sum()

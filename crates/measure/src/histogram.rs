@@ -112,7 +112,7 @@ impl Histogram {
     }
 
     /// Creates a histogram from its form in a latency log. The log does not contain the number of latencies beyond the
-    /// range.
+    /// range, so this number is 0 in the result.
     pub fn from_hdr(stored: &hdrhistogram::Histogram<u64>) -> Self {
         let mut histogram = Self::new();
         for step in stored.iter_recorded() {

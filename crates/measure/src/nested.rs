@@ -18,8 +18,8 @@ const FEWEST_PAIRS: usize = 8;
 pub struct RestartSpread {
     /// The total standard deviation between the ratios of restarts.
     pub total: f64,
-    /// The part of the standard deviation that longer phases would reduce. This is the standard error of the ratio of
-    /// one restart, computed from its slices.
+    /// The part of the standard deviation that longer phases would reduce. This part is the standard error of the ratio
+    /// of one restart, computed from the slices of the restart.
     pub within: f64,
     /// The part of the standard deviation that only more restarts can average out.
     pub between: f64,

@@ -6,8 +6,8 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Criteria, Sample, bootstrap};
 
-/// The statistical power in the formula, which assumes that the standard deviation is known. In fact, the standard
-/// deviation is estimated from the same few rounds, so the real power is about 80 %.
+/// The statistical power in the formula for the detectable difference. The formula assumes that the standard deviation
+/// is known. In fact, the standard deviation is estimated from a few rounds, so the real power is about 80 %.
 const POWER: f64 = 0.9;
 
 /// The ratio of the standard error of a median to the standard error of a mean, for normally distributed values:
@@ -20,8 +20,8 @@ pub struct Noise {
     /// The largest relative difference in the confidence interval of the baseline compared with itself, such as 0.03
     /// for 3 %. Verdicts do not report smaller differences.
     pub floor: f64,
-    /// The smallest true relative difference that an experiment with the same number of rounds detects in four of five
-    /// cases.
+    /// The smallest true relative difference that an experiment with this number of rounds detects with a probability
+    /// of 80 %.
     pub detectable: f64,
     /// The number of rounds in which the variant ran twice.
     pub blocks: usize,

@@ -46,7 +46,8 @@ pub(crate) struct Count {
     pub(crate) events: u64,
     /// The total time for which the counter was enabled in all threads, in nanoseconds.
     pub(crate) enabled_ns: u64,
-    /// The part of this time in which the kernel counted the event, in nanoseconds.
+    /// The time during which the kernel counted the event, in nanoseconds. The CPU may have fewer counters than events,
+    /// so this time can be shorter than `enabled_ns`.
     pub(crate) running_ns: u64,
 }
 

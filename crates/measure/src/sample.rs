@@ -25,8 +25,8 @@ impl Sample {
     }
 
     /// Returns the rounds whose value is further from the median than ten median absolute deviations, for example
-    /// because of a disturbance. Comparisons report outliers but still use them, because removing values would bias the
-    /// result.
+    /// because of a disturbance. Comparisons report these outliers but still use their values, because removing values
+    /// would bias the result.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));

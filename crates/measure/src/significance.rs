@@ -23,9 +23,9 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Returns the two-sided p-value of "the ratio is 1" from the logarithms of paired ratios, by Student's test of paired
-/// differences (*Biometrika* 6, 1908). An outlier makes this p-value too large, and never too small. A trimmed mean
-/// would report too many differences if there are few rounds. If all logarithms are equal, as with counters, the
-/// p-value is 0 or 1.
+/// differences (*Biometrika* 6, 1908). An outlier makes this p-value too large, and never too small. The test uses no
+/// trimmed mean, because with few rounds a trimmed mean would report too many differences. If all logarithms are equal,
+/// as with counters, the p-value is 0 or 1.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
@@ -120,8 +120,9 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// Returns the smallest possible p-value of a rank test for samples of these sizes. Only two of all orders are most
-/// extreme, so this p-value is 2 divided by the number of orders.
+/// Returns the smallest possible p-value of a rank test for samples of these sizes. The p-value is smallest if all
+/// values of one sample are above all values of the other sample. Only two of all orders have this property, so the
+/// smallest p-value is 2 divided by the number of orders.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
     (2.0 / ways).min(1.0)

@@ -75,8 +75,8 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
 }
 
 /// Returns whether a machine is an outlier: its mean logarithm `own` is outside of the prediction interval of the other
-/// machines. The level of the interval is corrected, because each machine could be the outlier (Grubbs, *Annals of
-/// Mathematical Statistics* 21, 1950). Returns `false` for fewer than three other machines.
+/// machines. The level of the interval is corrected for the number of machines, because each machine could be the
+/// outlier (Grubbs, *Annals of Mathematical Statistics* 21, 1950). Returns `false` for fewer than three other machines.
 pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     let count = others.len() as f64;
     let Some((center, error)) = mean_and_error(others).filter(|_| others.len() >= FEWEST_OTHERS) else {

@@ -15,16 +15,16 @@ use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
 use crate::selection::{Selection, judged, threshold};
 
-/// The maximum number of configurations that the manifest on a page may contain. A manifest with more configurations is
-/// shown without them.
+/// The maximum number of configurations that the manifest on a page may contain. If a manifest has more configurations,
+/// the page shows the manifest without its configurations.
 const MOST_STREAMS: usize = 100;
 
 /// All data that a page shows.
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// The medians of the resamples of the bootstrap, for each number of rounds. Each median has the positions of the
-    /// two middle values in the sorted sample, and the number of resamples with this median.
+    /// The medians that the bootstrap resamples produce, for each number of rounds. An array describes one median: the
+    /// positions of the two middle values in the sorted sample, and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -372,8 +372,9 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the medians of the resamples of the bootstrap, by the number of rounds. The result has each number of rounds
-/// in which two configurations of a run both have values, if this number is sufficient for a verdict.
+/// Returns the medians that the bootstrap resamples produce, by the number of rounds. The page compares two
+/// configurations over the rounds in which both have values. The result has an entry for each possible number of such
+/// rounds that is sufficient for a verdict.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

@@ -42,7 +42,8 @@ pub(crate) fn title(path: &str) -> String {
 }
 
 /// Returns the groups of configurations of a run. The configurations of a group have equal values of the paths
-/// `within`. A configuration without a value of such a path belongs to each group with which its other values agree.
+/// `within`. If a path does not apply to a configuration, the configuration belongs to each group with which its other
+/// values agree.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();

@@ -52,7 +52,7 @@ pub(crate) struct Matrix {
 pub(crate) enum Numbers {
     /// No round has a value.
     None,
-    /// All rounds have this value.
+    /// The value that is equal in all rounds.
     All(f64),
     /// The value of each round, or `None`.
     Each(Vec<Option<f64>>),
@@ -200,8 +200,8 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// Returns the rank of the first main metric. The lower ranks are reserved for metrics of verdicts, of which no
-/// experiment has more.
+/// Returns the rank of the first main metric. The lower ranks are reserved for the metrics of verdicts. No experiment
+/// has more metrics of verdicts than reserved ranks.
 fn judged_ranks() -> usize {
     METRICS.len()
 }

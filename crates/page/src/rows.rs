@@ -15,7 +15,7 @@ pub(crate) struct TableRow<'a> {
     /// The index of the baseline of the group.
     pub(crate) baseline_cell: usize,
     pub(crate) heading: &'a str,
-    /// The name of the configuration within its group.
+    /// The name that distinguishes the configuration from the other configurations of its group.
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
     pub(crate) median: Option<f64>,

@@ -74,7 +74,7 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
 }
 
 /// Returns the ticks of a horizontal axis, without overlapping labels. If the labels of all values in `wanted` fit, the
-/// ticks are at these values. Otherwise, the ticks are at round values.
+/// ticks are at the values in `wanted`. Otherwise, the ticks are at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],

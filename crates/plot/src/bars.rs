@@ -16,7 +16,8 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The largest number of categories that a bar chart can show.
 const MOST_CATEGORIES: usize = 100;
-/// The fraction of a slot that stays empty between bars. A slot is the part of the axis that belongs to one category.
+/// The fraction of a slot that stays empty, so that bars of neighboring slots do not touch. A slot is the part of the
+/// axis that belongs to one category.
 const GAP: f64 = 0.28;
 /// The thickness of a horizontal bar in pixels. The next constant is the gap between groups of horizontal bars in
 /// pixels.

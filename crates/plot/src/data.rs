@@ -63,7 +63,7 @@ impl Spread {
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
 /// Returns the number of values to remove at each end of `trials` sorted values, so that the rest spans the 95 %
-/// confidence interval (CI) of the median. The result is valid for any distribution of the values. The result is the
+/// confidence interval (CI) of the median. This CI is valid for any distribution of the values. The result is the
 /// largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` if there are too
 /// few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
@@ -165,9 +165,9 @@ impl Known {
 }
 
 impl Data {
-    /// Returns the expected values along the horizontal axis if they are equal in all series, so that one line for all
-    /// series is sufficient. Returns `None` if expected values differ between series, or if fewer than two series have
-    /// expected values.
+    /// Returns the expected values along the horizontal axis if these values are equal in all series. One line is then
+    /// sufficient for all series. Returns `None` if expected values differ between series, or if fewer than two series
+    /// have expected values.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =

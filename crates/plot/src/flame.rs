@@ -34,8 +34,8 @@ const LEAST_WIDTH: f64 = 0.5;
 /// The smallest width of a box with a text, in pixels.
 const LEAST_TEXT_WIDTH: f64 = 30.0;
 
-/// The color of functions that use less CPU time than in the other profile. The next constant is the color of functions
-/// that use more CPU time.
+/// The color of functions that use less CPU time than in the other profile. The constant [`MORE`] is the color of
+/// functions that use more CPU time.
 const LESS: Color = HUES[0];
 const MORE: Color = HUES[1];
 
@@ -118,7 +118,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the largest difference between both profiles among the functions below this node, in nanoseconds.
+    /// Returns the largest difference in the CPU time of a function between the two profiles, over all functions below
+    /// this node, in nanoseconds.
     fn largest_difference(&self) -> f64 {
         let below = self.callees.values();
         below.map(|node| (node.ns[1] - node.ns[0]).abs().max(node.largest_difference())).fold(0.0, f64::max)
@@ -132,7 +133,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns whether the times of two functions are equal in both profiles, apart from rounding errors.
+/// Returns whether two functions have equal times in each of the two profiles, apart from rounding errors.
 fn is_near(a: [f64; 2], b: [f64; 2]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
 }

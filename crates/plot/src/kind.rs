@@ -21,7 +21,7 @@ pub trait ChartKind: Send + Sync {
 /// Declares the built-in kinds. Each kind has a form and a variant in the catalog.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
-        /// The built-in conversions of rows to points. Each built-in kind of chart has one.
+        /// The built-in conversions of rows to points. Each built-in kind of chart has its own conversion.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Form {
             $($(#[$doc])+ $form,)+

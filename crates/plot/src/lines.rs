@@ -67,8 +67,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Returns the horizontal offset of each series in pixels. The offsets prevent that whiskers of different series at the
-/// same position hide each other. If no two series have whiskers at the same position, all offsets are 0.
+/// Returns the horizontal offset of each series in pixels. Whiskers of different series at the same position would
+/// otherwise hide each other. If no two series have whiskers at the same position, all offsets are 0.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
     /// Largest distance in pixels between the first and the last series at one position of the x axis. A larger

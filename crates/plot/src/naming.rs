@@ -112,8 +112,8 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// Returns the styles of series, in the order of the series. The value in the first column determines the style of a
-/// series.
+/// Returns the styles of series, in the order of the series. The series name consists of column values, and the value
+/// of the first column determines the style.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &LabelOrder,

@@ -82,8 +82,9 @@ impl LabelOrder {
 
     /// Returns the styles of the labels of one chart, in the order of the labels. The position of a label in the
     /// catalog determines its style, so a label has the same style in every chart. If an earlier label of this chart
-    /// already uses the color or the mark, the label gets the next free color or mark. Labels of the same kind keep
-    /// their color, and differ in dashes and marks. Labels also share colors if no color is free.
+    /// already uses the color or the mark, the label gets the next free color or mark. Labels of one variant with
+    /// different parameters share a color, and differ in dashes and marks. Labels also share colors if no color is
+    /// free.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);

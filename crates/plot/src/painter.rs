@@ -91,8 +91,8 @@ pub struct Dot {
 /// The color of a shape or a text on a canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// The color of the series with this index. If the chart has only one series, this is the color of the name with
-    /// this index.
+    /// The color of the series with this index. If the chart has only one series, the index selects a name on the
+    /// horizontal axis, and the color is the color of this name.
     Series(usize),
     /// The color of text.
     Text,

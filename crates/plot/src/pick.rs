@@ -17,8 +17,8 @@ pub(crate) struct Picked {
 }
 
 /// Selects the rows that pass the filter of the chart. If the filter, `x` and `series` do not name the column `phase`,
-/// selects only rows of the last phase. If they do not name the column `operation`, selects only rows with the
-/// operation `all`. Omits rows with wrong answers.
+/// selects only rows of the last phase. If the filter, `x` and `series` do not name the column `operation`, selects
+/// only rows with the operation `all`. Omits rows with wrong answers.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());

@@ -20,8 +20,8 @@ use crate::style::Whiskers;
 use crate::verdict::{Judged, change};
 use crate::{ChartSpec, PlotError, format};
 
-/// The smallest height of a row in pixels. The next constant is the height of the part of a row in which the points of
-/// the rounds are drawn.
+/// The smallest height of a row in pixels. The next constant is the height of the strip inside a row that contains the
+/// points of the rounds.
 const ROW: f64 = 34.0;
 const ROUNDS: f64 = 16.0;
 /// The width in pixels of the text at the right end of a row, which states the change. The next constant is the width

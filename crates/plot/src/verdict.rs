@@ -152,7 +152,7 @@ impl<'a> Judged<'a> {
 
 /// Returns whether a name in a verdict means the configuration of a row. If a configuration of the chart has the label
 /// `name`, the name means only this configuration. Otherwise, the name can be one swept value of the configuration. All
-/// other swept values must then be equal to those of the verdict.
+/// other swept values of the configuration must then equal the values in the verdict.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;

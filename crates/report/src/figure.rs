@@ -61,7 +61,7 @@ pub struct EngineNote {
     pub version: Option<String>,
     /// The file name of the shared library, if the engine is a shared library.
     pub library: Option<String>,
-    /// The design parameters whose values differ from the design of lsmbench.
+    /// The design parameters that the engine of this run cannot set to the values of lsmbench's design.
     pub unequal: Vec<String>,
 }
 

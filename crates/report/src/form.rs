@@ -1,5 +1,5 @@
-//! The forms of a comparison, such as a ratio. A form defines how the measurement and the measurement of the other side
-//! are combined into one number.
+//! The forms of a comparison, such as a ratio. A comparison has two sides: the subject of the claim, and the side with
+//! which the claim compares it. A form defines how the measurements of both sides are combined into one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
@@ -23,8 +23,8 @@ impl Measured {
 }
 
 impl Compare {
-    /// Combines the measurement `m` and the other side's measurement `r` into one number. Returns `None` for a rank or
-    /// a crossing, which need more than two values.
+    /// Combines the measurement `m` of the subject and the measurement `r` of the other side into one number. Returns
+    /// `None` for a rank or a crossing, which need more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -51,9 +51,9 @@ impl Compare {
         }
     }
 
-    /// Combines each trial of a measurement with the same trial of the other side, and returns the median of the
-    /// results. Without another side, all values of the other side are 1. Returns `None` if the two sides have no trial
-    /// in common, or if the result is not finite.
+    /// Combines each trial of the subject with the trial of the other side that has the same number, and returns the
+    /// median of the results. Without another side, all values of the other side are 1. Returns `None` if the two sides
+    /// have no trial in common, or if the result is not finite.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);

@@ -15,8 +15,8 @@ pub struct Highlight {
     pub question: String,
     /// Names of the claims about the question.
     pub ids: Ids,
-    /// Theoretical values of another design that has the same name as the documented design, such as the lazy leveling
-    /// of Dostoevsky. The report prints these values next to the claims.
+    /// Theoretical values of other designs that share a name with the documented design. For example, a document may
+    /// call its design lazy leveling, as the Dostoevsky paper does. The report prints these values next to the claims.
     #[serde(default)]
     pub beside: Vec<Theory>,
 }

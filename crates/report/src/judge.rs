@@ -140,8 +140,8 @@ impl Case<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// Returns the finding that follows from the computed number `theory`, with the reason. If `theory` is a bound that
-    /// the claim meets, but that is far from the claimed number, the computation supports only the direction of the
+    /// Returns the finding that follows from the computed number `theory`, with the reason. If `theory` is a bound, the
+    /// claim may meet this bound and still be far from it. The computation then supports only the direction of the
     /// claim.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
@@ -180,7 +180,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the claim in the form of its measurement, with the tolerance of the rule.
+    /// Returns the claimed number in the form of the comparison, such as a ratio, with the tolerance of the rule.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
         // The form of the claim may be a ratio, so the other end of the range is converted to the same form.

@@ -70,8 +70,8 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Returns whether a computation reproduces the claim without a measurement. Most of these computations use other
-    /// numbers of the same document.
+    /// Returns whether a computation reproduces the claim without a measurement. Such a computation mostly uses other
+    /// numbers of the document.
     pub fn is_by_arithmetic(&self) -> bool {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }

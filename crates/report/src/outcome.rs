@@ -20,7 +20,7 @@ pub fn outcome(verdicts: &[Row]) -> Option<String> {
     Some(format!("Measured by {}: {comparisons}.", metric.replace('_', " ")))
 }
 
-/// Returns one comparison as text, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
+/// Returns the comparison of one row as text, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
 fn compared(row: &Row) -> String {
     let mut outcome = format!("{} is ", text(row, &v::CANDIDATE));
     match row.get(&v::RATIO).number() {

@@ -58,8 +58,8 @@ pub enum ParamColumn {
     Translated {
         /// The column.
         column: String,
-        /// The value of the column for each value of the parameter. If several values of the column are listed, any of
-        /// them matches.
+        /// The value of the column for each value of the parameter. If several values of the column are listed for one
+        /// value of the parameter, each of them matches.
         values: BTreeMap<String, Texts>,
     },
 }

@@ -17,7 +17,7 @@ const SHARE_REPRODUCED: f64 = 0.5;
 /// A measurement confirms the direction of a claim only if it reaches at least this share of the claimed difference.
 const SHARE_DIRECTION: f64 = 0.1;
 
-/// A claim in the form of the comparison, with the tolerance of its rule.
+/// A claimed number in the form of the comparison, such as a ratio, with the tolerance of its rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) compare: Compare,

@@ -215,10 +215,10 @@ columns! {
     /// the value would then depend mostly on chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor for the measured number of flushes comes from a closed formula for the policy, or from the simulator.
-    /// The theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new
-    /// keys to an empty tree have a value, and only if compactions drop no bytes. With values in blob files, the
-    /// expected bytes are the flushed bytes, and the bytes of all settled SSTables multiplied by the factor minus 1.
+    /// factor for the measured number of flushes comes from a closed formula for the policy, or from the simulator. The
+    /// theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new keys
+    /// to an empty tree have a value, and only if compactions drop no bytes. With values in blob files, the expected
+    /// written bytes are `flush_bytes` + (factor − 1) × the bytes of all SSTables after compaction has finished.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
     /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
     /// `write_amp_settled`.

@@ -1,4 +1,4 @@
-//! Counters of a store or of the harness that are no columns of a result file, but inputs of [`formulas`] and
+//! Counters of a store or of the harness that are not columns of a result file. They are inputs of [`formulas`] and of
 //! theoretical models.
 //!
 //! No column of a result file has the name of one of these counters.

@@ -159,8 +159,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Pairs of columns: a settled column, and the column whose value it contains after pending flushes and compactions
-/// have finished.
+/// Pairs of columns. The first column of a pair (settled) contains the value of the second column after pending flushes
+/// and compactions have finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),

@@ -36,7 +36,7 @@ pub struct MachineInfo {
 pub struct MachineFinding {
     /// Name of the check that looked for this source.
     pub check: String,
-    /// Result of the check; `null` if the operating system does not report it.
+    /// Result of the check; `null` if the operating system does not report the necessary information.
     pub value: Option<String>,
     /// Advice to fix the problem, if the check found a problem.
     pub advice: Option<String>,

@@ -146,7 +146,7 @@ pub struct FlameGraphInfo {
     pub cell: u64,
     /// Number of the baseline.
     pub baseline: u64,
-    /// The functions that carry the difference, in words.
+    /// A text that names the functions with the largest differences in CPU time.
     pub summary: String,
     /// Path of the SVG file, relative to the folder of the manifest.
     pub file: String,
@@ -160,8 +160,8 @@ pub struct Look {
     pub rounds: u64,
     /// Time from the start of the run to the look, in seconds.
     pub seconds: f64,
-    /// The significance level of the tests and intervals of this look, which is the look's share of the error rate of
-    /// the run.
+    /// The significance level of the tests and intervals of this look, which is the part of the run's error rate that
+    /// this look may use.
     pub level: f64,
 }
 
@@ -258,8 +258,8 @@ pub struct StreamRecord {
     pub hash: Option<String>,
     /// Requested operations of the phase.
     pub intended: ProfileRecord,
-    /// Executed operations in the first trial of the configuration. `runs.csv` contains the statistics of the other
-    /// trials.
+    /// Executed operations in the first trial of the configuration. For the statistics of all other trials, see
+    /// `runs.csv`.
     pub realised: ProfileRecord,
 }
 

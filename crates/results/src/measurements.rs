@@ -58,7 +58,8 @@ impl Measurements {
         self.get(metric).integer()
     }
 
-    /// Adds all values of `other`. A value of `other` replaces the value of the metric, if one exists.
+    /// Adds all values of `other`. If both contain a value of a metric, the value of `other` replaces the existing
+    /// value.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);

@@ -161,7 +161,7 @@ impl Metric {
         }
     }
 
-    /// Converts a value to the type of this column, as [`accept`](Self::accept) does.
+    /// Converts a value to the type of this column, but panics where [`accept`](Self::accept) returns `None`.
     ///
     /// # Panics
     /// The value has another type than the column.

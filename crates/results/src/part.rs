@@ -72,8 +72,8 @@ impl PartInfo {
         sorted.collect()
     }
 
-    /// Returns whether no other machine than the current one ran trials of a round. The current machine is the last
-    /// one in the list.
+    /// Returns whether only the current machine ran trials of a round. The current machine is the last machine in the
+    /// list.
     pub fn is_own(&self, round: u64) -> bool {
         let earlier = self.nodes.split_last().map_or(&[][..], |(_, earlier)| earlier);
         !earlier.iter().any(|node| node.rounds.contains(&round))

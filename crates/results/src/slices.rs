@@ -21,6 +21,7 @@ columns! {
     SLICE_NS = "slice_ns", "time of the slice", Nanoseconds, Integer, Lower, Varies;
     /// CPU time of all threads of the process in the slice.
     SLICE_CPU_NS = "slice_cpu_ns", "CPU time of the slice", Nanoseconds, Integer, Lower, Varies;
-    /// Time in which the threads that issue operations were ready to run but had no CPU, summed over these threads.
+    /// Time in which the threads that issue operations were ready to run but had no CPU, summed over all issuing
+    /// threads.
     SLICE_WAITED_NS = "slice_waited_ns", "run-queue wait of the slice", Nanoseconds, Integer, Lower, Varies;
 }

@@ -20,7 +20,7 @@ pub struct Table {
 }
 
 /// The incomplete last line of a file. A run that was killed while it wrote the line leaves such a line. The rows of
-/// the table do not include it.
+/// the table do not include the incomplete line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The number of the incomplete line, from 1.

@@ -75,9 +75,9 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The first words of the column `doubt` if no cost of the candidate, such as memory or false-positive rate, is about
-/// equal to the cost of the baseline. The two are then not comparable. For example, a filter with more bits than the
-/// baseline and fewer false positives is not comparable with it.
+/// The text with which the column `doubt` begins if the candidate and the baseline are not comparable. They are not
+/// comparable if no cost, such as the memory or the false-positive rate, is about equal in both. For example, a filter
+/// with more bits than the baseline and fewer false positives is not comparable with it.
 pub const NO_RIVAL: &str = "no rival";
 
 /// Returns an empty row of `verdicts.csv`.

@@ -1,5 +1,6 @@
-//! Finds baselines of a resumed run that missed their second trial in a complete round. Such a second trial cannot run
-//! later, because the noise of a round comes from two trials that run shortly after each other.
+//! Finds baselines of a resumed run that missed their second trial in a complete round. A baseline runs twice in a
+//! round to measure the noise. A missed second trial cannot run later, because the two trials must run shortly after
+//! each other.
 
 use std::collections::BTreeSet;
 

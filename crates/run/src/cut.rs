@@ -9,9 +9,10 @@ use super::part::Part;
 
 /// The division of an experiment into parts that can run on different machines.
 ///
-/// A timed experiment is divided by rounds, because both trials of a pair must run on one machine. If the experiment
-/// has more parts than rounds, each round is divided further into groups of configurations (slices), and each group has
-/// all baselines. A counted experiment is divided by configurations, because counters are equal on all machines.
+/// A timed experiment is divided by rounds, because a verdict compares trials of one round in pairs, and both trials of
+/// a pair must run on one machine. If the experiment has more parts than rounds, each round is divided further into
+/// groups of configurations (slices), and each group has all baselines. A counted experiment is divided by
+/// configurations, because counters are equal on all machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
@@ -33,7 +34,7 @@ impl Cut {
         Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
-    /// Checks that the experiment can be divided into as many parts as `part` says.
+    /// Checks that the experiment can be divided into the number of parts that `part` states, such as 4 for `2/4`.
     ///
     /// # Errors
     /// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed

@@ -39,7 +39,7 @@ const VERSION: u64 = 2;
 /// workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The names of the crates whose source files are in this hash.
+/// The names of the crates whose source files the hash [`SOURCES`] covers.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// The name of the file that describes a fixture.
@@ -209,8 +209,8 @@ impl Fixtures {
 /// Returns the mode in which lsmbench builds a fixture.
 ///
 /// If possible, the mode is `counted`, because the levels and runs of the tree then depend only on the operations. With
-/// background threads, the levels and runs would depend on timing. All trials would start from the same random outcome,
-/// so the confidence interval would not include the variance between outcomes.
+/// background threads, the levels and runs would depend on timing. All trials would then start from one random tree, so
+/// the confidence interval would not include the variance between such trees.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| match work {
@@ -380,8 +380,8 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
     }
 }
 
-/// Locks all fixtures of an output folder, so that no run can use them. The lock is released when the returned file is
-/// closed. Returns `None` if the folder has no fixtures.
+/// Locks all fixtures of an output folder, so that no run can use the fixtures. The lock is released when the returned
+/// file is closed. Returns `None` if the folder has no fixtures.
 ///
 /// # Errors
 /// A run is using a fixture. The message names the process that holds the lock.

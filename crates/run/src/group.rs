@@ -17,14 +17,15 @@ use super::side::{Side, State};
 /// It is short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The number of operations of the first slices. The duration of the first slices determines the length of later
-/// slices.
+/// The number of operations in each of the first slices. The measured duration of the first slices determines the
+/// number of operations in later slices.
 const FIRST_OPERATIONS: u64 = 64;
 
 /// The largest factor by which the number of operations grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// The smallest number of slices of a phase. So the turns of each configuration are spread over the whole phase.
+/// The smallest number of slices of a phase. With many slices, the turns of each configuration are spread over the
+/// whole phase.
 const FEWEST_SLICES: u64 = 16;
 
 /// The number of operations per slice, by the name of the phase. The first round determines these numbers. All later
@@ -52,8 +53,7 @@ pub(super) struct SliceOf {
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the trial process among those that executed this slice one after the other. The first position
-    /// is 0.
+    /// The position of the trial process in the order in which the trial processes executed this slice, from 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
@@ -211,7 +211,8 @@ impl SliceLengths {
 
 impl Pace {
     /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the mean
-    /// time of an operation in the last slice. Once a suitable number was found, it stays.
+    /// time of an operation in the last slice. After the function has found a suitable number, later calls do not
+    /// change this number.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

@@ -77,8 +77,8 @@ pub(super) fn begin(
     manifest
 }
 
-/// Returns a warning for each source of timing noise that `lsmbench doctor` found on this machine. A run in counted
-/// mode does not use these warnings, because noise does not affect counters.
+/// Returns a warning for each source of timing noise that `lsmbench doctor` found on this machine. The manifest of a
+/// run in counted mode omits these warnings, because noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));

@@ -107,8 +107,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     }
 }
 
-/// Returns the groups of rows, in the order in which a single run would write them. The flag is whether a group is the
-/// second trial of a baseline.
+/// Returns the groups of rows, in the order in which a single run would write them. The flag of a group is true if the
+/// group is the second trial of a baseline.
 fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
@@ -130,14 +130,15 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The groups of rows of the merged results, in order. The flag is whether a group is the second trial of a
-    /// baseline.
+    /// The groups of rows of the merged results, in order. The flag of a group is true if the group is the second trial
+    /// of a baseline.
     order: Vec<(Group, bool)>,
 }
 
 impl Source {
     /// Merges one result file of all parts. `path` returns the path of the file in a results folder, and `again` is
-    /// whether it contains the second trials of baselines. The rows of the merged file have the order of a single run.
+    /// true if this file contains the second trials of baselines. The rows of the merged file have the order of a
+    /// single run.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;

@@ -16,7 +16,7 @@ pub struct PartState {
     pub number: u64,
     /// The number of finished trials.
     pub finished: u64,
-    /// The number of trials of the part, without the second trials of baselines.
+    /// The number of trials of the part. The second trials of baselines, which measure noise, are not included.
     pub trials: u64,
     /// The machine that runs or last ran the part. `None` if no machine has started the part.
     pub node: Option<String>,

@@ -26,8 +26,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the parts in the folder `root`. If the parts belong to several experiments, reads those of the experiment
-    /// `wanted`.
+    /// Reads the parts in the folder `root`. If the parts belong to several experiments, reads only the parts of the
+    /// experiment `wanted`.
     ///
     /// # Errors
     /// The folder contains no parts, or other results, or parts of several experiments of which none is `wanted`; or

@@ -17,9 +17,9 @@ const PROGRAM: &str = "perf";
 /// The event that the profiler samples: the CPU time of a thread. The event needs no hardware counters.
 const EVENT: &str = "cpu-clock";
 
-/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. It reads
-/// them from a copy of the stack, because the program has no frame pointers. The number is the size of the copy in
-/// bytes.
+/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. With this
+/// value, the profiler finds the callers in a copy of the stack, because the program has no frame pointers. The number
+/// in the value is the size of the copy in bytes.
 const CALL_GRAPH: &str = "dwarf,8192";
 
 /// The files of a profiled trial: the named pipes, and the recorded samples.
@@ -77,7 +77,8 @@ impl Perf {
         Ok(perf)
     }
 
-    /// Returns the description of the profiler with which the trial process can switch it on and off.
+    /// Returns the description of the profiler. The trial process uses this description to switch the profiler on and
+    /// off.
     pub(super) fn tool(&self) -> ObservingTool {
         ObservingTool::Profiler { control: self.control(), acknowledgments: self.acknowledgments() }
     }

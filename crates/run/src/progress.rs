@@ -27,7 +27,8 @@ pub(super) struct Progress {
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated duration of all trials in seconds. `seconds_done` is that of the finished trials.
+    /// The estimated duration of all trials in seconds. `seconds_done` is the estimated duration of the finished
+    /// trials.
     seconds: f64,
     seconds_done: f64,
     /// The time limit of the run in seconds. `None` without a limit.

@@ -146,8 +146,8 @@ impl Side {
         }
     }
 
-    /// Records that a call ended at the time `at_ns`, in nanoseconds of the monotonic clock. This may be shortly before
-    /// the process was paused.
+    /// Records that a call ended at the time `at_ns`, in nanoseconds of the monotonic clock. The call may have ended
+    /// shortly before the process was paused.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

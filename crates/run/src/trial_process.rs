@@ -98,8 +98,8 @@ impl TrialProcess {
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
-    /// Pauses the process with all its threads, and waits until the process is paused or has ended. A kernel call
-    /// that cannot be interrupted, such as a sync, completes before the thread stops.
+    /// Pauses the process with all its threads, and waits until the process is paused or has ended. If a thread is in a
+    /// kernel call that cannot be interrupted, such as a sync, the call completes before the thread stops.
     pub(super) fn stop(&self) -> Outcome<()> {
         self.signal(Signal::STOP)?;
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The maximum number of stored positions. Beyond it, each new position replaces the oldest one.
+/// The maximum number of stored positions. If all positions are in use, a new position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
 /// The stored positions of scans, by cursor number. No position has the number 0, because clients use 0 for the start

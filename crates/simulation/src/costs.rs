@@ -168,8 +168,8 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 
-/// Returns the design for the sample SSTables. This design has one SSTable per flush, and omits the components that the
-/// sample does not measure.
+/// Returns the design for the sample SSTables. This design writes one SSTable per flush, and omits the components that
+/// the samples do not measure.
 fn sampled(design: &Design) -> Outcome<Design> {
     let mut changes = Table::new();
     for (axis, choice) in [("compaction", "none"), ("wal", "none"), ("cache", "none"), ("storage", "memory")]
@@ -191,8 +191,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
 }
 
 /// Returns the first entries that a plan writes, without duplicate keys and in key order. The function returns at most
-/// as many entries as both samples need. Each sample covers a part of the key range in proportion to its size, so both
-/// samples have the same density.
+/// as many entries as both sample SSTables need. Each sample covers a part of the key range in proportion to its number
+/// of entries, so both samples have equally dense keys.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();

@@ -127,8 +127,8 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// If `is_time` is true, lets the policy pick a compaction after reads. The caller passes true after the same
-    /// numbers of reads after which a tree lets its policy pick a compaction.
+    /// If `is_time` is true, lets the policy pick a compaction because of reads. A tree does so after fixed numbers of
+    /// reads, and the caller passes true after the same numbers.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {
             return Ok(());

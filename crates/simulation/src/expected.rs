@@ -24,8 +24,8 @@ const MOST_TABLES: f64 = 30_000.0;
 const READ_PARTS: u32 = 16;
 
 /// The number of keys in the first class. A class is a set of keys that are written equally often. Each further class
-/// of keys doubles the total number of keys. The first class cannot have only one key, because the formulas for
-/// expected numbers require that some draws miss the class.
+/// of keys doubles the total number of keys. The first class needs at least two keys, because the formulas for expected
+/// numbers do not hold for a class of one key.
 const HEAD: u64 = 2;
 
 /// A simulated tree that contains expected numbers of entries instead of entries.
@@ -237,8 +237,9 @@ impl<'a> ExpectedTree<'a> {
         Ok(())
     }
 
-    /// Simulates the writes of `operations` operations, one flush at a time. `within(a, b)` returns the part of the key
-    /// space that the phase fills with its operations from the fraction `a` to the fraction `b`.
+    /// Simulates the writes of `operations` operations, one flush at a time. Progress in the phase is a fraction from 0
+    /// to 1. `within(a, b)` returns the part of the key space that the operations between the fractions `a` and `b` of
+    /// the phase fill.
     fn write(
         &mut self,
         rates: PerOperation,

@@ -1,5 +1,5 @@
-//! Simulates an experiment without data. The compaction policies decide from a model of the tree (a picture) instead
-//! of a tree.
+//! Simulates an experiment without data. The compaction policies make their decisions for a model of the tree (a
+//! picture) instead of a real tree.
 //!
 //! * [`Picture::Exact`]: the keys of the operation stream, without values. Flushes, compactions, runs, levels, SSTables
 //!   and found keys equal the results of a `counted` run.

@@ -38,7 +38,8 @@ impl Counts {
     }
 }
 
-/// Returns the metrics of a simulated tree after these writes and operations.
+/// Returns the metrics of a simulated tree. `report` describes its writes, and `counts` describes the operations so
+/// far.
 pub(crate) fn readings(report: &SimulatedWrites, counts: &Counts, costs: &Costs) -> EngineStats {
     let mut whole = Readings::default();
     let lookups_ns = (counts.blocks_searched + counts.range_blocks) * costs.block_read_ns;

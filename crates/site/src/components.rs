@@ -77,8 +77,8 @@ fn has_variant(evidence: &Evidence, axis: &str, kind: &str) -> bool {
 }
 
 /// Returns whether `axis` is swept, and a candidate has the variant `kind` on this axis. `swept` has the swept paths
-/// with the values of the candidate, and `label` is the label of the candidate. The name of a variant is not
-/// sufficient, because several axes have variants of the same name, such as `none`.
+/// with the values of the candidate, and `label` is the label of the candidate. The function also checks the axis,
+/// because several axes have a variant with the same name, such as `none`.
 fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) -> bool {
     // A swept value or a part of a label, such as `blocked(bits_per_key=12)`.
     let is_kind = |text: &str| text.split('(').next() == Some(kind);

@@ -22,7 +22,7 @@ const RAW: [&str; 2] = ["script", "style"];
 /// The elements of headings.
 const HEADINGS: [&str; 4] = ["h1", "h2", "h3", "h4"];
 
-/// Elements inside of a line. A tag of these elements does not separate words: `a<b>b</b>` is one word.
+/// Inline elements. A tag of an inline element does not separate words: `a<b>b</b>` is one word.
 const INLINE: [&str; 7] = ["a", "b", "code", "em", "i", "span", "strong"];
 
 /// The state of the parser that splits a page into sections.
@@ -41,8 +41,8 @@ struct Reader<'a> {
     anchor: String,
 }
 
-/// Returns the sections of a page. A heading without an anchor has the anchor of its section element. A page without
-/// headings is one section.
+/// Returns the sections of a page. If a heading has no anchor of its own, its section has the anchor of the enclosing
+/// section element. A page without headings is one section.
 pub(crate) fn sections(html: &str) -> Vec<Section> {
     let title = html.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = plain(title.map_or("", |(title, _)| title.split(" · ").next().unwrap_or_default()));

@@ -41,7 +41,8 @@ const TAG: [u8; 4] = *b"facc";
 /// Number of bytes before the layouts.
 const HEAD_BYTES: u64 = 12;
 
-/// Largest number of searches between two selections. Both kinds of searches are counted in one 64-bit number.
+/// Largest number of searches between two selections. The limit exists because one 64-bit number contains the counts of
+/// both kinds of searches.
 const MAX_WINDOW: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -111,7 +112,8 @@ impl FencePolicy for ByAccess {
     }
 }
 
-/// The SSTable as one layout reads it: the stored bytes of the layout are a part of the stored bytes of the fence.
+/// A view of the SSTable for one layout. The stored bytes of a layout are a part of the stored bytes of the fence, and
+/// this view returns only that part.
 struct Part<'a> {
     table: &'a dyn TableView,
     range: Range<u64>,

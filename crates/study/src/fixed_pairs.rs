@@ -157,7 +157,8 @@ struct Writer {
     sizes: [u8; HEADER_BYTES],
     /// The encoded pairs. Empty if `has_others` is true.
     pairs: Vec<u8>,
-    /// The writer for all entries of the block, if one entry has another size.
+    /// The writer that receives all entries of the block if one entry has another size. It writes the layout
+    /// "btree-page".
     others: Box<dyn EntryWriter>,
     /// Whether the writer `others` contains the entries, because an entry does not fit into the layout of pairs.
     has_others: bool,

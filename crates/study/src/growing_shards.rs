@@ -101,8 +101,8 @@ impl Ring {
         }
     }
 
-    /// Returns the shard of a key. This is the shard of the first point at or after the hash of the key. If no such
-    /// point exists, it is the shard of the first point of the ring.
+    /// Returns the shard of a key: the shard that owns the first point of the ring at or after the hash of the key.
+    /// After the last point, the ring continues at its first point.
     fn shard(&self, key: &[u8]) -> usize {
         let behind = self.0.range(xxh3_128(key)..).next().or_else(|| self.0.iter().next());
         behind.map_or(0, |(_, shard)| *shard)
@@ -226,7 +226,7 @@ impl GrowingShards {
         self.grows_above.store(limit, Ordering::Relaxed);
     }
 
-    /// Adds a shard, unless another thread has added one in the meantime.
+    /// Adds a shard, unless another thread has added a shard in the meantime.
     fn grow(&self) {
         let mut shards = self.shards.write();
         if self.len.load(Ordering::Relaxed) > self.grows_above.load(Ordering::Relaxed) {

@@ -2,8 +2,8 @@
 //! variants.
 //!
 //! The report on published systems needs these variants to test each claim on the component that the document
-//! describes. The variants are registered from outside, like the components of any other crate. The program
-//! `lsmbench` adds these variants through its `Workbench`. The crates of the axes do not depend on them.
+//! describes. The variants are registered from outside, like the components of any other crate. The program `lsmbench`
+//! adds these variants through its `Workbench`. The crates of the axes do not depend on these variants.
 
 use catalog::AdditionError;
 

@@ -1,12 +1,12 @@
 //! Plain blocks: a sequence of entries without an index. cs265 prints this format.
 //!
-//! The document prints two versions with different headers, which exclude each other (S53). Version 1 (section 2.3.1)
-//! has a magic number, the version, flags, a count, two sizes and a checksum, 20 bytes. Version 2 (section 3.6.1, the
-//! code that serializes a block) has a count and the smallest and the largest key.
+//! The document prints two versions with different headers, which exclude each other (contradiction S53 in the report).
+//! Version 1 (section 2.3.1) has a magic number, the version, flags, a count, two sizes and a checksum, 20 bytes.
+//! Version 2 (section 3.6.1, the code that serializes a block) has a count and the smallest and the largest key.
 //!
 //! In lsmbench, the lengths, the compression and the checksum of every block are also in the block trailer, because
-//! compression comes after the format. The header of version 1 is therefore that of a block without compression: its
-//! flags name no codec, and both sizes are the size of the entries. Every search in a block of version 1 verifies the
+//! compression comes after the format. A header of version 1 therefore describes a block without compression. Its flags
+//! name no codec, and both of its sizes are the size of the entries. Every search in a block of version 1 verifies the
 //! checksum of the header, a CRC-32C over the header and the entries.
 //!
 //! The keys of the document are numbers of eight bytes. The keys of lsmbench have a length. If all entries have one

@@ -57,8 +57,8 @@ mod linux {
             })
         }
 
-        /// Returns the load between an earlier snapshot and this snapshot. Returns `None` if the CPUs counted no
-        /// tick in between.
+        /// Returns the load between an earlier snapshot and this snapshot. Returns `None` if the CPU-time counters did
+        /// not change between the snapshots.
         pub(crate) fn since(&self, before: &Self) -> Option<SystemLoad> {
             let ticks = self.ticks.checked_sub(before.ticks).filter(|ticks| *ticks > 0)? as f64;
             let busy = self.busy_ticks.saturating_sub(before.busy_ticks) as f64;

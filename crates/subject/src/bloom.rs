@@ -40,7 +40,7 @@ limit      = "5s"
 "#,
 );
 
-/// The number of probes that are timed together, and the number of untimed probes before them.
+/// The number of probes in a timed slice, and the number of untimed probes before each slice.
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 

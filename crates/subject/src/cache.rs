@@ -298,8 +298,8 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// Sets the theoretical hit rates of the requests after the warm-up. Sets nothing if the requests are not drawn
-    /// from a distribution, or if each tree has its own cache.
+    /// Adds the theoretical hit rates of the requests after the warm-up to `cells`. Adds nothing if the requests are
+    /// not drawn from a distribution, or if each tree has its own cache.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         // The theory is about one cache.
         let is_one = self.0.shared || self.0.trees.0 == 1;
@@ -313,8 +313,8 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Measures requests that are all hits. Before that, the phase requests `held` blocks, which take half of the
-    /// capacity, so that no policy needs to evict a block.
+    /// Measures requests that are all hits. The phase first inserts `held` blocks by requesting them. These blocks take
+    /// half of the capacity, so no policy needs to evict a block.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));

@@ -11,7 +11,7 @@ use crate::choices::{Chosen, Menu};
 
 /// A source of bytes for a codec to compress.
 pub(crate) trait Contents: Send + Sync {
-    /// Returns `length` bytes of the content, or all its bytes if the content is shorter.
+    /// Returns `length` bytes of the content, or all bytes of the content if it is shorter.
     ///
     /// # Errors
     /// The file with the bytes cannot be read.

@@ -131,9 +131,9 @@ impl Hashes {
     }
 }
 
-/// Hashes successive keys, and begins again with the first key after the last key. `link` is `None`, or a 0 that the
-/// compiler does not know. With `link`, the start of each key depends on the previous hash, so no hash can be computed
-/// before the previous hash is known.
+/// Hashes successive keys, and begins again with the first key after the last key. `link` is `None`, or 0. With `link`,
+/// the program computes the start of each key from `link` and the previous hash. The compiler does not know that `link`
+/// is 0, so no hash can be computed before the previous hash is known.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,

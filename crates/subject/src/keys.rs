@@ -27,8 +27,8 @@ impl SortedKeys {
     /// Creates `count` keys of a format.
     ///
     /// # Errors
-    /// The format has too few different keys (with [`Spread::Random`], it must have twice as many keys as requested),
-    /// or the total length of the keys exceeds [`MOST_BYTES`].
+    /// The format has too few different keys, or the total length of the keys exceeds [`MOST_BYTES`]. With
+    /// [`Spread::Random`], the format must have at least twice as many different keys as requested.
     pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,

@@ -46,7 +46,7 @@ const SLICE: usize = 4096;
 /// The number of bits of a key number. Because numbers are below 2^62, the end of a range never overflows.
 const NUMBER_BITS: u32 = 62;
 
-/// The largest product of the number of keys and the range length. Below this limit, at least about half of all ranges
+/// The largest product of the number of keys and the range length. Up to this limit, at least about half of all ranges
 /// are empty.
 const MOST_COVERED: u64 = 1 << (NUMBER_BITS - 1);
 

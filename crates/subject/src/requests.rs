@@ -11,9 +11,9 @@ use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// A stream of requests for blocks.
 pub(crate) trait Requests: Send + Sync {
-    /// Returns the block numbers of `count` requests. `blocks` is the number of distinct blocks, and the numbers are
-    /// below it. Scanned and recorded blocks may have larger numbers, and a recording may have fewer requests. Random
-    /// choices use `random`.
+    /// Returns the block numbers of `count` requests. `blocks` is the number of distinct blocks, and block numbers are
+    /// below `blocks`. Only scanned and recorded blocks may have larger numbers. A recording may have fewer than
+    /// `count` requests. Random choices use `random`.
     ///
     /// # Errors
     /// The file with recorded requests cannot be read.

@@ -1,8 +1,8 @@
 //! The storage back end under test. The subject measures appends to one file, random reads of its blocks, and durable
 //! appends to a second file.
 //!
-//! The files are in the results folder. Because the first file was just written, its content is in the page cache. If a
-//! back end uses the page cache, its times are therefore those of the page cache and not of the device.
+//! The files are in the results folder. Because the first file was just written, its content is in the page cache. For
+//! a back end that uses the page cache, the measured times are therefore times of the page cache, not of the device.
 
 use std::path::Path;
 

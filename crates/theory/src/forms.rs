@@ -22,7 +22,8 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
 }
 
 /// Returns the result of [`write_amp`] for flushes whose SSTables have a size of `flush_buffers` buffers. If values are
-/// apart from their keys, this number is below 1. The policy must have such a form (see [`has_form_of_part`]).
+/// in blob files, SSTables contain only keys and pointers, so this number is below 1. The form of the policy must be
+/// valid for such flushes (see [`has_form_of_part`]).
 pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -74,7 +75,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     levels_and_runs_of(policy, flushes, 1.0)
 }
 
-/// Returns the result of [`levels_and_runs`] for flushes whose SSTables have a size of `flush_buffers` buffers.
+/// Returns the result of [`levels_and_runs`] for flushes whose SSTables have a size of `flush_buffers` buffers. This
+/// size is below 1 if values are in blob files.
 pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -107,8 +109,8 @@ pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f
     })
 }
 
-/// Returns whether the forms of a policy are valid for flushes of a part of a buffer. This is true for policies that
-/// count runs, and for leveled policies, whose levels then have more flushes.
+/// Returns whether the forms of a policy are valid for flushes of a part of a buffer. The result is true for policies
+/// that count runs, and for leveled policies, because their levels then contain the data of more flushes.
 pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
     !picks_tables(policy) && !matches!(policy.kind(), "lazy-leveled" | "horizontal" | "time-window" | "fifo")
 }
@@ -210,8 +212,8 @@ fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
         .take_while(move |size| *size <= flushes)
 }
 
-/// For each power of `base`, rounds `flushes` down to a multiple of the power, and returns the sum. This is the number
-/// of written buffers if each buffer is written once per level that it has passed.
+/// For each power of `base`, rounds `flushes` down to a multiple of the power, and returns the sum of the results. This
+/// sum is the number of written buffers if each buffer is written once per level that it has passed.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }

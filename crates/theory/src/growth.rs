@@ -1,5 +1,6 @@
 //! The growth of an empty tree under repeated flushes. The values come from the closed form of the policy, or from the
-//! compaction simulator if the policy has no closed form. The simulator uses the code of the tree.
+//! compaction simulator if the policy has no closed form. The simulator runs the compaction policy with the code of a
+//! real tree.
 
 use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, SimulatedLoad, SimulationError, Simulator, simulate};
@@ -31,8 +32,8 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Returns whether the closed forms of a policy are valid for a load. This is true if the load writes no key twice. For
-/// a policy that compacts single SSTables, each run must also be one SSTable.
+/// Returns whether the closed forms of a policy are valid for a load. The forms are valid only if the load writes no
+/// key twice. For a policy that compacts single SSTables, each run must also consist of one SSTable.
 pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))

@@ -1,13 +1,13 @@
 //! The hit rate of a cache with blocks of equal size. Each request is drawn independently from a popularity
 //! distribution.
 //!
-//! A block is cached if its last request (LRU) or its insertion (FIFO) was at most the time t ago. In this time t, the
-//! cache is filled completely once. The time is approximately equal for all blocks. For LRU, this is the approximation
-//! of Che, Tung and Wang ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and
-//! Roberts (ITC 24, 2012) show why the approximation is accurate for caches of a few dozen blocks or more. The
-//! approximation for FIFO comes from Martina, Garetto and Leonardi ("A unified approach to the performance analysis of
-//! caching systems", INFOCOM 2014, section IV). In a FIFO cache, a block stays for the time t after its insertion, and
-//! a hit does not extend this time.
+//! A block is cached if its last request (LRU) or its insertion (FIFO) was at most the time t ago. The time t is the
+//! time in which misses fill the whole cache once, and is approximately equal for all blocks. For LRU, this is the
+//! approximation of Che, Tung and Wang ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III).
+//! Fricker, Robert and Roberts (ITC 24, 2012) show why the approximation is accurate for caches of a few dozen blocks
+//! or more. The approximation for FIFO comes from Martina, Garetto and Leonardi ("A unified approach to the performance
+//! analysis of caching systems", INFOCOM 2014, section IV). In a FIFO cache, a block stays for the time t after its
+//! insertion, and a hit does not extend this time.
 //!
 //! The unit of time is one request. A block with the fraction p of all requests is requested p·t times during the time
 //! t.
@@ -51,12 +51,12 @@ impl Eviction {
     /// the first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
     ///
     /// In an empty cache, only the first request for a block misses, which gives Σ 1 − e^(−p·n) misses in n requests.
-    /// This is true until the number of distinct requested blocks reaches the capacity. After that, the cache misses at
-    /// its long-run rate. A full cache initially contains C arbitrary blocks, which are drawn from B blocks with equal
-    /// probability. If such a block is requested before it is evicted, the request is a hit. Let D be the number of
-    /// distinct blocks that were requested so far. A block that was used x blocks before the start is evicted when x +
-    /// D − x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and the first D
-    /// distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
+    /// This formula applies until the number of distinct requested blocks reaches the capacity. After that, the cache
+    /// misses at its long-run rate. A full cache initially contains C arbitrary blocks, which are drawn from B blocks
+    /// with equal probability. If such a block is requested before it is evicted, the request is a hit. Let D be the
+    /// number of distinct blocks that were requested so far. A block that was used x blocks before the start is evicted
+    /// when x + D − x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and
+    /// the first D distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,

@@ -46,8 +46,8 @@ fn least_merges(flushes: u64, runs: u64) -> u64 {
     merges
 }
 
-/// Returns the number of buffers that the compactions of the binomial scheme write. This scheme does not know the
-/// number of flushes in advance.
+/// Returns the number of buffers that the compactions of the binomial scheme write. The scheme makes its decisions
+/// without knowing the number of flushes in advance.
 pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut writes) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -70,9 +70,9 @@ pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     count
 }
 
-/// Returns the oldest run after `flushes` flushes, if at most `rank` runs may exist. The result is the weight w and the
-/// size C(w − 1 + rank, rank) of the run in buffers, for the largest size that is at most `flushes`. Returns `None` for
-/// 0 flushes.
+/// Returns the weight w and the size of the oldest run after `flushes` flushes, if at most `rank` runs may exist. The
+/// size of the run is C(w − 1 + rank, rank) buffers. The weight is the largest w for which this size is at most
+/// `flushes`. Returns `None` for 0 flushes.
 fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     if rank == 1 {
         return (flushes > 0).then_some((flushes, flushes));

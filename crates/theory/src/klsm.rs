@@ -4,7 +4,7 @@
 //! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and
 //! Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding.
 //! The last level is weighted with its filled fraction `1 − ⌈L⌉ + L`, so the costs do not jump when a level is added.
-//! False-positive rates are those of [`monkey`](crate::monkey::allocate), which never exceed 1.
+//! The false-positive rates come from [`monkey`](crate::monkey::allocate), and never exceed 1.
 //!
 //! The unit of all sizes is one entry, and the unit of costs is data blocks per operation.
 

@@ -1,9 +1,9 @@
 //! Computes the number of data blocks that a lookup reads, from the properties of the existing runs.
 //!
-//! A run is searched only if no newer run has the key. If a run does not have the key, its filter reports the key with
-//! the false-positive rate of the filter. Each report costs one block read. The cost of a lookup is the sum of these
-//! rates over all runs that are newer than the run with the key, plus 1 for that run. Source: Monkey (Dayan,
-//! Athanassoulis, Idreos, SIGMOD 2017), section 4, which uses one rate per level.
+//! A lookup searches a run only if no newer run has the key. The filter of a run without the key still reports the key
+//! with a certain probability, the false-positive rate. Each such report costs one block read. The cost of a lookup is
+//! the sum of these rates over all runs that are newer than the run with the key, plus 1 for that run. Source: Monkey
+//! (Dayan, Athanassoulis, Idreos, SIGMOD 2017), section 4, which uses one rate per level.
 
 /// The properties of a sorted run that determine the cost of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]

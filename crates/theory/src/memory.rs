@@ -1,9 +1,9 @@
 //! The split of a memory budget between several uses, such as memtable, filters and block cache.
 //!
 //! The cost of each use falls as its memory grows, but each additional byte saves less. The total cost is smallest if
-//! one more byte saves the same amount in every use. For such costs, a greedy method finds the optimum: it gives each
-//! share of the budget to the use that saves most (Gross, 1956; Fox, "Discrete Optimization via Marginal Analysis",
-//! Management Science 1966).
+//! one more byte saves the same amount in every use. For such costs, a greedy method finds the optimum: it splits the
+//! budget into small shares, and gives each share to the use that saves most (Gross, 1956; Fox, "Discrete Optimization
+//! via Marginal Analysis", Management Science 1966).
 
 /// One use of memory, such as a cache, with its cost function.
 pub struct MemoryUse<'a> {
@@ -18,8 +18,8 @@ pub struct MemoryUse<'a> {
 pub struct MemorySplit {
     /// The number of bytes that each use gets.
     pub bytes: Vec<f64>,
-    /// For each use, the saving per byte that one more share of the budget would bring. At the optimum, these savings
-    /// differ by less than the effect of one share.
+    /// For each use, the saving per byte that one more share of the budget would bring. At the optimum, all uses have
+    /// nearly equal savings: they differ by less than the effect of one share.
     pub marginals: Vec<f64>,
     /// The sum of the costs of all uses.
     pub cost: f64,

@@ -1,9 +1,10 @@
-//! The popularity of items, most popular first. Items are keys with a key distribution, or the blocks that contain
-//! these keys.
+//! The popularity of items, most popular first. An item is a key that a key distribution draws, or a block that
+//! contains such keys.
 
 use types::avalanche;
 
-/// The number of most popular ranks that each have their own class. Later ranks form classes of growing size.
+/// The number of most popular ranks that each have their own class. A class is a set of items with about equal
+/// popularity. Later ranks form classes of growing size.
 const HEAD: u64 = 64;
 /// The divisor that determines the size of later classes: a class that starts at rank `first` has `first / GROWTH`
 /// ranks.

@@ -33,8 +33,8 @@ impl UcsScaling {
         if self.0 > 0 { self.fan() } else { 2 }
     }
 
-    /// Returns the model of a tree in which all levels have this parameter. In each level, the number of runs is at
-    /// most the threshold minus 1.
+    /// Returns the model of a tree in which all levels have this parameter. The number of runs in a level is at most
+    /// the compaction threshold of the scaling parameter minus 1.
     pub fn fluid(self) -> Fluid {
         let runs = f64::from(self.threshold() - 1);
         Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }

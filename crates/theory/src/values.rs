@@ -1,5 +1,5 @@
-//! The closed forms of the axis `values`: the bytes that a store with values apart from their keys writes, and the
-//! share of live values in its blob files.
+//! The closed forms of the axis `values`, for stores with values in blob files. They give the bytes that such a store
+//! writes, and the share of live values in its blob files.
 //!
 //! **Load.** In a load of distinct keys, no value becomes stale. A flush writes each record of a blob file once, and
 //! compactions copy only SSTables with keys and pointers. See [`separated_write_amp`].
@@ -48,8 +48,8 @@ const LEAST_CHANGE: f64 = 1e-12;
 /// The smallest number of records per blob file for which the forms are valid.
 const LEAST_RECORDS: f64 = 10.0;
 
-/// The smallest number of earlier overwrites per key after which the blob files are in the steady state. Before, many
-/// files have the same age, because the load wrote them.
+/// The smallest number of earlier overwrites per key after which the blob files are in the steady state. With fewer
+/// overwrites, many files still have equal ages, because the load wrote them.
 const LEAST_EARLIER: f64 = 4.0;
 
 /// The smallest number of compactions into the largest level in which the writes reach their mean. Collections follow
@@ -88,8 +88,8 @@ pub struct Collection {
 
 /// Returns the bytes that flushes and compactions write per user byte, in a load of distinct keys. `growth` is the
 /// number of buffers that the policy writes per flushed buffer. `flushed` contains the bytes that flushes write to
-/// SSTables and to blob files. `stored` is the size of all SSTables after the load. Compactions write SSTables with this
-/// encoding, because a flushed SSTable of few pointers has a larger share of filters and footers.
+/// SSTables and to blob files. `stored` is the size of all SSTables after the load. The bytes of compactions come from
+/// `stored` and not from `flushed`, because filters and footers take a larger share of a small flushed SSTable.
 pub fn separated_write_amp(growth: f64, flushed: (f64, f64), stored: f64, user_bytes: f64) -> f64 {
     let (table_bytes, blob_bytes) = flushed;
     (table_bytes + (growth - 1.0) * stored + blob_bytes) / user_bytes

@@ -19,8 +19,8 @@ pub struct Distances {
     /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
     /// `None` if the trace has no scans.
     pub scan_entries: Option<f64>,
-    /// The largest difference between the trace and the fitted workload in the fraction of accesses that go to the
-    /// hottest keys, over many fractions of keys that count as hottest.
+    /// The largest difference in skew between the trace and the fitted workload. For many fractions of keys, the
+    /// hottest keys of both are compared by the fraction of accesses that go to them.
     pub popularity: f64,
     /// The largest difference between the miss ratio of the trace and the miss ratio of the fitted workload, over many
     /// capacities of an LRU cache.

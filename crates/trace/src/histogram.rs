@@ -8,7 +8,8 @@ use crate::summary::Sizes;
 /// The number of sizes that are counted exactly: all sizes below this number.
 const EXACT: u64 = 4096;
 
-/// The number of leading bits that are kept of a size of [`EXACT`] or more. The lower bits are set to 0.
+/// The number of leading bits that the histogram keeps of a size of [`EXACT`] or more. It sets the lower bits of the
+/// size to 0.
 const LEADING_BITS: u32 = 7;
 
 /// A histogram of sizes.

@@ -88,7 +88,7 @@ impl Ranking {
     }
 
     /// Returns the largest difference between two rankings in the fraction of accesses that go to the hottest keys. The
-    /// fraction of keys that count as hottest takes 1,001 values from 0 to 1, most of them small.
+    /// comparison uses 1,001 fractions of keys that count as hottest, from 0 to 1, most of them small.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));

@@ -50,7 +50,7 @@ pub(crate) enum Seen {
     NotSampled,
     /// The access is the first access to its key.
     First,
-    /// The number of the last access to this key, where all accesses of the trace are counted.
+    /// The number of the last access to this key. All accesses of the trace are numbered in order.
     Last(u64),
 }
 

@@ -4,8 +4,8 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::keys::hash_of;
 
-/// Selects the records of a spatially hashed sample. The sample contains either all records of a key or none, and its
-/// reuse distances are smaller by the sampling rate (Waldspurger et al., FAST '15).
+/// Selects the records of a spatially hashed sample. The sample contains either all records of a key or none. A reuse
+/// distance in the sample is about the distance in the trace times the sampling rate (Waldspurger et al., FAST '15).
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     threshold: u64,

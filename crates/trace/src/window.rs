@@ -2,8 +2,9 @@
 //! counted in one pass.
 //!
 //! An access at position p adds a key to its window of 2^s accesses if the last access to the key was in an earlier
-//! window. The windows are different if the two positions differ in bit s or in a higher bit. The counts for every
-//! length are therefore exact after one pass, although the length of the trace is not known in advance.
+//! window. The last access was in an earlier window if its position and p differ in bit s or in a higher bit. The
+//! counts for every length are therefore exact after one pass, although the length of the trace is not known in
+//! advance.
 
 use crate::summary::WorkingSet;
 

@@ -13,7 +13,7 @@ use super::measured::Measured;
 /// The number of levels of the deepest tree.
 const MOST_LEVELS: usize = 64;
 
-/// The values of a phase in a design with blob files. All values have the same size.
+/// The properties of the values of a phase in a design with blob files. All values of the phase have the same size.
 pub(super) struct Separation<'a> {
     design: &'a Design,
     policy: Box<dyn ValuePolicy>,
@@ -26,8 +26,8 @@ pub(super) struct Separation<'a> {
 }
 
 impl<'a> Separation<'a> {
-    /// Returns the values of a phase whose puts have `user_bytes` bytes on average. Returns `None` if the sizes of
-    /// values differ, or if compactions move the values from SSTables to blob files.
+    /// Returns the properties of the values of a phase whose puts have `user_bytes` bytes on average. Returns `None` if
+    /// the sizes of values differ, or if compactions move the values from SSTables to blob files.
     pub(super) fn of(design: &'a Design, phase: &Phase, user_bytes: f64) -> Option<Self> {
         let policy = CATALOG.build(design.choice("values")).ok()?;
         let size = Some(&phase.value.size).filter(|size| size.kind() == SIZES.baseline().kind())?;

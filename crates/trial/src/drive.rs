@@ -243,8 +243,8 @@ impl Drive {
         Ok(shared.combine(vec![outcome]))
     }
 
-    /// Executes operations. If callgrind counts instructions, it counts only those of these operations, and only in
-    /// this thread.
+    /// Executes operations. If callgrind counts instructions, it counts only the instructions of these operations, and
+    /// only in this thread.
     #[inline]
     fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
         if !self.counts_instructions {
@@ -516,8 +516,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Waits until the intended start of one operation, and executes the operation. Measures its time if it is among
-    /// the sampled operations.
+    /// Waits until the intended start of one operation, and executes the operation. Measures the time of the operation
+    /// if the operation is among the sampled operations.
     #[inline]
     fn operate(
         &mut self,
@@ -571,8 +571,8 @@ impl<'a> Worker<'a> {
         Some(due)
     }
 
-    /// Returns whether the next operation is among the sampled operations, whose time is measured. In counted mode,
-    /// none is.
+    /// Returns whether the next operation is among the sampled operations, whose time is measured. In counted mode, no
+    /// operation is sampled.
     #[inline]
     fn is_timed(&mut self) -> bool {
         if self.shared.drive.mode == RunMode::Counted {

@@ -23,11 +23,11 @@ const MOST_SIMULATED: u64 = 20_000;
 
 /// The maximum relative difference between the bytes that compactions read and write in a phase with a forecast. A
 /// larger difference means that compactions drop keys, or compress blocks more than flushes do. A small difference
-/// remains because compactions fill blocks and filters to different levels.
+/// remains because compactions do not fill blocks and filters exactly as flushes do.
 const MOST_RECODED: f64 = 0.1;
 
 /// The maximum number of block searches that do not find the key, as a fraction of the requests to the cache. With more
-/// such searches, the requests do not follow the key distribution of the phase.
+/// searches that do not find the key, the requests to the cache do not follow the key distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
 /// The state from which the theoretical values of each phase of a trial are computed, one phase after the other.
@@ -57,8 +57,8 @@ impl Forecast {
         Self { design, format, overlaps: true, overwrites: 0, warm_with: None, blocks: None }
     }
 
-    /// Records the writes of a phase. The order of these writes determines whether all sorted runs overlap. Called once
-    /// per phase, also for the phases of a fixture.
+    /// Records the writes of a phase. The order of these writes determines whether all sorted runs overlap. The trial
+    /// calls this function once per phase, also for the phases of a fixture.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
         match &phase.work {

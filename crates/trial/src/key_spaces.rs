@@ -83,8 +83,9 @@ impl KeySpaces {
             .all(|space| space.truth.is_known())
     }
 
-    /// Compares the kept answers of each thread of a phase with the expected answers, and applies the writes of the
-    /// phase to the expected content. For this, the operations of the phase are generated or read again.
+    /// Compares the recorded answers of each thread of a phase with the expected answers, and applies the writes of the
+    /// phase to the expected content. The function generates the operations of the phase again, or reads them again
+    /// from the trace.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,

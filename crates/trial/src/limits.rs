@@ -16,7 +16,7 @@ const COPIED_BYTES: usize = 8 << 10;
 /// The number of copies in one measurement. A measurement takes a few tens of microseconds, so most measurements are
 /// not interrupted.
 const COPIES: usize = 64;
-/// The number of steps in one measurement of the cycles per second.
+/// The number of steps in one measurement of the cycles per second. A step takes a known number of cycles.
 const STEPS: u64 = 4096;
 
 /// The number of repeated measurements. Only the best result is used, because disturbances only add time.
@@ -56,7 +56,8 @@ impl Derived {
         clock: "below the resolution of any clock",
     };
 
-    /// The sources of the limits that were measured on this machine, and widened by the factor [`HEADROOM`].
+    /// The sources of limits that lsmbench measured on this machine and then multiplied by the tolerance factor
+    /// [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
         cycles: "beyond twice the cycles per second of a core, as measured on this machine",

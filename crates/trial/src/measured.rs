@@ -48,7 +48,7 @@ pub(super) struct Settled {
     pub(super) stats: EngineStats,
     /// The time from the last operation until all flushes and compactions had finished, in nanoseconds.
     pub(super) ns: u64,
-    /// The resources that the process had used at the end of this time.
+    /// The resources that the process had used when the wait for flushes and compactions ended.
     pub(super) usage: Usage,
 }
 

@@ -36,8 +36,8 @@ pub struct TrialSpec {
     /// The memory limit of the process in bytes. `None` without a limit.
     #[serde(default)]
     pub memory_limit: Option<u64>,
-    /// The number of bytes of free memory that the trial writes and releases before every phase. `None` if it does not
-    /// do this.
+    /// The number of bytes of free memory that the trial writes and releases before every phase. `None` if the trial
+    /// writes no free memory.
     #[serde(default)]
     pub warm_memory: Option<u64>,
     /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.

@@ -55,8 +55,8 @@ impl Pace {
     }
 
     /// Returns the time at which an operation of the thread must start, in nanoseconds after the start of the warm-up
-    /// or of the measured part. `issued` is the number of operations that the thread has started since then. Returns
-    /// `None` in a closed loop.
+    /// or of the measured part. `issued` is the number of operations that the thread has started in the warm-up or the
+    /// measured part. Returns `None` in a closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }

@@ -28,8 +28,8 @@ struct Facts {
     /// Whether the files of the store contain all bytes of the entries. True if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
-    /// The smallest fraction of the bytes of values that the files contain, from 0 to 1. Compression cannot remove the
-    /// other bytes.
+    /// The smallest possible ratio of the size of values in the files to their original size, from 0 to 1. Compression
+    /// cannot reduce the values further.
     least_kept: f64,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.
@@ -188,8 +188,8 @@ impl Facts {
     }
 
     /// Estimates the ratio of the bytes of SSTables to the bytes of their entries, from the flushes so far. The result
-    /// is at least 1. In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes
-    /// these parts again without reading them.
+    /// is at least 1. In a small SSTable, filters, index pages and footers may be half of the file. A compaction
+    /// creates these parts anew without reading the old parts.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
@@ -304,8 +304,9 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place moves no bytes,
-/// so the limit of any machine applies to its rate.
+/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place does not copy
+/// them. The limit of this machine does not apply to its rate, so the rule uses the limit that no current machine
+/// exceeds.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [

@@ -23,7 +23,8 @@ pub(super) struct PhaseReport<'a> {
     pub(super) state_at_start: &'a str,
     /// The memory limit of the process, in bytes. `None` without a limit.
     pub(super) memory_limit: Option<u64>,
-    /// The number of bytes of free memory that were written and released before the phase. `None` if this was not done.
+    /// The number of bytes of free memory that were written and released before the phase. `None` if no free memory was
+    /// written.
     pub(super) warm_memory: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,

@@ -20,8 +20,8 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// The name of a hidden subcommand that runs a compaction policy in its own process. This policy never returns a job.
-/// It only serves to measure the overhead of calls.
+/// The name of a hidden subcommand that runs a compaction policy in its own process. This policy never returns a
+/// compaction job, because it only serves to measure the overhead of calls.
 pub const POLICY_COMMAND: &str = "policy-process";
 
 /// Returns the seam of a compaction policy that runs in another process. The other process runs this program.

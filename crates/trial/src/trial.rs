@@ -637,8 +637,8 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the finished fraction of the phase. The result is the finished fraction of the operations or of the
-    /// time, whichever is larger.
+    /// Returns the finished fraction of the phase: the larger of the finished fraction of its operations and the
+    /// elapsed fraction of its time limit.
     fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
         let share =
             |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);

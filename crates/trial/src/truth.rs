@@ -40,7 +40,7 @@ pub(super) struct Checked {
 
 impl Truth {
     /// Prepares for a phase. Before a replay, the function compares the complete content of the store with the expected
-    /// content, because this comparison is not possible after the replay. Returns the first difference.
+    /// content, because this comparison is not possible after the replay. Returns the first difference, if any.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -71,8 +71,8 @@ impl Truth {
         !matches!(self, Self::Unknown)
     }
 
-    /// Compares the kept answers of a phase with the expected answers, and applies the writes of the phase to the
-    /// expected content. For this, the operations of the phase are generated or read again.
+    /// Compares the recorded answers of a phase with the expected answers, and applies the writes of the phase to the
+    /// expected content. The function generates the operations of the phase again, or reads them again from the trace.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,

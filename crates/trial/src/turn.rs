@@ -40,7 +40,7 @@ struct Orders {
     stopped_ns: u64,
 }
 
-/// The CPU time that this process had used at a point in time.
+/// The CPU time that this process had used at one reading of the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     at: Stamp,

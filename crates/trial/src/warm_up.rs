@@ -89,7 +89,7 @@ impl<'a> WarmingUp<'a> {
 
     /// Decides when the warm-up is over. A warm-up with a time ends at this time. A warm-up that waits for a steady
     /// store ends when the store is steady, or at its time limit. For a warm-up with a number of operations, returns at
-    /// once, because the threads end it. Returns early if `phase_is_over` becomes true.
+    /// once, because the threads themselves end such a warm-up. Returns early if `phase_is_over` becomes true.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,

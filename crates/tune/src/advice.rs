@@ -215,9 +215,9 @@ impl Advice {
         }
     }
 
-    /// Returns the largest drift, from the drift of the search on, for which the best design still has the lowest
-    /// robust cost. Returns `None` if the costs per operation are unknown, or if the best design is not the best at the
-    /// drift of the search.
+    /// Returns the largest tested drift of the mix at which the best design still has the lowest robust cost. The test
+    /// begins at the drift of the search. Returns `None` if the costs per operation are unknown, or if another design
+    /// has a lower robust cost at the drift of the search.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

@@ -146,8 +146,9 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the indexes of at most `most` candidates for the next layer. Half of them, rounded up, have the best scores.
-/// The other half are further designs of the Pareto set, and then the best remaining designs.
+/// Returns the indexes of at most `most` candidates for the next layer. Half of these candidates, rounded up, have the
+/// best scores. The rest are further designs of the Pareto set. If the Pareto set has too few designs, the best
+/// remaining designs follow.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

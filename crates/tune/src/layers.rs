@@ -28,7 +28,7 @@ use crate::textbook::textbook;
 /// only the better half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
-/// The axes that affect neither the size of a single SSTable nor the costs of its entries.
+/// The axes whose variants affect neither the size of a single SSTable nor the costs of its entries.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
 /// The state of a search.

@@ -1,5 +1,5 @@
-//! Draws heat maps of the design space. Each field shows the best objective among the designs that have a given value
-//! of each of two factors.
+//! Draws heat maps of the design space. A heat map has two factors as its axes, and each field is a pair of their
+//! values. The field shows the best objective among the designs that have both values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const MOST_VALUES: usize = 24;
 impl Space<'_> {
     /// Draws a heat map for each pair of factors of the design space. A field shows the best design that has both
     /// values and meets the limits. The scores come from the layer that has evaluated the most designs. If several
-    /// layers have evaluated equally many, the last of them is used.
+    /// layers have evaluated equally many designs, the function uses the last of these layers.
     ///
     /// # Errors
     /// A chart cannot be written.

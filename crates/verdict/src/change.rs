@@ -44,8 +44,9 @@ impl Change {
     }
 
     /// Returns the change of `ratio` on the scale `scale`. If `scale` is `None`, the function chooses between factor
-    /// and percentage. The change is a factor if the ratio or an end of the interval is a change by at least [`LARGE`],
-    /// and if all of them have the same direction.
+    /// and percentage. The change is a factor only if two conditions hold. First, the ratio or an end of its confidence
+    /// interval differs from 1 by a factor of at least [`LARGE`]. Second, the ratio and both ends of the interval have
+    /// the same direction: all are increases, or all are decreases.
     fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = interval.filter(has_width);

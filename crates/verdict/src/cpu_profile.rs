@@ -49,7 +49,7 @@ impl CpuProfile {
         self.stacks.total_ns() as f64 / self.operations.max(1) as f64
     }
 
-    /// Returns the CPU time per operation for which one sample stands, in nanoseconds.
+    /// Returns the CPU time per operation that one sample represents, in nanoseconds.
     fn weight(&self) -> f64 {
         self.ns_per_operation() / self.samples.max(1) as f64
     }

@@ -74,8 +74,8 @@ pub struct CellFacts {
 pub struct Contrast {
     /// The paths of all settings in which the configuration and the baseline differ.
     pub settings: Vec<String>,
-    /// The number of settings of lsmbench that one of the two engines can match and the other cannot. 0 if both
-    /// configurations run the same engine.
+    /// The number of lsmbench settings that only one of the two compared engines can match. 0 if both configurations
+    /// run the same engine.
     pub unequal_terms: usize,
     /// Whether the configuration has an ideal variant of a component for which the baseline has an ordinary variant.
     /// The configuration is then only a bound.

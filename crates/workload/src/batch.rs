@@ -7,7 +7,8 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// The next operations of one thread in execution order, with their encoded keys and the source of their values.
+/// The next operations of one thread in execution order, with their encoded keys and the [`Values`] from which their
+/// values come.
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,

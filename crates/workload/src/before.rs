@@ -51,7 +51,7 @@ pub enum WarmUp {
 /// A warm-up that ends when the store is steady: when the measurements of the last `rounds` rounds are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
-    /// Number of last rounds whose measurements are compared, at least 2.
+    /// Number of rounds whose measurements are compared: the last rounds of the warm-up, at least 2.
     pub rounds: u32,
     /// Length of a round in nanoseconds.
     pub round_ns: u64,

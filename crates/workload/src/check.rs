@@ -289,8 +289,8 @@ impl Checker<'_> {
     }
 
     /// Decides whether an answer that differs from the expected answer is still allowed, because the store may drop
-    /// data. The answer of a get is correct if the get found no value, and wrong otherwise. For a scan or a
-    /// multi-get, the result is `None`, because the digest of the answer does not show which entries are missing.
+    /// data. The answer of a get is allowed if the get found no value, and wrong otherwise. For a scan or a multi-get,
+    /// the result is `None`, because the digest of the answer does not show which entries are missing.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,

@@ -11,7 +11,7 @@ pub struct Extent {
     pub keys: u64,
     /// Number of versions that were used. The first version is 1.
     pub versions: u32,
-    /// All keys with an index below this number were removed by single deletes. The next single delete takes the key
+    /// All keys with an index below this number were removed by single deletes. The next single delete removes the key
     /// with this index.
     pub retired: u64,
 }

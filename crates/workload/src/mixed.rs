@@ -17,7 +17,7 @@ pub(crate) const MOST_MEMBERS: u64 = 65_536;
 const WITH_VALUES: [Kind; 5] =
     [Kind::Put, Kind::Insert, Kind::ReadModifyWrite, Kind::Merge, Kind::PutIfAbsent];
 
-/// The kinds of operations that use no drawn key of their own. A batch is one of these kinds, because only its
+/// The kinds of operations that use no drawn key of their own. A batch has no drawn key of its own, because only its
 /// members have keys.
 const WITHOUT_DRAWN_KEY: [Kind; 5] = [Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete, Kind::Batch];
 

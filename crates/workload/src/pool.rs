@@ -26,9 +26,9 @@ const TELLTALE: usize = 8;
 ///
 /// Each period starts with new random bytes, which do not compress. The rest of the period is the filler, whose bytes
 /// are equal in all periods. A compressor replaces each filler by a match, which refers to the filler of an earlier
-/// period. The fraction of filler in a value does not depend on the start or the length of the value. Single values
-/// and blocks of many values therefore have equal compression ratios. Because a match also has a size, the random
-/// part is shorter by the size of a match.
+/// period. The fraction of filler in a value does not depend on the start or the length of the value. Single values and
+/// blocks of many values therefore have equal compression ratios. A match also takes space in the compressed data. The
+/// random part of a period is therefore shorter by the size of a match.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,

@@ -32,7 +32,7 @@ pub struct Replay<'a> {
     requests: u64,
     writes: u64,
     /// The put that the replay executes next, because the last get found nothing. The tuple contains the key of this
-    /// get. The tuple also contains the size of the value, if the trace recorded the size.
+    /// get, and the size of the value if the trace recorded the size.
     fill: Option<(Vec<u8>, Option<u32>)>,
     assumed: Assumed,
 }

@@ -37,8 +37,8 @@ pub struct Shadow {
     may_drop: bool,
 }
 
-/// The source of the values for a range of versions. The range begins after the version `after` and ends before the
-/// range of the next era.
+/// The source of the values for a range of versions. The range begins after the version `after`, and ends at the
+/// version `after` of the next era.
 struct Era {
     after: u32,
     values: Arc<Values>,
@@ -103,8 +103,8 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Registers the source of the values that `phase` writes. Must be called before the writes of the phase are
-    /// applied. Each of these writes has a version above the versions in `from`.
+    /// Registers the source of the values that `phase` writes. Call this function before the writes of the phase are
+    /// applied. Each write of the phase has a version above the versions in `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {

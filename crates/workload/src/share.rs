@@ -5,9 +5,9 @@ use crate::role::Role;
 /// The share of one thread in the work of its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadShare {
-    /// The position of the thread among the threads that execute the same mix, from 0.
+    /// The index of the thread among all threads that execute its mix, from 0.
     pub(crate) place: u32,
-    /// The number of all threads that execute the same mix.
+    /// The number of all threads that execute the mix of this thread.
     pub(crate) of: u32,
     /// The keys that the thread may write. `None` if the thread only reads.
     pub(crate) owned: Option<Ownership>,

@@ -19,7 +19,7 @@ const DEVIATIONS: f64 = 6.0;
 /// A phase that may write a key more than once before a single delete takes the key.
 pub(crate) struct Breach<'a> {
     pub(crate) phase: &'a Phase,
-    /// The TOML key of the phase that causes these writes.
+    /// The TOML key of the phase that causes the writes.
     pub(crate) key: &'static str,
     pub(crate) message: String,
 }

@@ -129,9 +129,9 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. The function `sustains` runs a probe at a rate. It returns the
-    /// measurement, and the name of the condition that the rate misses, or `None` if the rate is sustained. The
-    /// search bisects the logarithms of rates, because rates differ by factors. A rate that fails is tried a second
+    /// Searches for the highest sustained rate. The function `sustains` runs a probe at a rate. The probe returns the
+    /// measurement and the name of the condition that the rate misses. This name is `None` if the rate is sustained.
+    /// The search bisects the logarithms of rates, because rates differ by factors. A rate that fails is tried a second
     /// time, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors

@@ -96,8 +96,8 @@ impl Values {
         self.slice(self.locate(index, version))
     }
 
-    /// Appends a value of `bytes` bytes to `out`, for write number `number` of a replay. The size does not depend on
-    /// the distribution of sizes.
+    /// Appends a value of `bytes` bytes to `out`, for write number `number` of a replay. The value has exactly this
+    /// size, whatever size distribution the settings define.
     pub(crate) fn append_sized(&self, number: u64, bytes: u32, out: &mut Vec<u8>) {
         let mut left = bytes;
         for part in 0.. {

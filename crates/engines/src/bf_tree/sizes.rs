@@ -19,7 +19,8 @@ const MOST_RECORDS: usize = 4096;
 pub(super) struct Sizes {
     pub(super) page: usize,
     pub(super) key: usize,
-    /// The largest record, and the smallest record in `least_record`. A record is a key together with its value.
+    /// The size of the largest record. `least_record` is the size of the smallest record. A record is a key together
+    /// with its value.
     pub(super) record: usize,
     pub(super) least_record: usize,
     pub(super) cache: usize,

@@ -110,7 +110,8 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     Ok(kept)
 }
 
-/// Checks that the version of an engine contains a dot, and that its statistics are plausible for 5,000 entries.
+/// Checks that the version of an engine contains a dot, and that the statistics of a store with 5,000 entries are
+/// plausible.
 fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let store = open(engine, home.path(), &small())?;

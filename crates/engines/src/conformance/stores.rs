@@ -183,8 +183,8 @@ fn one_step(
     }
 }
 
-/// Runs one step in the life of a key that only this function writes, apart from range deletes. An absent key is put.
-/// An existing key is deleted by a single delete, or by an ordinary delete if the store has no single deletes.
+/// Puts a key if it is absent, or deletes the key if it exists. The delete is a single delete, or an ordinary delete if
+/// the store has no single deletes. Apart from range deletes, only this function writes the key.
 fn single_life(
     random: &mut SplitMix64,
     store: &dyn Target,

@@ -86,7 +86,7 @@ const BEHIND_ALL: [u8; 64] = [0xff; 64];
 const LEVEL0_FILES: u64 = 4;
 
 /// The size of level 1 above which a compaction is due, in megabytes. The threshold of each deeper level is ten times
-/// that of the level above.
+/// the threshold of the level above.
 const LEVEL1_MEGABYTES: u64 = 10;
 
 /// A store of `LevelDB`.

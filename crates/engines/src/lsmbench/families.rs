@@ -27,7 +27,8 @@ impl FamiliesStore {
     }
 }
 
-/// The operations on the whole store. Every operation on keys is an error, because it names no [family](Store::family).
+/// The operations on the whole store. Every operation on keys is an error, because an operation on the whole store
+/// names no [family](Store::family).
 impl Target for FamiliesStore {
     fn put(&self, _: &[u8], _: &[u8]) -> Result<(), TargetError> {
         self.unnamed()

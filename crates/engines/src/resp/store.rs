@@ -51,9 +51,9 @@ pub(super) struct RespStore {
     version: String,
     /// Whether the server has the command `TREE`.
     has_tree: bool,
-    /// Whether the store can be compacted: lsmbench has started `lsmbench serve` for it.
+    /// Whether the store can be compacted. The field is true if lsmbench has started `lsmbench serve` for this store.
     compacts: bool,
-    /// Whether the server must save its data when it ends. True if lsmbench starts Redis without a WAL.
+    /// Whether the server must save its data when it ends. The field is true if lsmbench started Redis without a WAL.
     saves: bool,
     /// The server process, if lsmbench started the server for this store.
     process: Mutex<Option<ServerProcess>>,

@@ -10,7 +10,8 @@ use types::MergeOperator;
 use super::api::{Api, Object};
 use crate::symbols::bytes_at;
 
-/// Creates a merge operator of the library. The options object on which the operator is set owns it.
+/// Creates a merge operator of the library. The caller sets the operator on an options object, which then owns the
+/// operator.
 pub(super) fn create(api: &Api, operator: MergeOperator) -> Object {
     let state = Box::into_raw(Box::new(operator)).cast();
     // SAFETY: The callbacks have the signatures of `rocksdb/c.h`, and the library destroys the state once.

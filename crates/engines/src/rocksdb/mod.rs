@@ -102,8 +102,8 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether stores use the library that is linked into this program. True if it is a library of this fork, and
-    /// neither the parameters nor the environment name another library.
+    /// Whether stores use the library that is linked into this program. The result is true if the linked library
+    /// belongs to this fork, and neither the parameters nor the environment name another library.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }

@@ -28,8 +28,8 @@ const VALUE_BYTES: usize = 1024;
 /// The interval between two checks whether background work is running.
 const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 
-/// The number of consecutive checks that must find no background work before it counts as finished. One check is not
-/// enough, because no work runs between the end of a flush and the start of a due compaction.
+/// The number of consecutive checks that must find no background work before the background work counts as finished.
+/// One check is not enough, because no work runs between the end of a flush and the start of a due compaction.
 const IDLE_LOOKS: u32 = 2;
 
 /// The number of consecutive checks that must find no running work while a compaction is reported as pending. Universal

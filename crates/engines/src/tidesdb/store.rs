@@ -24,8 +24,8 @@ type Outcome<T> = tidesdb::Result<T>;
 /// The name of the only column family.
 const DATA: &str = "data";
 
-/// One day in microseconds: a sync interval that is longer than any run. With it, each commit passes its record to the
-/// kernel, and no commit syncs.
+/// One day in microseconds: a sync interval that is longer than any run. With this interval, each commit passes its
+/// record to the kernel, and no commit syncs.
 const DAY_US: u64 = 24 * 3600 * 1_000_000;
 
 self_cell!(

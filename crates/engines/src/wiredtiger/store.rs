@@ -306,8 +306,8 @@ impl Store for WiredTigerStore {
         Some(format!("{major}.{minor}.{patch}"))
     }
 
-    /// Returns empty statistics. The size of the files is no measure of the contents of the store, because changes wait
-    /// in the cache for a checkpoint.
+    /// Returns empty statistics. The size of the files does not show the size of the contents, because changes stay in
+    /// the cache until a checkpoint.
     fn stats(&self) -> EngineStats {
         EngineStats::default()
     }

@@ -12,7 +12,7 @@ pub(super) struct ConditionalSetting {
     pub(super) idle: Option<String>,
 }
 
-/// Returns the conditional settings that a design changes from their defaults. `is_counted` is whether the tree runs in
+/// Returns the conditional settings that a design changes from their defaults. `is_counted` is true if the tree runs in
 /// counted mode.
 pub(super) fn conditional_settings(design: &Design, is_counted: bool) -> Vec<ConditionalSetting> {
     let mut settings = Vec::new();

@@ -10,8 +10,8 @@ use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for a data block, which the target scans and searches. Invariants: a scan ends, and returns at most
 /// as many entries as the block has bytes. If the keys ascend and the backward scan is the reverse of the forward scan,
-/// a search finds the same value as the scan, or none. If ascending entries are encoded again in any format, scans and
-/// searches return them unchanged.
+/// a search for a key finds the value that the scan returned, or no value. If ascending entries are encoded again in
+/// any format, scans and searches return these entries unchanged.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
     about: "a data block, scanned in both directions and searched",

@@ -10,8 +10,8 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for the file `runs.csv`. Invariant: if the rows of an accepted file are written and read again, they
-/// are unchanged.
+/// The fuzz target for the file `runs.csv`. Invariant: the rows of an accepted file are unchanged after they are
+/// written and read again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
     about: "the rows of runs.csv",

@@ -13,7 +13,7 @@ use crate::target::{FuzzTarget, InputForm};
 /// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets of
 /// this module have the same invariants: a store opens or reports the corruption. Each later call returns a result or
 /// an error. If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with
-/// gets. Quarantine and further use also terminate.
+/// gets. The move of corrupt files to the quarantine and later calls of the store also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "an SSTable in a store that is verified, opened, read and written to",
@@ -85,8 +85,8 @@ const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
 
-/// A design option that stores the values of most keys in a blob file. The threshold of 21 bytes selects the values of
-/// keys with at least two digits.
+/// A design option that stores the values of most keys in a blob file. Values of at least 21 bytes are in the blob
+/// file. These are the values of keys with at least two digits.
 const VALUES_APART: &str = "values = { kind = \"blob-files\", threshold = 21 }";
 
 static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".table"));
@@ -227,8 +227,8 @@ impl Host {
     }
 }
 
-/// Returns SSTables of all designs that change the contents of SSTables. All of them can replace the SSTable of the
-/// same host.
+/// Returns SSTables of all designs that change the contents of SSTables. Each of these SSTables can replace the SSTable
+/// of one [`Host`], because all of them have the same file name.
 fn table_seeds() -> Vec<Vec<u8>> {
     let variants = tree::AXES.iter().filter(|axis| TABLE_AXES.contains(&axis.name())).flat_map(|axis| {
         axis.variants().into_iter().map(|variant| format!("{} = \"{}\"", axis.name(), variant.kind))

@@ -11,8 +11,8 @@ use verdict::{EngineTables, MarkdownPage, Targets, keep};
 use crate::cli::EnginesArguments;
 use crate::output::{line, print};
 
-/// Prints the tables of each folder of results, or writes them into a page. With `--check`, returns whether the page
-/// is up to date.
+/// Prints the engine-comparison tables of each results folder, or writes these tables into a Markdown page. With
+/// `--check`, returns whether the page is up to date.
 pub(crate) fn engines(arguments: &EnginesArguments) -> Outcome<bool> {
     if let (Some(page), false) = (&arguments.into, arguments.check) {
         [page, &aside(page)].into_iter().try_for_each(|path| check_file(path))?;

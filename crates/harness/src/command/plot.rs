@@ -21,9 +21,9 @@ const DEPTH: usize = 3;
 /// The name of the folder to which a run moves the results that it replaces.
 const EARLIER: &str = "earlier";
 
-/// Redraws the charts of results folders. A folder that contains results folders stands for all of them. If results
-/// cannot be drawn, the function prints the reason and continues, and returns an error at the end. A single named
-/// results folder that cannot be drawn is an error at once.
+/// Redraws the charts of results folders. If a named folder contains results folders, the function redraws the charts
+/// of each of these folders. If results cannot be drawn, the function prints the reason and continues, and returns an
+/// error at the end. A single named results folder that cannot be drawn is an error at once.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -179,7 +179,8 @@ fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     Ok((path, value))
 }
 
-/// Sets a value in the resolved experiment. In the path, the name of a chart is the name of its file.
+/// Sets a value in the resolved experiment. A path such as `chart.NAME.title` selects a chart: `NAME` is the file name
+/// of the chart without the extension.
 fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let unknown = |names: Vec<String>| {
         Problem::new(format!("--set {}: unknown chart. Valid: {}", path.join("."), names.join(", ")))

@@ -147,8 +147,8 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// Returns the experiment files with claims, in the order of `paths`. A folder stands for all such files in it and in
-/// its subfolders.
+/// Returns the experiment files with claims, in the order of `paths`. For a folder, the function returns all experiment
+/// files with claims in the folder and its subfolders.
 ///
 /// # Errors
 /// A named file has no claims, or no file has claims.
@@ -242,7 +242,7 @@ pub(super) fn missing_run(
 }
 
 /// Returns an experiment with its results, or with the reason why they are missing. If the experiment could not run,
-/// `absent` is this reason.
+/// `absent` contains the reason.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,

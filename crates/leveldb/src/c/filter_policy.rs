@@ -31,7 +31,8 @@ impl Drop for leveldb_filterpolicy_t {
 }
 
 /// Creates a filter policy from functions of a program. A store with such a policy still uses the filter of its design,
-/// and never calls these functions. The reason is that a tree passes hashes instead of keys to filters.
+/// and never calls these functions. The store cannot call these functions, because a tree passes hashes instead of keys
+/// to filters.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

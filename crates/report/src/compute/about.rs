@@ -1,5 +1,5 @@
-//! The inputs of a computation apart from its arguments: the claim for which it runs, and facts about the experiment
-//! and the program.
+//! The inputs of a computation in addition to its arguments: the claim that the computation checks, and facts about the
+//! experiment and the program.
 
 use crate::{Claim, Claims};
 

@@ -113,8 +113,8 @@ pub(super) fn net_rate(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("operations")? / (with.number("seconds")? - with.number("load")?))
 }
 
-/// Computes the factor by which an operation of the last run takes longer than an operation of the first run. The
-/// time of the load is subtracted from both runs.
+/// Computes how many times longer an operation of the last run takes than an operation of the first run. The time of
+/// the load is subtracted from both runs.
 pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let load = with.number("load")?;
     let each = |seconds: &str, operations: &str| -> Result<f64, String> {

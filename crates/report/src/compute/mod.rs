@@ -30,8 +30,8 @@ pub struct Computation {
     pub name: &'static str,
     /// The names of the computation's arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The names of the arguments whose value is a whole list. If any other argument is a list, the list contains one
-    /// element per claim.
+    /// The names of the arguments that take a whole list as their value. A list in any other argument contains one
+    /// element per claim, and the computation for a claim receives only its element.
     pub(crate) lists: &'static [&'static str],
     /// The finding for a claim that contradicts the computation.
     pub force: Force,

@@ -17,7 +17,8 @@ pub(super) struct Books {
     pub(super) levels: RowWriter,
     /// The writer of `slices.csv`. `None` if the trials do not run side by side.
     pub(super) slices: Option<RowWriter>,
-    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
+    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines. Each baseline runs twice
+    /// in a round to measure the noise.
     pub(super) noise: RowWriter,
     /// The fixtures from which trials start.
     pub(super) fixtures: Fixtures,
@@ -41,8 +42,8 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Adds warnings about implausible values of a configuration to the manifest. `marked` contains phases and their
-    /// messages. Returns the warnings that are new.
+    /// Adds warnings about implausible values of a configuration to the manifest. `marked` contains phases and the
+    /// messages about their implausible values. Returns the warnings that the manifest did not contain before.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {

@@ -96,8 +96,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes trials from `finished` if this machine resumes a part. It removes those of a round that another machine
-    /// has not completed, because all trials of a round must run on one machine.
+    /// Removes trials from `finished` if this machine resumes a part. The removed trials belong to a round that another
+    /// machine began but did not complete. This machine runs the whole round again, because all trials of a round must
+    /// run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };

@@ -20,7 +20,7 @@ use crate::progress::{Extent, Progress};
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
-    /// The folder with the data of the trials, which is removed when this value is dropped.
+    /// The folder with the data of the trials. Dropping this value removes the folder.
     _data: DataFolder,
 }
 

@@ -61,7 +61,8 @@ pub enum ProtocolError {
     /// The length of an argument is negative, exceeds the limit, or is not a number.
     #[error("invalid bulk length: {0}")]
     Length(String),
-    /// An argument does not begin with its length. The text is the first byte instead.
+    /// An argument does not begin with the line that states its length. The text is the byte with which the argument
+    /// begins instead.
     #[error("expected '$', got '{0}'")]
     NoLength(String),
     /// An argument is longer than its length prefix states.

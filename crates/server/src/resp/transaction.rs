@@ -16,7 +16,8 @@ use crate::view::{View, fields_of, kind_of};
 /// The size of a batch at which it is written to the tree before the pipeline ends, in bytes.
 const FULL_BYTES: usize = 4 << 20;
 
-/// The number of bytes that count for each operation in a batch, in addition to its key and value.
+/// The number of bytes that each operation adds to the size of its batch, in addition to the bytes of its key and
+/// value.
 const OPERATION_BYTES: usize = 16;
 
 /// The maximum number of hash fields that one batch deletes.

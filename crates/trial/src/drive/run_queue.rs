@@ -1,9 +1,9 @@
 //! Reads the time for which a thread has waited for a CPU.
 //!
-//! The kernel counts the waits of a thread, and another program may take the CPU of the thread at any time. If this
-//! happens between the reading of the clock and the reading of the kernel's count, only one of the two readings
-//! includes the wait. On a busy machine, such a wait is much longer than a short phase. A reading is therefore repeated
-//! until the thread keeps its CPU.
+//! The kernel counts the time for which a thread waits. Another program may take the CPU of the thread between the
+//! reading of the clock and the reading of the kernel's count. Only one of the two readings then includes the wait. On
+//! a busy machine, such a wait is much longer than a short phase. A reading is therefore repeated until the thread
+//! keeps its CPU.
 
 use measure::{Clock, Stamp, probe};
 
@@ -11,7 +11,7 @@ use measure::{Clock, Stamp, probe};
 /// CPU.
 const LONGEST_READING_NS: u64 = 200_000;
 
-/// The maximum number of readings in a row. If all of them are disturbed, the last reading counts.
+/// The maximum number of readings in a row. If another program disturbs all of these readings, the last reading counts.
 const MOST_READINGS: usize = 8;
 
 /// One reading of the kernel's count, with the time at which it was taken.
@@ -45,8 +45,8 @@ impl RunQueueReading {
     }
 
     /// Returns the time for which the thread waited for a CPU before the time `end`, in nanoseconds. `before` is the
-    /// count of an earlier reading, and `end` is shortly before this reading. `None` if one of the two counts is
-    /// unknown.
+    /// waiting time from an earlier reading, and `end` is shortly before this reading. Returns `None` if one of the two
+    /// waiting times is unknown.
     ///
     /// If the time since `end` is longer than an undisturbed reading, the function assumes that the thread has waited
     /// since `end`, and subtracts this time.

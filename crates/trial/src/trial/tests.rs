@@ -39,7 +39,7 @@ enum Lie {
     /// A delete that has no effect. No answer of the phase reveals the lost delete, so only the check of the final
     /// content detects it.
     Delete,
-    /// A store that loses its first key when the store is opened again. A copy of the store also lacks the first key.
+    /// The store loses its first key when the store is opened again. A copy of the store also lacks the first key.
     Opening,
 }
 

@@ -1,6 +1,6 @@
 //! The report of a comparison of base results with new results. Each value that both results contain gets a verdict.
-//! The report also lists the values that only one of them contains. In identifiers, "sides" means the base results and
-//! the new results.
+//! The report also lists the values that are missing from the base results or from the new results. In identifiers,
+//! "sides" means the base results and the new results.
 
 use measure::{
     Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
@@ -302,9 +302,10 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value between separate sessions. If an exact counter is equal in all of several trials of each side, the
-/// counter also has no noise between sessions, and the function compares single values. In all other cases, the
-/// function compares the medians of the sessions.
+/// Compares a value between separate sessions. An exact counter may have the same value in every trial of the base
+/// results, and also in every trial of the new results. With at least two trials each, such a counter has no noise
+/// between sessions, so the function compares single values. In all other cases, the function compares the medians of
+/// the sessions.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),

@@ -35,9 +35,9 @@ pub(super) struct DifferentSettings {
 }
 
 impl DifferentSettings {
-    /// Returns the settings in which two runs of one experiment differ. A key that only one of the two versions of
-    /// lsmbench knows is not a difference. The seed of a timed run is not a difference either. Returns no differences
-    /// for golden files, because they contain no settings.
+    /// Returns the settings in which two runs of one experiment differ. The two runs may come from different versions
+    /// of lsmbench. A key that only one of these versions knows is not a difference. The seed of a timed run is not a
+    /// difference either. Returns no differences for golden files, because they contain no settings.
     pub(super) fn between(base: &Manifest, new: &Manifest) -> Self {
         let parsed = [base, new].map(|side| side.resolved.parse::<Table>());
         let [Ok(one), Ok(other)] = parsed else { return Self::default() };

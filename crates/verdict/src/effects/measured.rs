@@ -35,8 +35,8 @@ pub struct Effects {
     /// The reason why the effects of factors cannot be computed; `None` if the effects can be computed.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
-    /// For each configuration, the index of another configuration that dominates this one. `None` for a configuration
-    /// on the Pareto front.
+    /// For each configuration, the index of a configuration that dominates it. `None` for a configuration on the Pareto
+    /// front.
     pub(super) dominated: Vec<Option<usize>>,
 }
 
@@ -171,8 +171,8 @@ impl Effects {
     }
 }
 
-/// Repeats a single value as the values of two trials. The ranking needs at least two trials, but one trial of an exact
-/// counter is already conclusive.
+/// Repeats a single value as the values of two trials. The ranking needs at least two trials. For an exact counter, one
+/// trial is enough, because every trial would give the same value.
 fn twice(sample: &Sample) -> Sample {
     match sample.blocks[..] {
         [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),

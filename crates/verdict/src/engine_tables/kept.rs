@@ -9,9 +9,9 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Copies the rows of a run, and the rows of the second trials of its baseline, into a new folder in `below`. The new
-/// folder has the name of the experiment. If the folder exists, the copy replaces the older copy. Returns the path of
-/// the new folder.
+/// Copies the rows of a run into a new folder in `below`. Also copies the rows of the baseline's second trials, which
+/// measure the noise. The new folder has the name of the experiment. If the folder exists, the copy replaces the older
+/// copy. Returns the path of the new folder.
 ///
 /// # Errors
 /// Returns an error if the results cannot be read, if the name of the experiment cannot be the name of a folder, or if

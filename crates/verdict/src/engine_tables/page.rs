@@ -125,8 +125,9 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// Formats a field of the throughput table. The field of the baseline is its throughput. The field of another line
-    /// is the speedup of the baseline over this line, or the throughput of this line if there is no speedup.
+    /// Formats a field of the throughput table. The field of the baseline is its throughput. The field of any other
+    /// line is the speedup of the baseline over that line. If the speedup is unknown, the field is the throughput of
+    /// that line.
     fn rate(&self, line: &Line, heading: &Heading) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();

@@ -1,6 +1,6 @@
 //! Notes about possible causes of a difference. The notes name three kinds of causes: the counters that differ most,
-//! the time in which threads waited for a CPU, and the CPU time if the verdict on it disagrees with the verdict on the
-//! metric.
+//! the time in which threads waited for a CPU, and the CPU time, if the verdict on the CPU time disagrees with the
+//! verdict on the judged metric.
 
 use measure::{Comparison, Criteria, Ranked, Verdict, compare};
 use results::{Better, Interleaving, Unit, columns as c};

@@ -8,7 +8,8 @@ use super::counter::counter;
 use super::judged::Judged;
 use crate::words::{quoted, shown};
 
-/// The smallest count for which a difference of one event is at most 1 %.
+/// The smallest count that verdicts print only as a percentage. From this count on, a difference of one event is at
+/// most 1 %.
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {

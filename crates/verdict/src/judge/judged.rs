@@ -52,7 +52,7 @@ pub(super) struct Judged<'a> {
     pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 for a value that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons whose p-values are corrected together.
+    /// The number of comparisons in the family: all comparisons whose p-values are corrected together.
     pub(super) family: usize,
     /// Configurations without a value, although all their answers were right.
     pub(super) unmeasured: Vec<&'a str>,
@@ -92,7 +92,8 @@ struct Rows<'a> {
     judged: TrialRows<'a>,
     /// Rows of all operations of the phase.
     whole: TrialRows<'a>,
-    /// Rows of the second trials of baselines, for the judged phase and kind of operation.
+    /// Rows of the second trials of baselines, for the judged phase and kind of operation. A baseline runs twice in a
+    /// round to measure the noise.
     again: TrialRows<'a>,
 }
 
@@ -142,6 +143,7 @@ impl Entry<'_> {
 
 impl<'a> Judged<'a> {
     /// Judges the configurations of a group by one metric. `noise` contains the rows of the second trials of baselines.
+    /// A baseline runs twice in a round to measure the noise.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
         (runs, noise, looks): (&Table, &Table, &[Look]),
@@ -286,8 +288,9 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Compares values that have a confidence interval over trials or over seeds. In a run with a time budget, each
-/// candidate is judged at the significance level of its last look.
+/// Compares values that have a confidence interval over trials or over seeds. A run with a time budget evaluates its
+/// verdicts repeatedly, and each evaluation (look) has its own significance level. Each candidate is judged at the
+/// level of its last look.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -302,7 +305,7 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
 }
 
 /// Compares exact values, which are equal in every trial. If the values come from only one seed and depend on its
-/// random draws, only a difference larger than chance counts.
+/// random draws, the verdict reports only a difference that is larger than chance would cause.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
@@ -380,9 +383,10 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
 }
 
 /// Returns the default metric of the verdict. The default is the first `y` column of a chart of which higher or lower
-/// values are better. If no chart has such a column, the default depends on the experiment. It is the default metric of
-/// the component, the throughput of a timed workload, or the write amplification of a counted workload. If the judged
-/// phase has no value of the default metric, the function returns the first metric of a fallback list that has a value.
+/// values are better. If no chart has such a column, the default depends on the experiment. The default is then the
+/// default metric of the component, the throughput of a timed workload, or the write amplification of a counted
+/// workload. If the judged phase has no value of the default metric, the function returns the first metric of a
+/// fallback list that has a value.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

@@ -143,10 +143,10 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment. `runs` contains its rows, and `noise` contains the rows of the second trials of baselines.
-    /// `looks` contains the evaluations of the verdicts during a run with a time budget. Components are compared only
-    /// at equal values of the other swept paths, so each combination of these values has a verdict. The p-values are
-    /// corrected for the number of comparisons in all verdicts.
+    /// Judges an experiment. `runs` contains its rows, and `noise` contains the rows of the second trials of baselines,
+    /// which measure the noise. If the run has a time budget, `looks` contains the evaluations of the verdicts during
+    /// the run. Components are compared only at equal values of the other swept paths, so each combination of these
+    /// values has a verdict. The p-values are corrected for the number of comparisons in all verdicts.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,

@@ -60,7 +60,8 @@ impl Prices {
         value.map_or_else(String::new, |value| shown(value, unit))
     }
 
-    /// Returns whether two configurations with these costs are comparable, because at least one cost is about equal.
+    /// Returns whether two configurations with these costs are comparable, which means that at least one cost is about
+    /// equal in both.
     pub(super) fn are_comparable(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }

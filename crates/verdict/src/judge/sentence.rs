@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The sentence "no difference" names the limit within which the differences lie. This is the largest limit that the
-/// sentence can name, as a fraction.
+/// The largest limit that the sentence "no difference" can name, as a fraction. The sentence names the limit within
+/// which all differences lie.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.
@@ -479,8 +479,8 @@ impl Judged<'_> {
         self.is_exact
     }
 
-    /// Returns a sentence that states how far a difference of exact values can be generalized. Returns an empty text if
-    /// the values have a confidence interval.
+    /// Returns a sentence that states whether exact values come from one seed or are equal with several seeds. Returns
+    /// an empty text if the values have a confidence interval.
     fn exactness(&self) -> String {
         match (self.is_exact(), self.seeds) {
             (false, _) => String::new(),

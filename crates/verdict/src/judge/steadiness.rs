@@ -17,7 +17,7 @@ pub(super) struct Steadiness {
     pub(super) unsteady: u64,
     /// The names of the values that were not steady in at least one trial, such as the throughput.
     unsteady_in: BTreeSet<String>,
-    /// The number of trials whose warm-up ended before the store was steady.
+    /// The number of trials in which the store was not yet steady at the end of the warm-up.
     never: u64,
 }
 

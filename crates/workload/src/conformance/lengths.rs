@@ -46,8 +46,8 @@ fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks that the announced mean is a possible length, and that the announced mean differs from the mean of drawn
-/// lengths by at most 5 % of the announced mean plus 1.
+/// Checks that the announced mean is a possible length. Also checks that the announced mean and the mean of drawn
+/// lengths differ by at most 5 % of the announced mean plus 1.
 fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
     let drawn: f64 = bits().map(|bits| f64::from(subject.lengths.length(bits))).sum();
     let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());

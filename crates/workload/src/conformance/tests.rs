@@ -1,5 +1,5 @@
-//! Tests of the invariants with non-default parameters and with canaries, each of which breaks one invariant. The
-//! tests also compare drawn keys with exact probabilities.
+//! Tests of the invariants with non-default parameters and with canaries. A canary is a deliberately wrong
+//! implementation that breaks one invariant. The tests also compare drawn keys with exact probabilities.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -225,7 +225,8 @@ fn format(label: &str) -> Arc<dyn KeyFormat> {
     FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
-/// A key format that encodes wrong keys. The function maps each key to the key whose bytes the format writes instead.
+/// A key format that encodes wrong keys. The function `F` maps each key to another key, and the format writes the bytes
+/// of that other key.
 struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {

@@ -75,7 +75,7 @@ impl KeyDistribution for Exponential {
 }
 
 /// Sampler of one thread. As in YCSB, the distribution is scaled to the number of keys at the start of the phase. If
-/// no key has the drawn age, the sampler draws another age.
+/// the drawn age is larger than the age of the oldest key, the sampler draws another age.
 struct Sampler {
     mean: f64,
 }

@@ -36,7 +36,8 @@ impl KeyDistribution for YcsbCore {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Returns the shares of the existing keys. The one additional key to which items are hashed is not included.
+    /// Returns the shares of the existing keys. The generator hashes items to one more key than exists, and the result
+    /// does not include this additional key.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys >= MOST_KEYS {

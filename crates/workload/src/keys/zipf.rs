@@ -50,8 +50,7 @@ struct Slot {
 struct Bucket {
     first: u64,
     width: u64,
-    /// If the second random number of a draw is at most this threshold, the draw is kept, whatever rank of the bucket
-    /// was drawn.
+    /// If the second random number of a draw is at most this threshold, the draw is kept for every rank of the bucket.
     squeeze: u64,
 }
 
@@ -94,8 +93,8 @@ impl Zipf {
         }
     }
 
-    /// Returns whether a draw of `rank` is kept whose second random number `thinning` is above the threshold of the
-    /// bucket.
+    /// Returns whether a draw of `rank` is kept. `thinning` is the second random number of the draw, and is above the
+    /// threshold of the bucket.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)

@@ -317,8 +317,8 @@ impl MixedStream {
         Operation { count, span, backward, ..self.rare(kind, key, existing, values) }
     }
 
-    /// Returns the result of [`single`](Self::single) for a present key. The compiler generates this rare code only
-    /// once.
+    /// Returns the result of [`single`](Self::single) for a present key. The compiler then generates the code of this
+    /// rare case only once, instead of at every call.
     #[inline(never)]
     fn rare(&mut self, kind: Kind, key: u64, existing: u64, values: &Values) -> Operation {
         self.single(kind, key, false, existing, values)
@@ -439,8 +439,8 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns a key that the operation may access. If the operation writes and `key` belongs to another thread, the
-    /// result is another key of this thread. Otherwise, the result is `key`.
+    /// Returns a key that the operation may access. Only one thread may write a key. If the operation writes and `key`
+    /// belongs to another thread, the result is a key of this thread instead. Otherwise, the result is `key`.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {

@@ -37,8 +37,8 @@ const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 const MULTI_GET: u8 = 13;
 
-/// The field set of a record is a bit set of the fields that the payload contains. This constant and the following
-/// constants are positions of bits in this set.
+/// The position of a bit in the field set of a record. The field set is a bit set of the fields that the payload
+/// contains. The following constants are also positions of such bits.
 const WRITE_BATCH: u32 = 1;
 const GET_FAMILY: u32 = 2;
 const GET_KEY: u32 = 3;

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
-/// Tag of a delete in the default column family. The tag of a write is the kind of the write. With a tag whose name
-/// begins with `FAMILY`, the number of a column family follows the tag. This constant and the following constants are
+/// Tag of a delete in the default column family. The tag is the byte with the kind of a write, as RocksDB defines it.
+/// After a tag whose name begins with `FAMILY`, the number of a column family follows. The following constants are also
 /// tags of RocksDB.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;

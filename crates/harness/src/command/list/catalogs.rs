@@ -127,7 +127,8 @@ impl Listed {
 }
 
 impl ListedVariant {
-    /// Returns the limits of the variant in brackets, such as ` [ideal bound]`. Returns an empty text if it has none.
+    /// Returns the remarks on the variant in brackets, such as ` [ideal bound]`. Returns an empty text for a variant
+    /// without remarks.
     pub(super) fn remarks(&self) -> String {
         let oracle = self.oracle.then(|| "ideal bound".to_owned());
         let remarks: Vec<String> =

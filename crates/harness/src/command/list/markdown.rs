@@ -74,7 +74,7 @@ pub(super) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-/// Converts a doc comment to one line of plain Markdown. A link to an item of the program becomes the name of the
+/// Converts a doc comment to one line of plain Markdown. A link to an item of the source code becomes the name of the
 /// item.
 pub(super) fn plain(doc: &str) -> String {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! An experiment of a report, together with its results.
+//! An experiment that a report evaluates, together with its results.
 
 use experiment::Experiment;
 use results::{Folder, Manifest, Table};

@@ -66,7 +66,7 @@ impl Published {
 
     /// Returns whether the existing copy of an experiment must stay, because the new results lack rows of this copy:
     /// the experiment did not run, or some of its engines are not installed. A copy of another version of the
-    /// experiment, or of another size, is replaced. Prints which of both happens.
+    /// experiment, or of another size, is replaced. Prints whether the existing copy stays or is replaced.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));

@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub(super) subject: StoreKind,
 }
 
-/// The result of a job, in the form in which the table shows it.
+/// The result of a job as text, for the table of results.
 pub(super) struct Report {
     pub(super) counts: Vec<u64>,
     pub(super) findings: Findings<String>,

@@ -23,8 +23,8 @@ use types::{Outcome, PlatformPart, Problem};
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The columns that must not grow, by their indexes in [`COLUMNS`]. The number next to an index is the largest
-/// allowed rise of the column in the second half of the samples, as a fraction of its mean.
+/// The columns that must not grow. Each entry contains the index of a column in [`COLUMNS`] and the largest allowed
+/// rise of this column in the second half of the samples. The rise is a fraction of the mean of the column.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
 /// A rise is significant if it exceeds this number of standard errors.

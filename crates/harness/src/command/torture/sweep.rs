@@ -93,8 +93,8 @@ struct Sweep {
     unbroken: Duration,
 }
 
-/// The reproducible values of the rows of a run. The key consists of the cell, the trial, the phase and the
-/// operation.
+/// The reproducible values of the rows of a run. The key of a row consists of the number of its configuration, its
+/// trial, its phase and its operation.
 type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 
 impl Sweep {

@@ -42,8 +42,8 @@ fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Openi
     Ok((engine, Opening::new(&orders.directory, &design)))
 }
 
-/// Returns which commits a store of the engine accepts: whether it writes batches atomically, and its maximum size of
-/// values.
+/// Returns which commits a store of the engine accepts: whether the store writes batches atomically, and the maximum
+/// size of its values.
 fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
     CommitLimits {
         has_batches: engine.writes_batches_atomically(),

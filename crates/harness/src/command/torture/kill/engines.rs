@@ -209,7 +209,8 @@ impl EngineVictim {
     }
 
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
-    /// acknowledged commits, and the number of them that the store lost, or the violation.
+    /// acknowledged commits and the number of acknowledged commits that the store lost. If the check finds a violation
+    /// of an invariant, returns the violation instead of the number.
     ///
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.

@@ -32,7 +32,7 @@ pub(super) struct TreeOrders {
     pub(super) from: Commits,
 }
 
-/// The arguments of a process that writes to a store of an engine, or checks it.
+/// The arguments of a process that writes to a store of an engine, or checks such a store.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EngineOrders {
     /// The label of the engine.

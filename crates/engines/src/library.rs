@@ -1,6 +1,9 @@
 //! Finds the shared libraries of other engines, and examines their files without running their code.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use memchr::memmem;
 use object::{Architecture, Object, ObjectSection, ObjectSymbol};
@@ -32,6 +35,14 @@ const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Compiler flags that indicate an optimized build.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
+
+/// A library that this process has examined: the environment variable of its engine, its path, its size in bytes, and
+/// the time of its last change.
+type Examined = (&'static str, PathBuf, u64, SystemTime);
+
+/// The identities of all examined libraries. To examine a library, lsmbench searches its whole machine code, and every
+/// load of an experiment identifies every engine.
+static IDENTITIES: Mutex<BTreeMap<Examined, Identity>> = Mutex::new(BTreeMap::new());
 
 impl Wanted {
     /// Whether the user names a library, by `given` or by the environment variable.
@@ -93,9 +104,28 @@ impl Wanted {
     /// The file does not exist, is not a shared library, or lacks a function that the adapter calls.
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
+        let unreadable =
+            |error| Missing::NotThis { path: path.clone(), reason: format!("{error}; {}", self.advice) };
+        let metadata = std::fs::metadata(&path).map_err(unreadable)?;
+        let changed = metadata.modified().map_err(unreadable)?;
+        let examined = (self.variable, path.clone(), metadata.len(), changed);
+        let identities = || IDENTITIES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = identities().get(&examined) {
+            return Ok(known.clone());
+        }
+        let bytes = std::fs::read(&path).map_err(unreadable)?;
+        let identity = self.examine(path, &bytes)?;
+        identities().insert(examined, identity.clone());
+        Ok(identity)
+    }
+
+    /// Identifies the library at `path` from the content of its file.
+    ///
+    /// # Errors
+    /// The file is not a shared library, or lacks a function that the adapter calls.
+    fn examine(&self, path: PathBuf, bytes: &[u8]) -> Result<Identity, Missing> {
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
-        let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
-        let file = object::File::parse(&*bytes).map_err(|error| {
+        let file = object::File::parse(bytes).map_err(|error| {
             not_this(format!("the file is not a shared library: {error}; {}", self.advice))
         })?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);

@@ -600,9 +600,8 @@ impl Drop for Range<'_> {
 /// Probes the range filter of a run under two conditions: exactly one SSTable of the run overlaps the range, and the
 /// range has a lower and an upper bound. Otherwise, probes no filter and returns `None`.
 ///
-/// If several SSTables overlap the range, a probe cannot help. Such a range is certainly not empty: it includes the
-/// largest key of the first of these SSTables. A range without a lower or an upper bound almost certainly contains a
-/// key.
+/// If several SSTables overlap the range, a probe cannot help, because the range includes the largest key of the first
+/// of these SSTables. A range without a lower or an upper bound almost certainly contains a key.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,

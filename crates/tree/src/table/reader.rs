@@ -200,8 +200,7 @@ impl Table {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Returns whether the table can contain the key only in its range tombstones: the table has range tombstones, and
-    /// the key is outside the key range of its entries.
+    /// Returns whether the table has range tombstones, and the key is outside the key range of its entries.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
@@ -357,8 +356,7 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`], the result of
-    /// the lookup.
+    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`].
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);

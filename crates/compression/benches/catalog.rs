@@ -55,7 +55,7 @@ fn decompress_stored(criterion: &mut Criterion) {
         let mut out = vec![0; BLOCK_BYTES];
         group.bench_function(label, |bencher| {
             bencher.iter(|| {
-                decompress(tag, black_box(&stored), &mut out).expect("a codec can decompress its own output")
+                decompress(tag, black_box(&stored), &mut out).expect("a codec can decompress its own output");
             });
         });
         assert_eq!(out, block, "decompression did not restore the block");

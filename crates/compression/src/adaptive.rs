@@ -102,9 +102,7 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
             return Err(format!("margin is {margin}; it must be a share from 0 to below 1"));
         }
         if period == 0 {
-            return Err(
-                "period is 0; it must be at least 1, which tries both codecs on every block".to_owned()
-            );
+            return Err("period is 0; it must be at least 1".to_owned());
         }
         Ok(Box::new(Adaptive::new(margin, period, [light.build()?, dense.build()?])))
     }

@@ -41,7 +41,7 @@ const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 type Examined = (&'static str, PathBuf, u64, SystemTime);
 
 /// The identities of all examined libraries. To examine a library, lsmbench searches its whole machine code, and every
-/// load of an experiment identifies every engine.
+/// load of an experiment identifies the engine of each configuration.
 static IDENTITIES: Mutex<BTreeMap<Examined, Identity>> = Mutex::new(BTreeMap::new());
 
 impl Wanted {
@@ -294,6 +294,18 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();
         assert!(error.contains("does not export the function no_such_function; build it"), "{error}");
+    }
+
+    #[test]
+    fn a_library_that_was_replaced_is_examined_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("libown.so");
+        std::fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+        let first = NONE.identify(path.to_str().unwrap()).unwrap();
+        assert_eq!(NONE.identify(path.to_str().unwrap()).unwrap(), first);
+        std::fs::write(&path, "no library").unwrap();
+        let error = NONE.identify(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("libown.so: the file is not a shared library"), "{error}");
     }
 
     #[test]

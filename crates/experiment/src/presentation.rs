@@ -20,6 +20,10 @@ use super::wording;
 pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
+/// The valid values of `verdict.threshold`, as fractions. Verdicts print percentages with one decimal, so they cannot show
+/// a smaller threshold.
+const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.001..=0.5;
+
 impl VerdictSpec {
     /// Returns an error if a name in the table `[verdict]` is unknown. The error is the key with the unknown name, and
     /// a sentence.
@@ -46,8 +50,9 @@ impl VerdictSpec {
                            only with itself; remove a path from within";
             return Err(("within", message.to_owned()));
         }
-        if let Some(threshold) = self.threshold.filter(|value| !(*value > 0.0 && *value <= 1.0)) {
-            let message = format!("{threshold} is not above 0 and at most 1; to set 1 %, use 0.01");
+        if let Some(threshold) = self.threshold.filter(|value| !THRESHOLDS.contains(value)) {
+            let (least, most) = (THRESHOLDS.start(), THRESHOLDS.end());
+            let message = format!("{threshold} is not from {least} to {most}; to set 1 %, use 0.01");
             return Err(("threshold", message));
         }
         let mut baselines: Vec<String> =

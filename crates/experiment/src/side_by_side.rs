@@ -38,7 +38,7 @@ fn obstacle(phase: &Phase) -> Option<String> {
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
         _ if phase.rate != Rate::Closed => {
-            Some(format!("phase {name} sets a rate, but slices need a closed loop"))
+            Some(format!("phase {name} sets a rate; this plan supports only phases without a rate"))
         }
         _ if is_timed_warm_up => Some(format!(
             "the warm-up of phase {name} ends after a time, so its number of operations may differ between \
@@ -50,9 +50,7 @@ fn obstacle(phase: &Phase) -> Option<String> {
         Work::Roles(_) => Some(format!(
             "phase {name} has roles, whose numbers of operations may differ between configurations"
         )),
-        Work::Replay(_) => {
-            Some(format!("phase {name} replays a trace, which lsmbench cannot divide into slices"))
-        }
+        Work::Replay(_) => Some(format!("phase {name} replays a trace, which this plan does not support")),
         Work::Load(_) | Work::Mixed(_) | Work::Step(_) => None,
     }
 }

@@ -27,8 +27,9 @@ pub(crate) struct VerdictSpec {
     /// except the kind of the component. In a comparison of engines, the default is a list of all swept paths of the
     /// workload.
     pub(crate) within: Option<Vec<String>>,
-    /// Smallest relative difference that counts as a change, above 0 and at most 1: `0.01` means 1 %. A verdict ignores
-    /// smaller differences. The default is 0.02. If the noise floor is larger, the verdict uses the noise floor.
+    /// Smallest relative difference that counts as a change, from 0.001 to 0.5: `0.01` means 1 %. A verdict ignores
+    /// smaller differences. The default is 0.02. If the noise floor or the precision of a rate search is larger, the
+    /// verdict uses the larger value. `lsmbench compare`, `lsmbench check` and `lsmbench tune` always use 0.02.
     pub(crate) threshold: Option<f64>,
 }
 

@@ -26,8 +26,8 @@ pub(crate) struct InlineKey<'a> {
 /// The bytes of a key after its head.
 #[derive(Clone, Debug)]
 enum Rest<'a> {
-    /// The bytes of a short key after its head. The fields are in the order of the key: `middle` (16 bytes), `low` (4
-    /// bytes) and `last` (2 bytes).
+    /// The bytes of a short key after its head. In key order, these bytes are in `middle` (16 bytes), `low` (4 bytes)
+    /// and `last` (2 bytes).
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
     /// All bytes of a long key, including the head, so that the key is available as a byte slice.
     Owned(Box<[u8]>),

@@ -374,8 +374,8 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
         let Some(distribution) = key_distribution(mixed).filter(|_| draws) else { continue };
         if of_writes.is_some_and(|other| other != distribution) {
             return Err(Problem::new(format!(
-                "phase \"{}\" writes keys from another distribution than an earlier phase; a simulation of \
-                 this size supports only one distribution",
+                "phase \"{}\" writes keys from another distribution than an earlier phase; the simulation \
+                 of expected values supports only one distribution",
                 phase.name
             )));
         }

@@ -109,7 +109,7 @@ impl fmt::Display for Check {
             Self::Stops => "writes are acknowledged after a failed sync",
             Self::Panic => "a call panicked",
             Self::Told => "verify does not report all corruption",
-            Self::Named => "the error about corruption does not name the file",
+            Self::Named => "the corruption error does not name the corrupt file",
             Self::Answer => "a corrupt store returns wrong data instead of an error",
             Self::Quarantine => "the intact part of a corrupt store is not usable",
             Self::Unchanged => "verify changes the store",

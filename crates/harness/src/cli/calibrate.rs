@@ -33,7 +33,7 @@ pub(crate) struct CalibrateArguments {
         value_parser = ["mean_ns", "busy_ns", "cpu_seconds", "p50_ns"]
     )]
     pub(crate) metric: Vec<String>,
-    /// Ignore measured differences below this percentage (0.1 to 100)
+    /// Ignore measured differences below this percentage (0.1 to 50)
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub(crate) threshold: f64,
     /// Judge each run after these numbers of trials

@@ -17,7 +17,7 @@ use crate::output::{line, print};
 const MOST_PERCENT: f64 = 300.0;
 
 /// The largest percentage that `--threshold` accepts.
-const MOST_THRESHOLD: f64 = 100.0;
+const MOST_THRESHOLD: f64 = 50.0;
 
 /// Compares trees with equal speed, and trees of which one has a known slowdown. Prints a table with the fraction of
 /// comparisons that had each verdict.

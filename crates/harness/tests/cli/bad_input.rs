@@ -113,11 +113,11 @@ const UNKNOWN: &[Case<'_>] = &[
         &["no parameter \"x\""],
     ),
     ("size", "sise", 6, &["block has no option \"sise\"; did you mean \"size\"?"]),
-    ("insert", "inserts", 9, &["no \"inserts\"; did you mean \"insert\"?"]),
-    ("operations", "opertions", 13, &["no \"opertions\"; did you mean \"operations\"?"]),
-    ("absent", "abesnt", 16, &["no \"abesnt\"; did you mean \"absent\"?"]),
+    ("insert", "inserts", 9, &["no key \"inserts\"; did you mean \"insert\"?"]),
+    ("operations", "opertions", 13, &["no key \"opertions\"; did you mean \"operations\"?"]),
+    ("absent", "abesnt", 16, &["no key \"abesnt\"; did you mean \"absent\"?"]),
     ("mix  ", "mxi  ", 14, &["a phase has no key \"mxi\"; did you mean \"mix\"?"]),
-    ("put =", "putt =", 14, &["no \"putt\"; did you mean \"put\"?"]),
+    ("put =", "putt =", 14, &["no key \"putt\"; did you mean \"put\"?"]),
     ("zipfian", "zipfain", 15, &["no variant \"zipfain\"; did you mean \"zipfian\"?"]),
     ("\"fixed\"", "\"fixd\"", 10, &["\"fixd\"; did you mean \"fixed\"?"]),
     (
@@ -276,7 +276,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
     ("absent     = 0.5", "threads = 0", 16, &["threads is 0; it must be between 1 and"]),
     ("absent     = 0.5", "rate = 0", 16, &["rate is 0; write \"closed\""]),
     ("absent     = 0.5", "rate = 1e30", 16, &["operations per second must be between 0.0001 and 1000000000"]),
-    ("absent     = 0.5", "rate = { p98 = \"1ms\" }", 16, &["no \"p98\"; did you mean \"p99\"?"]),
+    ("absent     = 0.5", "rate = { p98 = \"1ms\" }", 16, &["no key \"p98\"; did you mean \"p99\"?"]),
     ("absent     = 0.5", "rate = { p99 = \"0s\" }", 16, &["p99 is 0; it must be above 0"]),
     (
         "absent     = 0.5",
@@ -460,7 +460,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),
         (
             &["--set", "design.bloom=none"],
-            "--set design.bloom: the sweep already sets this path, so a single value has no effect",
+            "--set design.bloom: the sweep already contains values for this path, so a single value has no effect",
         ),
         (&["--set", "design.wal"], "expected path=value"),
         (

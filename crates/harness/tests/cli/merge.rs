@@ -260,7 +260,7 @@ fn parts_that_are_not_there_say_how_to_run_them() {
     let answer = bench.run(&["run", "small.toml", "--part", "1/3", "--out", "parts"]);
     assert_eq!(answer.code, Some(2));
     assert!(
-        answer.err.contains("another part, another experiment or another program than part 1/3"),
+        answer.err.contains("has results that do not belong to part 1/3 of this experiment"),
         "{}",
         answer.err
     );

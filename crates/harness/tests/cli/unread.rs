@@ -124,7 +124,10 @@ fn a_setting_that_needs_other_settings_is_a_warning_without_them() {
             nice,
             "design.threads.compaction_nice: this setting has no effect: with threads.background = \"shared\", one",
         ),
-        (reserved, "design.stall.reserve_wal: this setting has no effect: wal = \"sync\" syncs the WAL; use"),
+        (
+            reserved,
+            "design.stall.reserve_wal: this setting has no effect: lsmbench reserves space only for a WAL that it",
+        ),
         (
             culled,
             "design.bloom: this setting has no effect: with culling = \"chucky\", gets use an index of all \

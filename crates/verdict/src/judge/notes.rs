@@ -17,8 +17,7 @@ impl Judged<'_> {
         notes.extend(self.difference_note());
         notes.extend(self.noise.map(|noise| {
             format!(
-                "Noise floor {} ({} vs itself); smaller changes are ignored. A change of {} is detected \
-                 with 80% power.",
+                "Noise floor {} ({} vs itself); smaller changes are ignored. Detected with 80% power: {}.",
                 percent(noise.floor),
                 quoted(&self.entries[0].sample.name),
                 percent(noise.detectable)

@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(error.key.as_deref(), Some("tehta"));
         assert_eq!(
             error.message,
-            "the distribution has no \"tehta\"; did you mean \"theta\"? Valid: share, theta"
+            "the distribution has no key \"tehta\"; did you mean \"theta\"? Valid: share, theta"
         );
     }
 
@@ -185,7 +185,7 @@ mod tests {
         let mut spelling = Spelling::new(toml::from_str("size = 1").unwrap());
         assert_eq!(spelling.forbid("warm_up", "there is none"), Ok(()));
         assert_eq!(spelling.take("share"), None);
-        assert_eq!(spelling.finish("a load").unwrap_err().message, "a load has no \"size\"; Valid: share");
+        assert_eq!(spelling.finish("a load").unwrap_err().message, "a load has no key \"size\"; Valid: share");
         let mut spelling = Spelling::new(toml::from_str("warm_up = 1").unwrap());
         assert_eq!(
             spelling.forbid("warm_up", "there is none").unwrap_err().message,

@@ -185,7 +185,10 @@ mod tests {
         let mut spelling = Spelling::new(toml::from_str("size = 1").unwrap());
         assert_eq!(spelling.forbid("warm_up", "there is none"), Ok(()));
         assert_eq!(spelling.take("share"), None);
-        assert_eq!(spelling.finish("a load").unwrap_err().message, "a load has no key \"size\"; Valid: share");
+        assert_eq!(
+            spelling.finish("a load").unwrap_err().message,
+            "a load has no key \"size\"; Valid: share"
+        );
         let mut spelling = Spelling::new(toml::from_str("warm_up = 1").unwrap());
         assert_eq!(
             spelling.forbid("warm_up", "there is none").unwrap_err().message,

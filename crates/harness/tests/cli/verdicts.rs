@@ -133,7 +133,10 @@ fn the_baseline_runs_twice_to_measure_the_noise() {
     bench.write("x.toml", timed("count = 6"));
     let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
     let said = sentences(&answer);
-    assert!(said.contains(" (\"none\" vs itself); smaller changes are ignored. A change of "), "{answer}");
+    assert!(
+        said.contains(" (\"none\" vs itself); smaller changes are ignored. Detected with 80% power: "),
+        "{answer}"
+    );
     assert!(said.contains("Noise floor "), "{answer}");
     assert!(said.contains(" p-value: paired t-test."), "{answer}");
     let labels = column(&bench, "noise.csv", "label");

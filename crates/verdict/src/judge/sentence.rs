@@ -244,7 +244,7 @@ impl Judged<'_> {
                 counted(blocks, "trial")
             )),
             (_, Some(Doubt::TooNoisy)) => Statement::verdict(format!(
-                "inconclusive. No candidate beats {baseline}. {closest}; its CI includes a change of 0%."
+                "inconclusive. No candidate beats {baseline}. {closest}; the CI includes zero."
             ))
             .and([trials]),
             (_, Some(Doubt::TooSmall)) => Statement::verdict(format!(

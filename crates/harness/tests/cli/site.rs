@@ -274,7 +274,7 @@ fn each_fault_of_a_contribution_has_one_error() {
             change(bench, |of| "asynch".clone_into(&mut of.experiment));
         }),
         ("phases: the phases of the experiment differ from the phases", |bench| {
-            change(bench, |of| drop(of.phases.pop()))
+            change(bench, |of| drop(of.phases.pop()));
         }),
         ("seed: the seed is 7; run the experiment with the seed 42", |bench| change(bench, |of| of.seed = 7)),
         ("mode: the mode is \"counted\"", |bench| change(bench, |of| "counted".clone_into(&mut of.mode))),

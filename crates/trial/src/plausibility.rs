@@ -189,7 +189,7 @@ impl Facts {
 
     /// Estimates the ratio of the bytes of SSTables to the bytes of their entries, from the flushes so far. The result
     /// is at least 1. In a small SSTable, filters, index pages and footers may be half of the file. A compaction
-    /// creates these parts anew without reading the old parts.
+    /// creates these parts again without reading the old parts.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }

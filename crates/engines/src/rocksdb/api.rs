@@ -67,6 +67,7 @@ functions! {
         readoptions_create: fn() -> Object;
         readoptions_destroy: fn(Object);
         readoptions_set_iterate_upper_bound: fn(Object, *const c_char, usize);
+        readoptions_set_verify_checksums: fn(Object, c_uchar);
         writeoptions_create: fn() -> Object;
         writeoptions_destroy: fn(Object);
         writeoptions_disable_WAL: fn(Object, c_int);
@@ -140,6 +141,17 @@ impl Api {
         match unsafe { self.take_text(message) } {
             None => Ok(result),
             Some(text) => Err(text.into()),
+        }
+    }
+
+    /// Creates read options. With `verify_checksums`, reads verify the checksum of each block that is not in the block
+    /// cache.
+    pub(super) fn read_options(&self, verify_checksums: bool) -> Object {
+        // SAFETY: The functions belong to a library that is loaded, and the options are live.
+        unsafe {
+            let options = (self.readoptions_create)();
+            (self.readoptions_set_verify_checksums)(options, c_uchar::from(verify_checksums));
+            options
         }
     }
 

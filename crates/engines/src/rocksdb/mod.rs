@@ -49,6 +49,9 @@ macro_rules! reference {
              # Whether the engine counts events, such as bytes per flush and compaction. Counting makes the engine\n\
              # a few percent slower.\n\
              statistics = false\n\
+             # Whether gets and scans compute the checksum of each block that is not in the block cache. The blocks of\n\
+             # mapped SSTables are never in the block cache.\n\
+             verify_checksums = true\n\
              # Further options in the syntax of RocksDB options files, such as\n\
              # max_bytes_for_level_base=64M;num_levels=5. These options override all other options.\n\
              options = \"\"\n"
@@ -179,6 +182,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
             log: settings.log,
             merge_operator: settings.merge_operator,
             statistics: self.params.statistics,
+            verify_checksums: self.params.verify_checksums,
             hyper_clock: (self.params.cache == CacheKind::HyperClock && settings.cache_bytes > 0)
                 .then_some(settings),
         };
@@ -195,6 +199,16 @@ mod tests {
         let params = Params { options: "write_buffer_size".to_owned(), ..Params::default() };
         let refused = Member::<RocksDb>::build(params).err().unwrap();
         assert!(refused.starts_with("options: \"write_buffer_size\" is not key=value"), "{refused}");
+    }
+
+    #[test]
+    fn reads_without_checksums_are_a_mismatch() {
+        let lines = |verify_checksums| {
+            let params = Params { verify_checksums, ..Params::default() };
+            Member::<RocksDb>::build(params).unwrap().mapping(&EngineOptions::default()).join("\n")
+        };
+        assert!(!lines(true).contains("checksums"), "{}", lines(true));
+        assert!(lines(false).contains("not equal: checksums: gets and scans of RocksDB verify no"));
     }
 
     #[test]

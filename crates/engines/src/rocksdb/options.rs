@@ -43,6 +43,11 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     if params.cache == CacheKind::HyperClock {
         lines.push("also: the block cache is a HyperClockCache with the capacity of the design".to_owned());
     }
+    if !params.verify_checksums {
+        lines.push(format!(
+            "{UNEQUAL}checksums: gets and scans of RocksDB verify no checksums (ReadOptions.verify_checksums off)"
+        ));
+    }
     let further = overrides.besides(&own);
     if !further.is_empty() {
         lines.push(format!("also: {}", further.join(" ")));

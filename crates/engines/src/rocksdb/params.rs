@@ -20,7 +20,7 @@ pub(super) enum CacheKind {
     HyperClock,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Params {
     pub(super) library: String,
@@ -28,5 +28,20 @@ pub(super) struct Params {
     pub(super) compaction: Style,
     pub(super) cache: CacheKind,
     pub(super) statistics: bool,
+    pub(super) verify_checksums: bool,
     pub(super) options: String,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            library: String::new(),
+            label: String::new(),
+            compaction: Style::default(),
+            cache: CacheKind::default(),
+            statistics: false,
+            verify_checksums: true,
+            options: String::new(),
+        }
+    }
 }

@@ -52,6 +52,8 @@ pub(super) struct Setup<'a> {
     /// The merge operator of the design.
     pub(super) merge_operator: Option<MergeOperator>,
     pub(super) statistics: bool,
+    /// Whether gets and scans verify the checksum of each block that is not in the block cache.
+    pub(super) verify_checksums: bool,
     /// The version of the library, if known.
     pub(super) version: Option<String>,
     /// The settings of the block cache and of SSTables if the cache is a `HyperClockCache`. Options files cannot set
@@ -87,6 +89,7 @@ pub(super) struct RocksDbStore {
     /// Whether the store has a merge operator.
     merges: bool,
     statistics: bool,
+    verify_checksums: bool,
     directory: PathBuf,
     /// The version of the library, if known.
     library_version: Option<String>,
@@ -136,7 +139,7 @@ impl RocksDbStore {
             let opened = read_options
                 .and_then(|()| api.fallible(|message| (api.open)(options, path.as_ptr(), message)));
             let db = opened.inspect_err(|_| (api.options_destroy)(options))?;
-            let (read, write) = ((api.readoptions_create)(), (api.writeoptions_create)());
+            let (read, write) = (api.read_options(setup.verify_checksums), (api.writeoptions_create)());
             (api.writeoptions_disable_WAL)(write, c_int::from(setup.log == Log::None));
             (api.writeoptions_set_sync)(write, c_uchar::from(setup.log == Log::Sync));
             Ok(Self {
@@ -149,6 +152,7 @@ impl RocksDbStore {
                 log: setup.log,
                 merges: setup.merge_operator.is_some(),
                 statistics: setup.statistics,
+                verify_checksums: setup.verify_checksums,
                 directory: directory.to_owned(),
                 library_version: setup.version.clone(),
                 _library: library,
@@ -228,7 +232,7 @@ impl RocksDbStore {
             // SAFETY: The bound lives as long as the scan, which outlives the iterator; the options are destroyed after
             // it.
             unsafe {
-                let options = (self.api.readoptions_create)();
+                let options = self.api.read_options(self.verify_checksums);
                 set(options, bound.as_ptr().cast(), bound.len());
                 options
             }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use workload::{Target, TargetError};
 
@@ -111,6 +112,11 @@ impl OpenStore {
     /// Returns the current counters and gauges of the store.
     pub fn stats(&self) -> EngineStats {
         self.store.stats()
+    }
+
+    /// Returns the time for which [`Target::settle`] waits after the last background work has ended.
+    pub fn settle_margin(&self) -> Duration {
+        self.store.settle_margin()
     }
 
     /// Returns the version that the engine reports when it runs. `None` if the engine reports no version.

@@ -14,6 +14,11 @@ pub(crate) const SEEN: u32 = 10;
 /// change.
 pub(crate) const UNSEEN: u32 = 100;
 
+/// Returns the time for which [`until_idle`] waits after the last background work.
+pub(crate) fn margin(looks: u32) -> Duration {
+    PERIOD * looks
+}
+
 /// Returns when no work has been running and nothing has changed for `looks` consecutive checks. Each check returns
 /// whether work is running, and the current state of the store.
 pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bool, S)) {

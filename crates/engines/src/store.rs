@@ -1,6 +1,7 @@
 //! Defines the interface of an open store.
 
 use std::path::Path;
+use std::time::Duration;
 
 use workload::{Target, TargetError};
 
@@ -15,6 +16,12 @@ pub trait Store: Target {
 
     /// Returns the current counters and gauges of the store. Other threads may use the store during this call.
     fn stats(&self) -> EngineStats;
+
+    /// Returns the time for which `settle` waits after the last background work has ended. The wait is 0 if the engine
+    /// reports the end of its background work. Other engines need a wait, in which nothing may change.
+    fn settle_margin(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Compacts as much of the store as the engine can compact on request. Returns `None` if the engine has no such
     /// call.

@@ -102,6 +102,11 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
             "phase \"{phase}\" has no rate search; set phase.{phase}.rate = {{ p99 = \"1ms\" }}"
         ));
     }
+    if *metric == c::SETTLED_OPS_PER_SECOND && !judged.settle {
+        return Some(format!(
+            "phase \"{phase}\" does not wait for pending flushes and compactions; remove settle = false from the phase"
+        ));
+    }
     (is_one_of(&OF_CACHE) && bypasses_cache(cell)).then(|| {
         "reads of memory-mapped SSTables bypass the cache; use design.block.mapped = \"cached\"".to_owned()
     })

@@ -188,7 +188,9 @@ columns! {
     /// Bytes that the operating system read from storage for the process, without reads from the page cache. For
     /// storage in memory, all columns about reads and writes of the operating system are empty.
     OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, Varies;
-    /// Time from the end of the last operation until pending flushes and compactions finished.
+    /// Time from the end of the last operation until pending flushes and compactions finished. Some engines do not
+    /// report the end of their background work. lsmbench then waits until nothing changes for up to 200 ms, and
+    /// subtracts this time.
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, Varies;
     /// Number of index pages that `blocks_read` includes.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, ForSeed;
@@ -553,6 +555,10 @@ columns! {
     /// Number of WALs that lsmbench could not create in advance since the store was opened. A writer then creates its
     /// WAL itself, so its put takes longer. Empty if there are no such errors.
     WAL_CREATION_ERRORS = "wal_creation_errors", "errors of WALs created in advance", Count, Integer, Lower, Varies;
+    /// `ops` / (`seconds` + `settle_seconds`): the throughput if the time of pending flushes and compactions belongs to
+    /// the phase. A store that postpones compactions can have a high `ops_per_second`, but not a high settled
+    /// throughput. Empty in a phase with `settle = false`.
+    SETTLED_OPS_PER_SECOND = "settled_ops_per_second", "settled throughput", OperationsPerSecond, Number, Higher, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

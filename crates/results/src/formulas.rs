@@ -69,6 +69,7 @@ const fn seconds(column: &'static Metric, nanoseconds: &'static [&'static Metric
 /// that an earlier formula derives.
 pub static FORMULAS: &[Formula] = &[
     ratio(&c::OPS_PER_SECOND, &[&c::OPS], &[&c::SECONDS]),
+    ratio(&c::SETTLED_OPS_PER_SECOND, &[&c::OPS], &[&c::SECONDS, &c::SETTLE_SECONDS]),
     // Bytes written per byte of user data.
     ratio(&c::WRITE_AMP, &[&c::FLUSH_BYTES, &c::COMPACTION_BYTES_WRITTEN], &[&c::USER_BYTES_WRITTEN]),
     ratio(&c::WRITE_AMP, &[&l::BYTES_WRITTEN], &[&c::USER_BYTES_WRITTEN]),
@@ -245,6 +246,7 @@ mod tests {
 
     static CASES: &[Case] = &[
         (&c::OPS_PER_SECOND, &[(&c::OPS, 10), (&c::SECONDS, 4)], 2.5),
+        (&c::SETTLED_OPS_PER_SECOND, &[(&c::OPS, 10), (&c::SECONDS, 3), (&c::SETTLE_SECONDS, 1)], 2.5),
         (
             &c::WRITE_AMP,
             &[(&c::FLUSH_BYTES, 30), (&c::COMPACTION_BYTES_WRITTEN, 90), (&c::USER_BYTES_WRITTEN, 40)],

@@ -60,7 +60,8 @@ impl StepContext<'_> {
             }
             _ => self.call(|| self.work(step, &store)).map(|()| store)?,
         };
-        let elapsed_ns = self.ns_since(start);
+        let idle = if step == StoreStep::Settle { store.settle_margin() } else { Duration::ZERO };
+        let elapsed_ns = self.ns_since(start).map(|ns| ns.saturating_sub(idle.as_nanos() as u64));
         if step == StoreStep::Checkpoint {
             wrong = self.check_copy(&store)?;
         }

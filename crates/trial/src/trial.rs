@@ -413,6 +413,7 @@ impl Trial {
         let start = turn::now(&self.clock);
         turn::call(self.turns.as_ref(), &self.clock, || self.store.target().settle())?;
         let ns = self.clock.ns_between(start, turn::now(&self.clock));
+        let ns = ns.saturating_sub(self.store.settle_margin().as_nanos() as u64);
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 

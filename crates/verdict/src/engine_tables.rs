@@ -131,6 +131,7 @@ impl EngineTables {
             threads: threads.unwrap_or(1),
             is_step: threads.is_none() && !operations.is_empty(),
             state: states.into_iter().find(|state| !state.is_empty()),
+            writes: rows().any(|row| row.get(&c::USER_BYTES_WRITTEN).number().is_some_and(|bytes| bytes > 0.0)),
             operations,
         }
     }
@@ -190,12 +191,12 @@ impl EngineTables {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// Compares the throughput of the baseline with the throughput of another line. The ratio of the comparison is the
+    /// Compares the throughput `metric` of the baseline with that of another line. The ratio of the comparison is the
     /// speedup of the baseline over the other line. Returns `None` for a line with wrong answers.
-    fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
+    fn lead(&self, line: &Line, heading: &Heading, metric: &Metric) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
-        let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));
-        Some(compare(&own, &base, c::OPS_PER_SECOND.better, &Criteria::default()))
+        let [own, base] = [line, base].map(|line| self.measured(line, heading, metric));
+        Some(compare(&own, &base, metric.better, &Criteria::default()))
     }
 }
 

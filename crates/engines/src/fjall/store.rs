@@ -1,6 +1,7 @@
 //! Implements a store of Fjall 3.
 
 use std::path::Path;
+use std::time::Duration;
 
 use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
@@ -142,6 +143,10 @@ impl Target for FjallStore {
 impl Store for FjallStore {
     fn version(&self) -> Option<String> {
         Some(env!("PEERS_FJALL").to_owned())
+    }
+
+    fn settle_margin(&self) -> Duration {
+        settle::margin(settle::SEEN)
     }
 
     fn stats(&self) -> EngineStats {

@@ -1,6 +1,7 @@
 //! Implements a store of Fjall 2.
 
 use std::path::Path;
+use std::time::Duration;
 
 use fjall2::{CompressionType, Config, Keyspace, PartitionCreateOptions, PartitionHandle, PersistMode};
 use results::columns as c;
@@ -124,6 +125,10 @@ impl Target for Fjall2Store {
 impl Store for Fjall2Store {
     fn version(&self) -> Option<String> {
         Some(env!("PEERS_FJALL2").to_owned())
+    }
+
+    fn settle_margin(&self) -> Duration {
+        settle::margin(settle::SEEN)
     }
 
     fn stats(&self) -> EngineStats {

@@ -4,6 +4,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};
 use std::path::Path;
 use std::ptr::{null, null_mut};
+use std::time::Duration;
 
 use results::columns as c;
 use types::Direction;
@@ -347,6 +348,11 @@ impl Store for LevelDbStore {
         // SAFETY: They take no arguments and change nothing.
         let (major, minor) = unsafe { ((self.api.major_version)(), (self.api.minor_version)()) };
         Some(format!("{major}.{minor}"))
+    }
+
+    fn settle_margin(&self) -> Duration {
+        // A library with a function of its own for the wait returns when the work has ended.
+        if self.api.settle.is_some() { Duration::ZERO } else { settle::margin(settle::UNSEEN) }
     }
 
     fn stats(&self) -> EngineStats {

@@ -1,6 +1,7 @@
 //! Implements a store of `TidesDB`.
 
 use std::path::Path;
+use std::time::Duration;
 
 use results::columns as c;
 use results::counters as n;
@@ -233,6 +234,10 @@ impl Target for TidesDbStore {
 impl Store for TidesDbStore {
     fn version(&self) -> Option<String> {
         Some(tidesdb::TIDESDB_LINKED_VERSION.to_owned())
+    }
+
+    fn settle_margin(&self) -> Duration {
+        settle::margin(settle::SEEN)
     }
 
     fn compact(&self) -> Option<Result<(), TargetError>> {

@@ -4,6 +4,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
+use std::time::Duration;
 
 use thread_local::ThreadLocal;
 use types::Direction;
@@ -304,6 +305,10 @@ impl Store for WiredTigerStore {
         // SAFETY: It writes three numbers.
         unsafe { shim_version(&raw mut major, &raw mut minor, &raw mut patch) };
         Some(format!("{major}.{minor}.{patch}"))
+    }
+
+    fn settle_margin(&self) -> Duration {
+        settle::margin(settle::UNSEEN)
     }
 
     /// Returns empty statistics. The size of the files does not show the size of the contents, because changes stay in

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use results::ConfigPath;
 
 /// The operations that write, by their names in the results.
-const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
+const WRITES: [&str; 7] = ["insert", "put", "delete", "single_delete", "delete_range", "merge", "batch"];
 
 /// The heading of one column: a phase with its swept workload settings.
 pub(super) struct Heading {
@@ -19,6 +19,8 @@ pub(super) struct Heading {
     pub(super) is_step: bool,
     /// The state of the store at the start of the phase. `None` in results of an earlier version.
     pub(super) state: Option<String>,
+    /// Whether the operations of the phase write keys or values.
+    pub(super) writes: bool,
     /// The kinds of operations of the phase.
     pub(super) operations: BTreeSet<String>,
 }

@@ -45,6 +45,7 @@ impl EngineTables {
         }
         text += "\n\n";
         text += &self.by_threads(|threads, columns| self.rates(threads, columns));
+        text += &self.settled_rates();
         text += &self.step_times();
         text += &self.states();
         text += &self.shortfalls(targets).unwrap_or_default();
@@ -67,7 +68,25 @@ impl EngineTables {
     }
 
     fn rates(&self, threads: u64, columns: &[&Heading]) -> String {
-        self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading))
+        self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading, &c::OPS_PER_SECOND))
+    }
+
+    /// Renders the throughput of phases with writes, if the time of pending flushes and compactions belongs to the
+    /// phase. Returns an empty text for results of an earlier version, which do not have this throughput.
+    fn settled_rates(&self) -> String {
+        let metric = &c::SETTLED_OPS_PER_SECOND;
+        let tables = self.by_threads(|threads, columns| {
+            let columns: Vec<&Heading> = columns.iter().copied().filter(|heading| heading.writes).collect();
+            let corner = format!("settled throughput, {}", in_threads(threads));
+            self.table(&corner, &columns, |line, heading| self.rate(line, heading, metric))
+        });
+        match tables.is_empty() {
+            true => tables,
+            false => format!(
+                "{tables}The settled throughput is the number of operations divided by the time until all pending flushes \
+                 and compactions have finished.\n\n"
+            ),
+        }
     }
 
     /// Renders the times of the steps on the store.
@@ -125,20 +144,20 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// Formats a field of the throughput table. The field of the baseline is its throughput. The field of any other
+    /// Formats a field of a table of the throughput `metric`. The field of the baseline is its throughput. The field of any other
     /// line is the speedup of the baseline over that line. If the speedup is unknown, the field is the throughput of
     /// that line.
-    fn rate(&self, line: &Line, heading: &Heading) -> String {
+    fn rate(&self, line: &Line, heading: &Heading, metric: &Metric) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
         }
-        let own = self.measured(line, heading, &c::OPS_PER_SECOND);
+        let own = self.measured(line, heading, metric);
         let Some(rate) = own.median() else { return String::new() };
-        let rate = plot::format_value(rate, c::OPS_PER_SECOND.unit);
+        let rate = plot::format_value(rate, metric.unit);
         if line.label == self.baseline {
             return format!("**{}**", rate.trim_end_matches("/s").trim_end());
         }
-        let lead = self.lead(line, heading).as_ref().and_then(ratio);
+        let lead = self.lead(line, heading, metric).as_ref().and_then(ratio);
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 

@@ -1,6 +1,8 @@
 //! Finds the missed targets: the phases in which the speedup of lsmbench's own tree over an engine is below the target
 //! speedup.
 
+use results::columns as c;
+
 use super::{EngineTables, Line, heading::Heading, ratio};
 use crate::markdown::plain;
 
@@ -43,14 +45,14 @@ impl EngineTables {
         let is_compared = |line: &Line| {
             self.columns
                 .iter()
-                .any(|heading| self.lead(line, heading).is_some_and(|lead| lead.ratio.is_some()))
+                .any(|heading| self.lead(line, heading, &c::OPS_PER_SECOND).is_some_and(|lead| lead.ratio.is_some()))
         };
         others().find(|line| is_compared(line))?;
         let mut columns = Vec::new();
         for heading in &self.columns {
             let mut near: Vec<(f64, String)> = others()
                 .filter_map(|line| {
-                    let comparison = self.lead(line, heading)?;
+                    let comparison = self.lead(line, heading, &c::OPS_PER_SECOND)?;
                     let lead = comparison.ratio.filter(|lead| *lead < targets.against(line, heading))?;
                     Some((lead, format!("{} {}", ratio(&comparison)?, plain(&line.label))))
                 })

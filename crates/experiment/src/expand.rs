@@ -42,8 +42,11 @@ impl Sweep {
         let may_lack = base.goes_as_far || self.asks_for_all_engines();
         // Keyed by the text of design and task, which identifies a configuration.
         let mut numbers = HashMap::new();
-        for combination in self.combinations() {
+        for (number, combination) in self.combinations().into_iter().enumerate() {
             let mut cell = self.assemble(base, &combination, &names)?;
+            if let Some(labels) = &self.labels {
+                cell.label.clone_from(&labels[number]);
+            }
             for (at, value) in combination.iter().enumerate() {
                 applied[at] |= value.is_some() && !cell.swept[at].is_empty();
             }
@@ -499,6 +502,10 @@ mod tests {
         assert_eq!(
             labels("combine = \"zip\"\n\"phase.load.threads\" = [1, 2]\n\"phase.look.threads\" = [1, 1]"),
             ["load.threads=1 + look.threads=1", "load.threads=2 + look.threads=1"]
+        );
+        assert_eq!(
+            labels("combine = \"zip\"\nlabels = [\"one\", \"two\"]\n\"phase.load.threads\" = [1, 2]"),
+            ["one", "two"]
         );
     }
 

@@ -110,7 +110,7 @@ pub(super) const DESIGN_FILE: [KeyEntry; 3] = [
 ];
 
 /// The keys of the table `[sweep]`.
-const SWEEP: [KeyEntry; 3] = [
+const SWEEP: [KeyEntry; 4] = [
     KeyEntry::new(
         "combine",
         "`\"cartesian\"`, `\"zip\"`, `\"ablate\"`",
@@ -119,6 +119,12 @@ const SWEEP: [KeyEntry; 3] = [
          so on. `\"ablate\"` changes one value of the base design at a time.",
     )
     .or("\"cartesian\""),
+    KeyEntry::new(
+        "labels",
+        "list of texts",
+        "Labels of the configurations of a zip, in the order of the values. By default, a label consists of the \
+         swept values.",
+    ),
     KeyEntry::new(
         "memory",
         "`\"equal\"`",

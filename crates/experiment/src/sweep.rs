@@ -43,6 +43,9 @@ pub(super) struct Sweep {
     pub(super) combine: Combine,
     /// Whether all configurations have the same memory budget, because the file has `memory = "equal"`.
     pub(super) equal_memory: bool,
+    /// The labels of the configurations, in the order of the values. Without labels, each label consists of the swept
+    /// values.
+    pub(super) labels: Option<Vec<String>>,
     pub(super) factors: Vec<Factor>,
 }
 
@@ -94,6 +97,8 @@ impl Sweep {
                     return Err(SweepError::new("memory", message));
                 }
                 sweep.equal_memory = true;
+            } else if key == "labels" {
+                sweep.labels = Some(read_labels(value)?);
             } else {
                 sweep.factors.push(read_factor(key, value)?);
             }
@@ -108,6 +113,9 @@ impl Sweep {
         if self.equal_memory {
             table.insert("memory".to_owned(), "equal".into());
         }
+        if let Some(labels) = &self.labels {
+            table.insert("labels".to_owned(), labels.clone().into());
+        }
         // Named engines must be available, while engines from `"all"` may be missing.
         let values = |factor: &Factor| match factor.path == ENGINE && factor.all {
             true => Value::from("all"),
@@ -117,9 +125,10 @@ impl Sweep {
         table
     }
 
-    /// Returns an error if a path is swept twice, if the lists of a zip have different lengths, or if the sweep has
-    /// too many configurations.
+    /// Returns an error if a path is swept twice, if the lists of a zip have different lengths, if the labels do not
+    /// fit the configurations, or if the sweep has too many configurations.
     pub(super) fn check(&self) -> Result<(), SweepError> {
+        self.check_labels()?;
         let Some(first) = self.factors.first() else { return Ok(()) };
         for (at, factor) in self.factors.iter().enumerate() {
             if self.factors[..at].iter().any(|earlier| first_name(&earlier.path) == first_name(&factor.path))
@@ -148,6 +157,30 @@ impl Sweep {
                 );
                 Err(SweepError::new("", message))
             }
+        }
+    }
+
+    /// Returns an error if the sweep has labels, but no list of values to which the labels belong, or if two labels are
+    /// equal.
+    fn check_labels(&self) -> Result<(), SweepError> {
+        let Some(labels) = &self.labels else { return Ok(()) };
+        let error = |message: String| Err(SweepError::new("labels", message));
+        if self.combine != Combine::Zip {
+            return error(
+                "labels belong to the values of a zip; add combine = \"zip\", or remove the labels".to_owned(),
+            );
+        }
+        if let Some(twice) = labels.iter().enumerate().find(|(at, label)| labels[..*at].contains(label)) {
+            return error(format!("the label \"{}\" occurs twice; give each configuration its own label", twice.1));
+        }
+        match self.factors.first() {
+            Some(first) if first.values.len() != labels.len() => error(format!(
+                "\"{}\" has {} values, but there are {} labels; give each configuration one label",
+                first.path,
+                first.values.len(),
+                labels.len()
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -209,6 +242,13 @@ fn first_name(path: &str) -> Cow<'_, str> {
     }
 }
 
+/// Parses the labels of the configurations: a list of texts that are not empty.
+fn read_labels(value: &Value) -> Result<Vec<String>, SweepError> {
+    let label = |value: &Value| value.as_str().filter(|label| !label.trim().is_empty()).map(str::to_owned);
+    let labels = value.as_array().and_then(|values| values.iter().map(label).collect());
+    labels.ok_or_else(|| SweepError::new("labels", "expected a list of texts: labels = [\"…\", …]"))
+}
+
 /// Parses a factor from its path and its value. The value is a list of values, or `"all"` for the variants of an axis.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let first_name = first_name(path);
@@ -263,6 +303,8 @@ mod tests {
         for name in ["cartesian", "zip", "ablate"] {
             assert_eq!(Sweep::read(&combined(name).to_toml()).unwrap(), combined(name));
         }
+        let labelled = read(&format!("combine = \"zip\"\nlabels = [\"x\", \"y\"]\n{factors}")).unwrap();
+        assert_eq!(Sweep::read(&labelled.to_toml()).unwrap(), labelled);
     }
 
     #[test]
@@ -270,6 +312,10 @@ mod tests {
         for (text, message) in [
             ("combine = \"zap\"\n\"a\" = [1]", "unknown value \"zap\". Valid: \"cartesian\""),
             ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "but \"a\" has 1 values and \"b\" has 2"),
+            ("labels = [\"x\"]\n\"a\" = [1]", "add combine = \"zip\""),
+            ("combine = \"zip\"\nlabels = [\"x\", \"\"]\n\"a\" = [1, 2]", "expected a list of texts"),
+            ("combine = \"zip\"\nlabels = [\"x\"]\n\"a\" = [1, 2]", "\"a\" has 2 values, but there are 1 labels"),
+            ("combine = \"zip\"\nlabels = [\"x\", \"x\"]\n\"a\" = [1, 2]", "the label \"x\" occurs twice"),
             ("\"a\" = []", "the list is empty"),
             ("\"a\" = 3", "expected a list of values: \"a\" = [ … ]"),
             ("\"design.wal.period\" = \"all\"", "expected a list of values"),

@@ -299,7 +299,7 @@ impl Walk {
 
     /// Checks a path of `[set]`, `[quick]` or `[sweep]` with its value or values.
     fn path(&mut self, table: &str, path: &str, value: &Value, experiment: &Table) {
-        if table == "sweep" && ["combine", "memory"].contains(&path) {
+        if table == "sweep" && ["combine", "labels", "memory"].contains(&path) {
             return self.entry("sweep", path, value);
         }
         let values = match (table, value) {

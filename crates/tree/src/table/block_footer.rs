@@ -11,7 +11,7 @@ pub const BLOCK_FOOTER_BYTES: usize = 8;
 
 /// The footer of a data block, which identifies the format and the index of the block.
 pub struct BlockFooter {
-    /// The code of the block format. A format never changes its code.
+    /// The code of the block format in the footer of a block. A format never changes its code.
     pub format: u8,
     /// The number of restart points, at least one.
     pub restart_count: usize,
@@ -24,7 +24,7 @@ pub struct BlockFooter {
 }
 
 impl BlockFooter {
-    /// Encodes the footer.
+    /// Returns the footer of a data block as bytes.
     pub(super) fn encode(&self) -> [u8; BLOCK_FOOTER_BYTES] {
         let mut bytes = [0; BLOCK_FOOTER_BYTES];
         bytes[..4].copy_from_slice(&(self.restart_count as u32).to_le_bytes());
@@ -50,7 +50,7 @@ impl BlockFooter {
         })
     }
 
-    /// Returns the offset of the footer, which is the end of the index.
+    /// Returns the offset of this footer in its data block. The index of the block ends at this offset.
     #[inline]
     pub(super) fn end(&self) -> usize {
         self.index_at + self.index_len

@@ -13,7 +13,8 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The access of a fence to its SSTable during one operation, such as a get.
+/// Access to one SSTable for its fence, the index that finds the data block of a key. Each operation, such as a get,
+/// creates its own value.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
@@ -65,7 +66,8 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// Reads the byte range `range` of the fence and verifies the checksums of its chunks.
+    /// Reads the byte range `range` of the fence section of an SSTable, and verifies the checksums of the 4 KiB chunks
+    /// that contain this range.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(self.damaged(

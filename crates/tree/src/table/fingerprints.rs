@@ -9,39 +9,40 @@
 
 use types::KeyHash;
 
-/// The number of bytes before the fingerprints.
+/// The number of bytes before the fingerprints in the index.
 const HEAD_BYTES: usize = 2;
 
-/// The number of fingerprints that a lookup compares before it reads a matching entry.
+/// The number of fingerprints that a lookup compares in one step.
 const GROUP: usize = 64;
 
-/// The number of fingerprints that one instruction compares.
+/// The number of fingerprints that one SIMD instruction compares.
 const CHUNK: usize = 16;
 
-/// Returns the size of an index over `entries` entries, in bytes.
+/// Returns the size of the fingerprint index of a block with `entries` entries, in bytes.
 pub(super) fn len(entries: usize) -> usize {
     HEAD_BYTES + entries
 }
 
-/// Appends the index for entries with these hashes. Every `interval`-th entry is a restart point.
+/// Appends the fingerprint index of a data block to `out`. `hashes` contains the hash of each key of the block. Every
+/// `interval`-th entry is a restart point.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(interval as u16).to_le_bytes());
     out.extend(hashes.iter().map(|hash| fingerprint(*hash)));
 }
 
-/// The fingerprints of a block.
+/// The fingerprint index of a data block: one hash byte per entry.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
     /// The restart interval in entries, at least one.
     pub(super) interval: usize,
-    /// The bytes of the block up to the end of the index.
+    /// The data block from its first byte to the end of the index.
     bytes: &'a [u8],
     count: usize,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Reads the index from the last `len` bytes of `bytes`, which contains the block from its start to the end of the
-    /// index. Returns `None` if the index is invalid.
+    /// Reads the fingerprint index of a data block. `bytes` ends with the index, which has `len` bytes. Returns `None`
+    /// if the index is invalid.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let index = bytes.get(bytes.len().checked_sub(len)?..)?;
@@ -50,7 +51,7 @@ impl<'a> Fingerprints<'a> {
         (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
     }
 
-    /// Returns the numbers of the entries whose fingerprint equals the fingerprint of `hash`. The iterator returns each
+    /// Returns the numbers of the entries whose fingerprint equals the lowest byte of `hash`. The iterator returns each
     /// number once.
     #[inline]
     pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
@@ -62,12 +63,13 @@ fn fingerprint(hash: KeyHash) -> u8 {
     hash.0 as u8
 }
 
-/// The iterator that [`Fingerprints::matches`] returns.
+/// An iterator over the numbers of the entries with a matching fingerprint, from [`Fingerprints::matches`].
 pub(super) struct Matches<'a> {
-    /// The fingerprints that are not compared yet. The iterator takes groups from the end.
+    /// The fingerprints that the iterator has not compared yet. The iterator compares groups of fingerprints from the
+    /// end.
     left: Fingerprints<'a>,
     wanted: u8,
-    /// A bit mask of the matching entries in the last compared group that are not returned yet.
+    /// A bit mask of the matching entries in the last compared group that the iterator has not returned yet.
     mask: u64,
 }
 

@@ -12,7 +12,8 @@ use super::layout::{EntryCodec, EntryHead};
 /// byte order.
 pub const SENTINEL: [u8; 4] = i32::MAX.to_le_bytes();
 
-/// The encoding of key-value pairs of equal size. The encoded entries begin with the sizes of keys and values.
+/// The encoding of key-value pairs of equal size. The encoded entries begin with the size of the keys and the size of
+/// the values.
 pub(super) struct Pairs;
 
 /// The encoding of pairs with values of four bytes, in which the value [`SENTINEL`] marks a tombstone.

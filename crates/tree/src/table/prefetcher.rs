@@ -1,5 +1,5 @@
-//! Prefetches cache lines of a table. If pages of a memory-mapped table are not in memory, informs the storage that
-//! these pages will be read soon.
+//! Prefetches the bytes of an open SSTable that will be read soon. If pages of a memory-mapped SSTable are not in
+//! memory, announces them to the storage.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,18 +12,20 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// The number of consecutive checks that must find a part in memory before the prefetcher checks only a few of the next
-/// parts. A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the
-/// kernel reads the part page by page, which takes some milliseconds.
+/// The number of consecutive checks after which the prefetcher assumes that the SSTable is in memory. It then checks
+/// only a few of the next parts.
+///
+/// A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel
+/// reads the part page by page, which takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks on average one part out of this number of parts.
+/// The mean number of parts per check, after [`TRUSTED_PARTS`] checks have found their parts in memory.
 const DOUBTED: u64 = 32;
 
-/// Prefetches the parts of a table that will be read soon.
+/// Prefetches the parts of an open SSTable that will be read soon.
 pub(super) struct Prefetcher {
     stride: Option<EntrySpacing>,
-    /// The number of consecutive checks that found a part in memory, up to [`TRUSTED_PARTS`].
+    /// The number of consecutive checks that found a part of the SSTable in memory, up to [`TRUSTED_PARTS`].
     in_memory: AtomicU32,
 }
 
@@ -33,7 +35,7 @@ impl Prefetcher {
         Self { stride: EntrySpacing::of(properties, directory), in_memory: AtomicU32::new(0) }
     }
 
-    /// Prefetches the entries of a block that a search or a scan reads first.
+    /// Prefetches the bytes of a data block that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, block: &[u8]) {
         match self.stride {
@@ -42,8 +44,8 @@ impl Prefetcher {
         }
     }
 
-    /// Informs the storage that a part of `file` will be read sequentially, unless the part is in memory. For a part in
-    /// memory, this call would cost as much kernel time as a scan of the blocks takes.
+    /// Announces to the storage that a part of the SSTable will be read sequentially, unless the part is in memory. For
+    /// a part in memory, the announcement would cost as much kernel time as a scan of the part.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
         let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
         if is_trusted && !is_doubted(offset) {
@@ -58,9 +60,9 @@ impl Prefetcher {
     }
 }
 
-/// Returns whether the part that begins at `offset` is one of the few parts that the prefetcher always checks. A hash
-/// of the offset decides, because the parts of a scan begin at equal distances. Without the hash, a scan might check
-/// all of its parts or none of them.
+/// Returns whether the prefetcher always checks the part that begins at `offset`, even if it assumes that the SSTable
+/// is in memory. A hash of the offset selects these parts, because the parts of a scan begin at equal distances.
+/// Without the hash, a scan might check all of its parts or none of them.
 fn is_doubted(offset: u64) -> bool {
     avalanche(offset).is_multiple_of(DOUBTED)
 }

@@ -72,7 +72,7 @@ impl TableFile {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(self.damaged(
                 self.footer.fence.offset,
-                "the fence refers to one of its pages, but the page is outside of the fence section",
+                "the fence of the SSTable refers to a page outside of the fence section",
             ));
         }
         let chunk = FENCE_CHUNK_BYTES as u64;
@@ -84,7 +84,7 @@ impl TableFile {
             let offset = self.footer.fence.offset + at;
             let expected = self.fence_checksums.get((at / chunk) as usize);
             if expected != Some(&checksum(self.seal, offset, piece)) {
-                return Err(self.damaged(offset, "the fence does not match its checksum"));
+                return Err(self.damaged(offset, "the fence of the SSTable does not match its checksum"));
             }
         }
         Ok(bytes.slice((range.start - start) as usize..(range.end - start) as usize))

@@ -44,6 +44,6 @@ pub(super) fn read(context: &TableContext, number: u64) -> Result<(Bytes, u64)> 
     let filter = stored.slice(0..at);
     match checksum(context.seals.of(number), PLACE, &filter).to_le_bytes() == stored[at..] {
         true => Ok((filter, file.len())),
-        false => Err(Error::damaged(&path, 0, "the filter does not match its checksum")),
+        false => Err(Error::damaged(&path, 0, "the filter in the filter file does not match its checksum")),
     }
 }

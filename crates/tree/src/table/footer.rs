@@ -98,8 +98,8 @@ impl Footer {
     /// Verifies and decodes the footer of an SSTable. `offset` is the offset of the footer, and `seal` is the seal of
     /// the file.
     ///
-    /// # Errors The bytes are not a footer, are corrupt, have an unknown version, or refer to parts outside of the
-    /// file.
+    /// # Errors
+    /// The bytes are not a footer, are corrupt, have an unknown version, or refer to parts outside of the file.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the SSTable is shorter than its footer")?;
         if *magic != MAGIC {
@@ -108,16 +108,18 @@ impl Footer {
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the SSTable is shorter than its footer")?;
         if bytes.len() != Self::len(bytes) || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
-                "the footer is corrupt, or the file was renamed or copied from another store".to_owned()
+                "the footer of the SSTable is corrupt, or the file was renamed or copied from another store"
+                    .to_owned(),
             );
         }
-        let version = u32::from_le_bytes(*covered.last_chunk().ok_or("the footer is too short")?);
+        let version =
+            u32::from_le_bytes(*covered.last_chunk().ok_or("the footer of the SSTable is too short")?);
         if version_of(bytes) != version {
             return Err(format!(
-                "the format version is {version}; this program reads versions {VERSION} to {LAST_VERSION}"
+                "the SSTable has format version {version}; this program reads versions {VERSION} to {LAST_VERSION}"
             ));
         }
-        let footer = Self::read(bytes).ok_or("the footer is too short")?;
+        let footer = Self::read(bytes).ok_or("the footer of the SSTable is too short")?;
         footer.check(offset).map(|()| footer)
     }
 
@@ -178,7 +180,7 @@ impl Footer {
         let mut others = [self.directory, self.properties].into_iter().chain(optional);
         let is_fence_placed = self.fence.offset == 0 || is_after_blocks(&self.fence);
         if !is_fence_placed || !others.all(|section| is_after_blocks(&section)) {
-            return Err("the footer refers to parts inside of the data blocks".to_owned());
+            return Err("the footer of the SSTable refers to parts inside of the data blocks".to_owned());
         }
         let mut end = 0;
         let mut sections = self.sections();
@@ -187,7 +189,7 @@ impl Footer {
             let section_end = section.offset.checked_add(section.len);
             match section_end {
                 Some(next) if section.offset >= end && next <= footer_offset => end = next,
-                _ => return Err("the footer refers to parts outside of the file".to_owned()),
+                _ => return Err("the footer of the SSTable refers to parts outside of the file".to_owned()),
             }
         }
         Ok(())

@@ -110,7 +110,7 @@ impl BlobFile {
         {
             let record = mapped.get(pointer.offset as usize..).and_then(|rest| rest.get(..len));
             let record = record.ok_or_else(|| {
-                self.damaged(pointer.offset, "the position of the record is outside of the blob file")
+                self.damaged(pointer.offset, "an SSTable refers to a record outside of the blob file")
             })?;
             value.extend_from_slice(&record[self.verify(record, pointer, key)?]);
             counters.blob_values_in_place.bump();
@@ -158,7 +158,7 @@ impl BlobFile {
             true => Ok(value),
             false => Err(self.damaged(
                 pointer.offset,
-                "the key in the record differs from the key of the SSTable entry that refers to the record",
+                "a record of the blob file has another key than the SSTable entry that refers to the record",
             )),
         }
     }
@@ -182,7 +182,10 @@ impl BlobFile {
             }
         }
         if records != footer.records {
-            let what = format!("the footer states {} records, but the file has {records}", footer.records);
+            let what = format!(
+                "the footer of the blob file states {} records, but the file has {records}",
+                footer.records
+            );
             report(self.damaged(footer.bytes, what));
         }
     }
@@ -193,7 +196,8 @@ impl BlobFile {
         let head = file.read(at, HEAD_BYTES.min((data_end - at) as usize))?;
         let end = Record::of_head(&head).map(|record| at + record.value.end as u64);
         let end = end.filter(|end| *end <= data_end);
-        let end = end.ok_or_else(|| self.damaged(at, "the record does not match its checksum"))?;
+        let end =
+            end.ok_or_else(|| self.damaged(at, "the record in the blob file does not match its checksum"))?;
         let record = file.read(at, (end - at) as usize)?;
         let damage = Record::decode(&record, self.seal, at).err();
         Ok((end, damage.map(|what| self.damaged(at, what))))

@@ -58,10 +58,11 @@ impl Record {
     /// `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let record = Self::of_head(bytes).filter(|record| record.value.end == bytes.len());
-        let (sum, covered) = bytes.split_first_chunk::<SUM_BYTES>().ok_or("the record has no checksum")?;
+        let (sum, covered) =
+            bytes.split_first_chunk::<SUM_BYTES>().ok_or("the record in the blob file has no checksum")?;
         match record {
             Some(record) if checksum(seal, offset, covered) == u32::from_le_bytes(*sum) => Ok(record),
-            _ => Err("the record does not match its checksum"),
+            _ => Err("the record in the blob file does not match its checksum"),
         }
     }
 }
@@ -107,7 +108,9 @@ impl Footer {
             {
                 Ok(footer)
             }
-            _ => Err("the footer is corrupt, or the file was renamed or copied from another store"),
+            _ => Err(
+                "the footer of the blob file is corrupt, or the file was renamed or copied from another store",
+            ),
         }
     }
 }

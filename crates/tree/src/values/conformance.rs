@@ -24,7 +24,7 @@ use crate::conformance::check_in_tree;
 /// A value policy under test.
 struct Subject(Box<dyn ValuePolicy>);
 
-/// The names and the checks of all invariants.
+/// The invariants of value policies: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("two calls with equal arguments return equal results", equal_answers),
     ("file size and number of partitions are above 0", |subject| {
@@ -37,11 +37,11 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("garbage collection ends", collecting_ends),
 ];
 
-/// The number of generated sets of blob files with which each invariant is checked.
+/// The number of random sets of blob files with which each invariant is checked.
 const PICTURES: u64 = 200;
 
-/// The limit for the number of garbage collections until a policy collects no further file. For n blob files, the limit
-/// is this number times n + 1.
+/// The maximum number of garbage collections until a value policy must collect no further file, divided by the number
+/// of blob files plus 1.
 const MOST_ROUNDS: usize = 20;
 
 /// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with
@@ -59,8 +59,8 @@ pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Returns generated sets of blob files. Some of the files have stale values. Each set is in the order of age, oldest
-/// file first.
+/// Returns random sets of blob files, some of which have stale values. Each set is in the order of age, oldest file
+/// first.
 fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
     (0..PICTURES).map(|seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -84,15 +84,17 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
     for stage in stages {
         let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
         ensure(once == again, || {
-            format!("two calls of separates_from({stage:?}) return {once:?} and {again:?}")
+            format!(
+                "two calls of separates_from({stage:?}) must return equal results, but return {once:?} and {again:?}"
+            )
         })?;
     }
     for files in pictures() {
         let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
         ensure(once == again, || {
             format!(
-                "for the files {files:?}, two calls of relocates() and collects() return {once:?} and \
-                 {again:?}"
+                "two calls of relocates() and collects() must return equal results, but return {once:?} and \
+                 {again:?} for the blob files {files:?}"
             )
         })?;
     }
@@ -107,8 +109,8 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
             let wrong = named.iter().find(|id| !given.contains(id) || !seen.insert(**id));
             ensure(wrong.is_none(), || {
                 format!(
-                    "the policy selects the files {named:?}, but file {} is not among the given files \
-                     {files:?}, or is selected twice",
+                    "the value policy selects the blob files {named:?}, but file {} is not among the given \
+                     blob files {files:?}, or is selected twice",
                     wrong.copied().unwrap_or_default()
                 )
             })?;
@@ -117,8 +119,8 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that garbage collection ends. The check replaces each collected file with a file that contains its live
-/// values, as the tree does, until the policy collects no file.
+/// Checks that garbage collection ends. As a tree does, the check replaces each collected blob file with a file that
+/// contains its live values, until the value policy collects no file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
     for mut files in pictures() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);
@@ -129,8 +131,8 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
             }
             ensure(round < most_rounds, || {
                 format!(
-                    "garbage collection still selects files after {round} rounds, which is the maximum; the \
-                     files are now {files:?}"
+                    "the value policy still collects blob files after {round} garbage collections, which is \
+                     the maximum; the files are now {files:?}"
                 )
             })?;
             let next = files.last().map_or(1, |file| file.id + 1);

@@ -53,13 +53,14 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 )
 .limited(if cfg!(target_os = "linux") { &[] } else { &[Limit::NotOnPlatform] });
 
-/// Valid queue depths.
+/// The valid values of the parameter `queue_depth`.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Maximum total size in bytes of concurrent reads. A read that is larger than this limit runs alone.
+/// The maximum total size in bytes of reads that run concurrently. A read that is larger than this limit runs alone.
 const WAVE_BYTES: usize = 1 << 20;
 
-/// Storage that reads and writes SSTables through rings, and all other files through the page cache.
+/// The storage back end `uring`: reads and writes SSTables through `io_uring`, and all other files through the page
+/// cache.
 struct Uring {
     rings: Arc<Rings>,
     direct: bool,
@@ -159,7 +160,7 @@ impl BlockFile for RingFile {
     }
 }
 
-/// Returns the result of a call with a single step. `results` must have exactly one element.
+/// Returns the result of the only step of a call. `results` must have exactly one element.
 fn one(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
     results.pop().unwrap_or(Ok(0))
 }
@@ -169,29 +170,29 @@ struct RingReader {
     file: File,
     path: PathBuf,
     len: u64,
-    /// Required alignment of the offsets, lengths and addresses of reads, in bytes.
+    /// The required alignment of the offsets, lengths and addresses of reads, in bytes.
     alignment: usize,
     rings: Arc<Rings>,
 }
 
-/// A requested part of a file, with the progress of its read.
+/// A requested part of a file, and how much of it was read.
 struct Part {
     /// The index of the part among all requested parts.
     place: usize,
-    /// Offset in the file at which the read starts, which is a multiple of the alignment.
+    /// The offset in the file at which the read starts, which is a multiple of the alignment.
     offset: u64,
-    /// Number of bytes between the start of the read and the requested bytes.
+    /// The number of bytes between the start of the read and the requested bytes.
     before: usize,
-    /// Number of bytes to read: the bytes before the requested bytes, and the requested bytes.
+    /// The number of bytes to read: the bytes before the requested bytes, and the requested bytes.
     needed: usize,
-    /// Position of the part in the buffer of the ring.
+    /// The position of the part in the buffer of the ring.
     start: usize,
-    /// Number of bytes read so far.
+    /// The number of bytes read so far.
     filled: usize,
 }
 
 impl Part {
-    /// Returns the number of bytes that the part needs in the buffer of the ring. The number is a multiple of the
+    /// Returns the number of bytes that the part takes in the buffer of the ring. The number is a multiple of the
     /// alignment, so the read may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
@@ -202,7 +203,7 @@ impl Part {
         Step::Read { start: self.start + self.filled, len, offset: self.offset + self.filled as u64 }
     }
 
-    /// Records the result of a read. Returns whether the part is complete.
+    /// Records the result of one read of this part. Returns whether the part is complete.
     fn advance(&mut self, read: io::Result<usize>, alignment: usize) -> io::Result<bool> {
         let read = read?;
         if self.filled + read >= self.needed {
@@ -221,7 +222,7 @@ type Answer = Result<Bytes, StorageError>;
 
 impl ReadFile for RingReader {
     fn read(&self, offset: u64, len: usize) -> Answer {
-        self.read_many(&[(offset, len)]).pop().expect("a call with one part has exactly one result")
+        self.read_many(&[(offset, len)]).pop().expect("a read of one part must have exactly one result")
     }
 
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Answer> {
@@ -251,7 +252,7 @@ impl ReadFile for RingReader {
             wave.push(part);
         }
         self.read_wave(wave, end, &mut answers);
-        answers.into_iter().map(|answer| answer.expect("each part has a result")).collect()
+        answers.into_iter().map(|answer| answer.expect("each part of a read must have a result")).collect()
     }
 
     fn queue_depth(&self) -> usize {
@@ -268,8 +269,8 @@ impl RingReader {
         StorageError::new("read", &self.path, error)
     }
 
-    /// Reads several parts concurrently, and stores their results in `answers`. The parts need `bytes` bytes of the
-    /// ring's buffer.
+    /// Reads several parts of the file concurrently, and stores their results in `answers`. Together, the parts take
+    /// `bytes` bytes in the buffer of the ring.
     fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
         let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
         if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {

@@ -26,10 +26,10 @@ struct Subject(Box<dyn BlockFormat>);
 
 /// The invariants of block formats: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("no two formats of the catalog have the same code", a_code_is_one_format),
-    ("an iterator returns every entry in order", a_walk_gives_every_entry),
-    ("a lookup finds every key of the block, and no other key", every_key_is_found),
-    ("reads of corrupt blocks do not panic", corruption_is_an_error),
+    ("all formats of the catalog must have different codes", a_code_is_one_format),
+    ("an iterator over a block must return every entry in order", a_walk_gives_every_entry),
+    ("a lookup in a block must find every key of the block, and no other key", every_key_is_found),
+    ("reads of corrupt blocks must not panic", corruption_is_an_error),
 ];
 
 /// Checks every invariant of the axis for a block format with its default parameters, with every index and several

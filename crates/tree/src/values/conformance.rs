@@ -26,15 +26,15 @@ struct Subject(Box<dyn ValuePolicy>);
 
 /// The invariants of value policies: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("two calls with equal arguments return equal results", equal_answers),
-    ("file size and number of partitions are above 0", |subject| {
+    ("two calls with equal arguments must return equal results", equal_answers),
+    ("the file size and the number of partitions must be above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || {
             format!("the file size is {bytes} bytes, and the number of partitions is {partitions}")
         })
     }),
-    ("only existing files are selected, each at most once", only_given_files),
-    ("garbage collection ends", collecting_ends),
+    ("only existing files must be selected, each at most once", only_given_files),
+    ("garbage collection must end", collecting_ends),
 ];
 
 /// The number of random sets of blob files with which each invariant is checked.

@@ -46,7 +46,7 @@ impl Layout {
     }
 }
 
-/// Looks up a key in a block. Returns `None` if the block is corrupt.
+/// Looks up a key in a data block of any format. Returns `None` if the block is corrupt.
 #[inline]
 pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_noting(block, key, |_| {})
@@ -79,7 +79,7 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
     with_layout(&footer, block, |layout| find_by(layout, block, key, note))
 }
 
-/// Looks up a key in a block without a footer. Returns `None` if no format recognizes the block.
+/// Looks up a key in a data block without a footer. Returns `None` if no block format recognizes the block.
 #[inline(never)]
 fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_by(&layout_without_footer(block)?, block, key, |_| {})

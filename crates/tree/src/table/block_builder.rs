@@ -7,7 +7,7 @@ use super::format::BlockFormat;
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
 
-/// A builder that collects entries in key order and encodes them in a block format.
+/// A builder of data blocks. It collects entries in key order and encodes them in a block format.
 pub struct BlockBuilder {
     writer: Box<dyn EntryWriter>,
     draft: Draft,
@@ -15,7 +15,7 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// Creates a builder for blocks of a format.
+    /// Creates a builder for data blocks in the format `format`.
     pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
         let draft = Draft::new(options);
         Self { writer: format.writer(options), draft, entries: 0 }
@@ -51,8 +51,8 @@ impl BlockBuilder {
         self.entries += 1;
     }
 
-    /// Completes the block, passes its bytes to `take`, and returns the result of `take`. The builder then begins the
-    /// next block.
+    /// Completes the data block, passes its bytes to `take`, and returns the result of `take`. The builder then begins
+    /// the next block.
     pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
         self.writer.finish(&mut self.draft);
         let taken = take(&self.draft.bytes);

@@ -19,7 +19,7 @@ const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 /// The maximum size of a data block with more than one entry, in bytes. A larger block has a single entry.
 const MOST_BYTES_OF_MANY: usize = 64 << 10;
 
-/// The maximum length of a key that the decoder copies with one 16-byte CPU register, in bytes.
+/// The maximum length in bytes of a key that the decoder handles as one 128-bit number.
 const SHORT_KEY_BYTES: usize = 16;
 
 /// An iterator over the entries of one data block. It holds the block and a batch of decoded entries. The values remain
@@ -53,7 +53,7 @@ pub(super) struct BlockCursor<'t> {
 /// An entry of a data block whose key was decoded into the buffer of the iterator.
 #[derive(Clone, Copy, Debug)]
 struct Decoded {
-    /// The 16-byte prefix of the key, as [`head`] computes it.
+    /// The first 16 bytes of the key as a number, as [`head`] computes it.
     head: u128,
     key_start: u32,
     key_end: u32,
@@ -65,8 +65,10 @@ struct Decoded {
 /// The value of [`Decoded::value_start`] that marks a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Calls `visit` with the key and the value of every entry of a block, in ascending or descending key order. The value
-/// is `None` for a tombstone. Returns `None` if the block is corrupt; `visit` may have been called for some entries.
+/// Reads a whole data block: calls `visit` with the key and the value of every entry, in ascending or descending key
+/// order. The value is `None` for a tombstone.
+///
+/// Returns `None` if the block is corrupt. `visit` may have been called for some entries before.
 pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
     let mut cursor = BlockCursor::default();
     cursor.enter(BlockBytes::Own(block), direction)?;
@@ -95,13 +97,13 @@ impl Default for BlockCursor<'_> {
 }
 
 impl<'t> BlockCursor<'t> {
-    /// Returns the current key, or an empty key if the iterator is not at an entry.
+    /// Returns the key of the current entry, or an empty key if the iterator is not at an entry.
     #[inline]
     pub(super) fn key(&self) -> &[u8] {
         self.entries.get(self.at).map_or(&[], |entry| entry.key(&self.keys))
     }
 
-    /// Returns the 16-byte prefix of the current key, or 0 if the iterator is not at an entry.
+    /// Returns the first 16 bytes of the current key as a number, or 0 if the iterator is not at an entry.
     #[inline]
     pub(super) fn head(&self) -> u128 {
         self.entries.get(self.at).map_or(0, |entry| entry.head)
@@ -124,7 +126,7 @@ impl<'t> BlockCursor<'t> {
         self.at += behind.iter().take_while(|entry| pass(entry.entry(block, &self.keys))).count();
     }
 
-    /// Returns the number of entries before the current entry in its block. The cursor must have read the block
+    /// Returns the number of entries before the current entry in its data block. The iterator must have read the block
     /// forward, from its first entry.
     pub(super) fn number(&self) -> usize {
         self.passed + self.at
@@ -170,12 +172,11 @@ impl<'t> BlockCursor<'t> {
         if self.at < self.entries.len() { Some(true) } else { self.decode_more() }
     }
 
-    /// Moves to the first entry in the reading direction that is not before `target`. Forward, the key of this entry
-    /// is at or above `target`. Backward, the key is at or below `target`. Returns `Some(false)` if no such entry
-    /// exists.
+    /// Moves to the first entry at or after `target` in the reading direction: forward, the first key at or above
+    /// `target`; backward, the last key at or below `target`. Returns `Some(false)` if no such entry exists.
     ///
-    /// The caller must call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`,
-    /// if the caller knows the part.
+    /// The caller must call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`, if
+    /// the caller knows the part.
     pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
         let (block, layout) = (self.block.as_deref()?, &self.layout);
         let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());

@@ -29,7 +29,7 @@ pub(crate) struct TableContext {
     /// The seals of the files of the tree. Each checksum in a file also covers the seal of the file, so a file of
     /// another store has wrong checksums.
     pub(crate) seals: Seals,
-    /// The number of the tree in this process. The cache distinguishes blocks of different trees by this number.
+    /// The number of the tree in this process. The block cache distinguishes blocks of different trees by this number.
     pub(crate) tree: u64,
     /// The block cache.
     pub(crate) cache: Arc<dyn Cache>,
@@ -41,7 +41,7 @@ pub(crate) struct TableContext {
     pub(crate) allocation: Box<dyn Allocation>,
     /// The policy for the fence pointers of new SSTables.
     pub(crate) fence: Component<dyn FencePolicy>,
-    /// The hash function of the tree.
+    /// The hash function of the tree, which filters and hash indexes use.
     pub(crate) hash: Component<dyn KeyHasher>,
     /// The block format of new SSTables.
     pub(crate) format: Box<dyn BlockFormat>,
@@ -88,11 +88,11 @@ impl TableContext {
     }
 }
 
-/// A component, and the label that identifies the component in files.
+/// A component of the tree, such as the filter policy, with the label that identifies it in SSTables.
 pub(crate) struct Component<T: ?Sized> {
     /// The label of the component, which SSTables and results record.
     pub(crate) label: String,
-    /// The component with this label.
+    /// The component that has this label.
     pub(crate) component: Arc<T>,
 }
 

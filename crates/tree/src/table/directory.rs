@@ -52,8 +52,8 @@ pub(super) struct BlockPlace {
 }
 
 impl Directory {
-    /// Creates an empty directory. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are not
-    /// aligned.
+    /// Creates an empty block directory. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are
+    /// not aligned.
     pub(super) fn new(align: Option<u32>) -> Self {
         Self { start: 0, lengths: Lengths::new(align) }
     }
@@ -108,9 +108,10 @@ impl Directory {
         self.lengths.encode(out);
     }
 
-    /// Decodes a directory. `data` is the byte range of the blocks in the file. The first block begins at the start of
-    /// `data`, or at the next page if blocks are aligned. Returns `None` if the directory is corrupt, or if the last
-    /// block does not end at the end of `data`.
+    /// Decodes the block directory of an SSTable. `data` is the byte range of the data blocks in the file. The first
+    /// block begins at the start of `data`, or at the next page if blocks are aligned.
+    ///
+    /// Returns `None` if the directory is corrupt, or if the last block does not end at the end of `data`.
     pub(super) fn decode(reader: &mut Reader<'_>, data: Range<u64>) -> Option<Self> {
         let page_bytes = u32::try_from(reader.varint()?).ok()?;
         let blocks = u32::try_from(reader.varint()?).ok()?;

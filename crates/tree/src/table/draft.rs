@@ -11,10 +11,11 @@ const MAX_HEAD_BYTES: usize = 15;
 
 /// The writer of a block format, which encodes the entries of one data block in key order.
 pub trait EntryWriter: Send {
-    /// Appends the next entry. The key must be larger than the previous key.
+    /// Appends an entry to the block in `draft`. The key must be larger than the previous key of the block.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
 
-    /// Returns an upper bound for the size of the block with one more entry, without the block index.
+    /// Returns an upper bound for the size of the block in `draft` with one more entry, in bytes. The bound excludes
+    /// the index of the block.
     fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
 
     /// Completes the block in `draft`. The implementation must call [`Draft::end`], which appends the index and the

@@ -1,10 +1,10 @@
-//! The distance between the entries of a table with large entries. From this distance, a scan computes where the
-//! entries of a block begin, so that it prefetches only their lengths and keys.
+//! The expected positions of large entries in the data blocks of an SSTable. With these positions, a scan prefetches
+//! only the lengths and keys of the entries.
 //!
 //! A scan reads the lengths and the key of each entry. The scan reads the values later or not at all. A large entry
-//! takes many cache lines, but a scan reads only a few of them. Prefetching all cache lines would take too much
-//! memory bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which a scan
-//! needs about 8.
+//! takes many cache lines, but a scan reads only a few of them. Prefetching all cache lines would take too much memory
+//! bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which a scan needs about
+//! 8.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! The fingerprint index of a block, with one hash byte per entry.
+//! The fingerprint index of a data block, with one hash byte (fingerprint) per entry.
 //!
-//! A lookup compares its key only with entries whose hash byte equals the hash byte of the key. On average, the hash
-//! byte excludes 255 of 256 entries with other keys. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
+//! A lookup compares its key only with entries whose fingerprint equals the hash byte of the key. On average, the
+//! fingerprint excludes 255 of 256 entries with other keys. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
 //!
 //! ```text
 //! u16 restart interval, u8 × entries: the lowest byte of each key's hash
@@ -18,7 +18,7 @@ const GROUP: usize = 64;
 /// The number of fingerprints that one SIMD instruction compares.
 const CHUNK: usize = 16;
 
-/// Returns the size of the fingerprint index of a block with `entries` entries, in bytes.
+/// Returns the size of the fingerprint index of a data block with `entries` entries, in bytes.
 pub(super) fn len(entries: usize) -> usize {
     HEAD_BYTES + entries
 }
@@ -33,7 +33,7 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 /// The fingerprint index of a data block: one hash byte per entry.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
-    /// The restart interval in entries, at least one.
+    /// The restart interval of the block in entries, at least one.
     pub(super) interval: usize,
     /// The data block from its first byte to the end of the index.
     bytes: &'a [u8],
@@ -93,7 +93,8 @@ impl Iterator for Matches<'_> {
     }
 }
 
-/// Returns a bit mask of the last `count` bytes that equal `wanted`. `count` is 1 to [`GROUP`].
+/// Compares the last `count` of the fingerprints `bytes` with `wanted`. Returns a bit mask with one bit per compared
+/// byte, which is set if the byte equals `wanted`. `count` is 1 to [`GROUP`].
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     if let Some(group) = bytes.last_chunk::<GROUP>() {
@@ -107,7 +108,8 @@ fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`.
+/// Compares the bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
+/// equals `wanted`.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline]
@@ -121,8 +123,9 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`. The mask is the sum of a power of two for each equal
-/// byte, because NEON has no instruction that collects one bit per byte.
+/// Compares the bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
+/// equals `wanted`. The mask is the sum of a power of two for each equal byte, because NEON has no instruction that
+/// collects one bit per byte.
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code)]
 #[inline]
@@ -138,7 +141,8 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`, without SIMD instructions.
+/// Compares the bytes of a chunk with `wanted`, without SIMD instructions. Returns a bit mask with one bit per byte,
+/// which is set if the byte equals `wanted`.
 #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     chunk.iter().rev().fold(0, |mask, byte| mask << 1 | u16::from(*byte == wanted))

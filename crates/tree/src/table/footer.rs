@@ -51,18 +51,18 @@ pub(super) struct Section {
 /// is before the data blocks or after the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The position of the filter.
+    /// The position of the filter in the SSTable.
     pub(super) filter: Section,
-    /// The position of the fence.
+    /// The position of the fence in the SSTable.
     pub(super) fence: Section,
-    /// The position of the range tombstones. `None` if the table has no range tombstones.
+    /// The position of the range tombstones. `None` if the SSTable has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
-    /// The position of the marks of single deletes. `None` if the table has no marked entries.
+    /// The position of the marks of single deletes. `None` if the SSTable has no marked entries.
     pub(super) single_marks: Option<Section>,
-    /// The block directory, the checksums of the fence chunks, and the references to blob files if values are in blob
-    /// files.
+    /// The position of the block directory. The same section contains the checksums of the fence chunks, and the
+    /// references to blob files if values are in blob files.
     pub(super) directory: Section,
-    /// The position of the properties.
+    /// The position of the properties of the SSTable.
     pub(super) properties: Section,
 }
 

@@ -44,10 +44,10 @@ pub trait BlockFormat: Send + Sync {
         None
     }
 
-    /// Returns a writer that encodes the entries of one block in key order.
+    /// Returns a writer that encodes the entries of one data block in key order.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
-    /// Returns whether each block is padded to whole pages, as with the option `block.align`.
+    /// Returns whether this format pads each block to whole pages, as the option `block.align` does.
     fn is_page_aligned(&self) -> bool {
         false
     }

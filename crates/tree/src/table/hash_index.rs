@@ -1,5 +1,5 @@
-//! The hash index of a block. The index maps the hash of a key to the restart point before the key. Source: the data
-//! block hash index of `RocksDB` (2018).
+//! The hash index of a data block. The index maps the hash of a key to the restart point at or before the key. Source:
+//! the data block hash index of `RocksDB` (2018).
 //!
 //! Each bucket is one byte. A bucket contains the number of a restart point, or the value for an empty bucket, or the
 //! value for a collision. In a collision, keys after different restart points have this bucket, so the lookup must
@@ -17,7 +17,7 @@ const MAX_RESTARTS: usize = 254;
 /// The content of one bucket of a hash index. A lookup finds the bucket by the hash of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bucket {
-    /// No key of the block has this bucket, so the searched key is absent.
+    /// No key of the block has this bucket, so the block does not contain the searched key.
     Empty,
     /// All keys of this bucket are between the restart point with this number and the next restart point.
     Restart(u8),
@@ -77,8 +77,10 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     }
 }
 
-/// Returns the number of the bucket for a hash, if the hash index has `count` buckets. The function uses only the low
-/// 32 bits of the hash. A filter uses the high 32 bits, so the bucket is independent of the filter.
+/// Returns the number of the bucket for a hash, if the hash index has `count` buckets.
+///
+/// The bucket depends only on the low 32 bits of the hash. It is independent of the cache line in a filter, which
+/// depends on the high 32 bits.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize

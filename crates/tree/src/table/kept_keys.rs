@@ -9,7 +9,7 @@ use crate::design::LastKey;
 /// Copies of the keys of an SSTable, which its writer keeps for the filter and for the largest key. Most writers need
 /// no copies and have no `KeptKeys`.
 pub(super) struct KeptKeys {
-    /// All keys, if the filter needs all keys at once.
+    /// Copies of all keys, if the filter needs all keys at once.
     all: Option<KeyList>,
     /// The key of the last entry, if `table.last_key` requires a copy of every key. Otherwise `None`.
     last: Option<Arc<[u8]>>,

@@ -22,7 +22,7 @@ pub struct Layout {
     pub entries_end: usize,
     /// The encoding of the entries in the block.
     pub entries: Entries,
-    /// The number of restart points, at least one.
+    /// The number of restart points in the block, at least one.
     pub restart_count: usize,
     /// The method by which the block stores the offsets of its restart points.
     pub restarts: Restarts,
@@ -35,7 +35,7 @@ pub struct Layout {
     pub index_len: usize,
 }
 
-/// The encoding of the entries in a block.
+/// The encoding of the entries in a data block.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Entries {
     /// An entry stores only the part of its key that differs from the previous key. See `delta`.
@@ -43,7 +43,7 @@ pub enum Entries {
     Delta,
     /// An entry stores its full key. See `whole`.
     Whole,
-    /// All entries are key-value pairs of equal size. See `pairs`.
+    /// All entries are key-value pairs of equal size, without lengths. See `pairs`.
     Pairs,
     /// All entries are pairs of equal size with values of four bytes, without a tombstone flag. The value
     /// [`SENTINEL`](crate::block::SENTINEL) marks a tombstone.
@@ -63,8 +63,8 @@ pub enum Restarts {
     Every(u32),
 }
 
-/// An encoding of entries. Code that iterates over entries is generic over the encoding, so the compiler generates
-/// separate code for each encoding.
+/// A decoder for one encoding of entries in data blocks. Code that iterates over entries is generic over the encoding,
+/// so the compiler generates separate code for each encoding.
 pub(super) trait EntryCodec {
     /// Decodes the lengths of the entry at offset `at` of `entries`, the bytes up to the end of the last entry. Returns
     /// `None` if the entry extends beyond the end of `entries`.
@@ -91,7 +91,7 @@ pub(super) trait EntryCodec {
 /// The lengths of an entry of a data block, and the positions of its key and value in the block.
 #[derive(Clone, Debug)]
 pub(super) struct EntryHead {
-    /// The number of leading bytes that the key shares with the previous key.
+    /// The number of bytes at the start of the key that the previous key also has. The entry does not store them.
     pub(super) shared: usize,
     /// The byte range in the block of the rest of the key, after the shared bytes.
     pub(super) suffix: Range<usize>,
@@ -101,12 +101,12 @@ pub(super) struct EntryHead {
     pub(super) tombstone: bool,
 }
 
-/// The result of a key lookup in a block.
+/// The result of the lookup of a key in a data block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The key is not in the block.
     Absent,
-    /// The newest version of the key in the block is a tombstone.
+    /// The block contains a tombstone for the key.
     Tombstone,
     /// The key has a value, which the block contains in this byte range.
     Value(Range<usize>),

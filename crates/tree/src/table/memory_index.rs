@@ -30,7 +30,7 @@ pub(super) struct MemoryIndex {
 
 /// The restart points and the hash index of one data block.
 struct IndexOfBlock {
-    /// The offsets of the restart points in the block.
+    /// The offsets of the restart points in the data block.
     restarts: Box<[u32]>,
     /// The buckets of the hash index. Empty if the block has too many restart points for a hash index.
     buckets: Box<[u8]>,
@@ -40,7 +40,7 @@ struct IndexOfBlock {
 pub(super) enum Hint {
     /// The block does not contain the key.
     Absent,
-    /// The only part of the block that can contain the key.
+    /// The block can contain the key only in this part.
     Part(Part),
     /// The block can contain the key, but the hash index cannot exclude any part. The lookup must search all restart
     /// points.

@@ -15,12 +15,12 @@ use crate::design::TableNames;
 pub(crate) struct SequenceRange {
     /// The first sequence number of the range.
     pub(crate) first: SequenceNumber,
-    /// The last sequence number, which is not below the first.
+    /// The last sequence number of the range, which is not below the first.
     pub(crate) last: SequenceNumber,
 }
 
 impl SequenceRange {
-    /// Returns the smallest range that contains both ranges.
+    /// Returns the smallest range that contains both `self` and `other`.
     pub(crate) fn joined(self, other: Self) -> Self {
         Self { first: self.first.min(other.first), last: self.last.max(other.last) }
     }

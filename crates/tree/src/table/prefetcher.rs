@@ -30,7 +30,7 @@ pub(super) struct Prefetcher {
 }
 
 impl Prefetcher {
-    /// Creates the prefetcher of a newly opened table.
+    /// Creates the prefetcher of an SSTable that is being opened.
     pub(super) fn new(properties: &Properties, directory: &Directory) -> Self {
         Self { stride: EntrySpacing::of(properties, directory), in_memory: AtomicU32::new(0) }
     }

@@ -1,4 +1,4 @@
-//! The number of blocks that a scan reads from storage at once.
+//! Decides how many data blocks a scan reads from storage at once.
 
 use catalog::ByteSize;
 use types::{Bytes, Direction};

@@ -163,7 +163,7 @@ impl Table {
         })
     }
 
-    /// Returns the file number of the table.
+    /// Returns the file number of the SSTable.
     pub(crate) fn id(&self) -> u64 {
         self.file.id
     }
@@ -354,7 +354,7 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`].
+    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`] for the lookup.
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);
@@ -626,7 +626,7 @@ impl Table {
         self.damage_in_block(index, "the content of the data block is corrupt")
     }
 
-    /// Returns the error for corruption in a block. The error contains the offset of the block.
+    /// Returns the error for corruption in a data block, with the offset of the block. `what` describes the corruption.
     pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
         let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
         Error::damaged(&self.file.path, offset, what)

@@ -1,10 +1,10 @@
-//! Restart hints: an in-memory index of a few restart points of each block, with their offsets and key prefixes.
+//! Restart hints: an in-memory index of a few restart points of each data block, with their offsets and key prefixes.
 //!
 //! Without hints, a search prefetches the whole block and searches all restart points. A 4 KiB block has 64 cache
 //! lines. With hints, a search prefetches only the part of the block that can contain the key. The hints of a block are
 //! computed when its checksum is verified, because the verification reads the whole block anyway.
 //!
-//! The stored prefixes begin after the common prefix of all keys in the table. If the keys of a block have a longer
+//! The stored prefixes begin after the common prefix of all keys in the SSTable. If the keys of a block have a longer
 //! common prefix, their stored prefixes are equal, and the hints return most of the block.
 
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use super::formats::layout_of;
 use super::layout::Part;
 use crate::design::BlockIndex;
 
-/// The maximum number of parts into which the hints divide a block. Each part begins at a restart point.
+/// The maximum number of parts into which restart hints divide a data block. Each part begins at a restart point.
 const MOST_PARTS: usize = 6;
 
 /// The length in bytes of a key prefix in restart hints.

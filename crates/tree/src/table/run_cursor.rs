@@ -20,12 +20,12 @@ use crate::stats::AllCounters;
 /// The method by which the cursor of a sorted run reads data blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockReads {
-    /// Reads blocks through the block cache, for scans.
+    /// Reads data blocks through the block cache, as scans do.
     Cached,
-    /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
+    /// Reads many data blocks at once without the block cache, as compactions do. The cursor can then only read
     /// forward.
     Streaming,
-    /// Reads one block at a time without the cache, for seeks to keys that are far apart.
+    /// Reads one data block at a time without the block cache, for seeks to keys that are far apart.
     Single,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct EntryPosition {
     pub(crate) table: usize,
     /// The number of the data block in the SSTable.
     pub(crate) block: u32,
-    /// The number of entries before the entry in its block.
+    /// The number of entries before this entry in the data block.
     pub(crate) number: u32,
-    /// The number of entries in the block.
+    /// The number of all entries in the data block.
     pub(crate) block_entries: u32,
 }
 
@@ -68,7 +68,7 @@ const BLOCKS_AHEAD: u32 = 32;
 /// The number of bytes that the cursor of a compaction reads at once.
 const STREAM_BYTES: usize = 512 << 10;
 
-/// An iterator over one sorted run.
+/// An iterator over the entries of one sorted run, which consists of SSTables in key order.
 pub(crate) struct RunCursor<'t> {
     /// The SSTables of the run in key order. Their key ranges do not overlap.
     tables: &'t [Arc<Table>],
@@ -92,7 +92,7 @@ pub(crate) struct RunCursor<'t> {
     /// The bound at which the scan ends. The cursor reads no block beyond this bound in advance. `None` if the scan has
     /// no such bound, or if it reads one block at a time.
     read_to: Option<Box<[u8]>>,
-    /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
+    /// The number of bytes after the current data block that the scan is expected to need. `None` if this number is
     /// unknown, or if the scan has already read more entries than its caller announced.
     expected_bytes: Option<usize>,
     /// The data blocks that are read but not entered yet. The first one is the block number `block`, and the others
@@ -307,8 +307,9 @@ impl<'t> RunCursor<'t> {
         self.cursor.entry()
     }
 
-    /// Returns the position of the current entry: the number of its table, the number of its block, and the number of
-    /// the entry in the block. Returns `None` at the end of the run. The cursor must be [streaming](Self::stream).
+    /// Returns the position of the current entry: the file number of its SSTable, the number of its data block, and the
+    /// number of the entry in the block. Returns `None` at the end of the run. The cursor must be
+    /// [streaming](Self::stream).
     pub(crate) fn position(&self) -> Option<(u64, u32, u32)> {
         let table = self.tables.get(self.table?)?;
         Some((table.id(), self.block, self.cursor.number() as u32))

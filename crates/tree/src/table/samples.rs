@@ -17,14 +17,14 @@ impl Samples {
         (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
     }
 
-    /// Adds a block to the buffer. Returns whether the buffer contains at least the wanted number of bytes.
+    /// Adds a data block to the buffer. Returns whether the buffer contains enough bytes for the training.
     pub(super) fn add(&mut self, block: &[u8]) -> bool {
         self.bytes.extend_from_slice(block);
         self.ends.push(self.bytes.len());
         self.bytes.len() >= self.wanted
     }
 
-    /// Returns the blocks in the order of their addition.
+    /// Returns the data blocks in the order in which they were added.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])

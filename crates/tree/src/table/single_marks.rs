@@ -52,7 +52,7 @@ impl SingleMarks {
         }
     }
 
-    /// Returns whether no entry is marked.
+    /// Returns whether no entry of the SSTable is marked.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
@@ -66,7 +66,7 @@ impl SingleMarks {
         })
     }
 
-    /// Returns the number of marked entries.
+    /// Returns the number of marked entries in the SSTable.
     pub(super) fn count(&self) -> u64 {
         self.runs.iter().map(|run| run.entries.len() as u64).sum()
     }

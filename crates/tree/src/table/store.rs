@@ -45,7 +45,7 @@ pub(super) struct Store {
     learnt: Option<Arc<dyn Compression>>,
     /// The first data blocks of the SSTable, which are kept until the compression has enough training data.
     samples: Option<Samples>,
-    /// The dictionaries of the trained compression.
+    /// The dictionaries that the compression has trained on the first data blocks.
     pub(super) dictionaries: Dictionaries,
 }
 
@@ -204,7 +204,7 @@ impl Store {
         }
     }
 
-    /// Returns the offset in the file of the next byte.
+    /// Returns the offset in the file at which the next byte will be.
     pub(super) fn offset(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }

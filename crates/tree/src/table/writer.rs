@@ -60,7 +60,7 @@ pub(crate) struct TableWriter {
 /// The memory budget of a filter, in bits.
 #[derive(Clone, Copy)]
 pub(crate) enum FilterBudget {
-    /// A number of bits per key.
+    /// A number of bits for each key of the SSTable.
     PerKey(f64),
     /// A number of bits for all keys of the SSTable. The writer knows the number of keys only at the end.
     PerTable(f64),
@@ -150,8 +150,8 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Marks the last added entry because of a single delete: its tombstone belongs to a single delete, or its value
-    /// replaced a single delete (see [`single_deletes`](crate::single_deletes)).
+    /// Marks the last added entry for single deletes: its tombstone belongs to a single delete, or its value replaced a
+    /// single delete (see [`single_deletes`](crate::single_deletes)).
     pub(crate) fn mark_last(&mut self) {
         let (block, first) = (self.block_starts.len() as u32, self.block_starts.last().copied());
         let entry = (self.properties.entries as u32).saturating_sub(first.unwrap_or_default());
@@ -181,7 +181,7 @@ impl TableWriter {
         self.properties.charged_bytes() + self.delete_bytes
     }
 
-    /// Returns whether no entry was added.
+    /// Returns whether the SSTable has no entry yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.properties.entries == 0
     }

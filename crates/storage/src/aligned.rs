@@ -19,7 +19,7 @@ impl AlignedBuffer {
         Self { memory, start, len }
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the buffer, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

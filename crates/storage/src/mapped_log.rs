@@ -57,7 +57,7 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
 struct MappedLog {
     tail: Tail,
     fuse: Fuse,
-    /// Number of bytes that successful calls have appended.
+    /// The number of bytes that successful calls have appended.
     len: u64,
 }
 

@@ -218,6 +218,7 @@ pub(crate) fn check_bounds(path: &Path, offset: u64, len: usize, file_len: u64) 
     if offset.checked_add(len as u64).is_some_and(|end| end <= file_len) {
         return Ok(());
     }
-    let message = format!("a read requested {len} bytes at {offset}, but the file has {file_len} bytes");
+    let message =
+        format!("a read requested {len} bytes at offset {offset}, but the file has {file_len} bytes");
     Err(StorageError::new("read", path, io::Error::new(io::ErrorKind::UnexpectedEof, message)))
 }

@@ -36,7 +36,7 @@ pub(crate) struct Subject {
 /// A function that checks one invariant, and returns an error if the back end violates the invariant.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants: the name of each invariant, and the function that checks it.
+/// The invariants of storage: the name and the check of each invariant.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("a read must return the appended bytes", appended_bytes_are_read_back),
     ("appended bytes must be readable at once; in SSTables, only after a sync", what_is_appended_is_seen),
@@ -63,7 +63,7 @@ pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
     fn from(error: StorageError) -> Self {
-        Self(format!("a call that must succeed has failed: {error}"))
+        Self(format!("a storage call that must succeed has failed: {error}"))
     }
 }
 
@@ -74,12 +74,13 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
 /// Checks that a storage call has failed with an error of the kind `kind`, and that the error names `path`.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
-        Ok(_) => {
-            Err(Broken(format!("a call for {} must fail with {kind:?}, but it succeeded", path.display())))
-        }
+        Ok(_) => Err(Broken(format!(
+            "a storage call for {} must fail with {kind:?}, but it succeeded",
+            path.display()
+        ))),
         Err(error) => ensure(error.kind() == kind && error.path == path, || {
             format!(
-                "a call for {} must fail with {kind:?} and name this path, but the error is: {error}",
+                "a storage call for {} must fail with {kind:?} and name this path, but the error is: {error}",
                 path.display()
             )
         }),
@@ -147,7 +148,10 @@ fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
             rest = later;
             let so_far = (content.len() - rest.len()) as u64;
             ensure(writer.len() == so_far, || {
-                format!("the writer reports {} bytes, but {so_far} bytes were appended", writer.len())
+                format!(
+                    "the writer of a file reports {} bytes, but {so_far} bytes were appended",
+                    writer.len()
+                )
             })?;
             if matches!(number, 2 | 5 | 30) {
                 writer.sync()?;

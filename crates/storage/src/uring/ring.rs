@@ -59,9 +59,7 @@ impl Ring {
         if self.is_idle() {
             Ok(())
         } else {
-            Err(io::Error::other(
-                "io_uring failed in an earlier call, so this io_uring ring cannot be used any more",
-            ))
+            Err(io::Error::other("an earlier call of io_uring failed, so its ring cannot be used any more"))
         }
     }
 

@@ -110,9 +110,10 @@ impl Footer {
             {
                 Ok(footer)
             }
-            _ => Err(
-                "the footer of the blob file is corrupt, or the file was renamed or copied from another store",
-            ),
+            _ => {
+                Err("the footer of the blob file is corrupt, or the file was renamed or copied from another \
+                 store")
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The minimum number of handles at which the registry drops handles of removed blob files.
+/// The number of handles below which the registry keeps the handles of removed blob files.
 const FEW_HANDLES: usize = 64;
 
 /// The handles of the blob files of a tree, by file number. A weak reference does not keep a file open.

@@ -113,7 +113,8 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
     let code = format.0.code();
     ensure(code < 16, || {
         format!(
-            "the code of the format is {code}; it must be 0 to 15, because a block footer has four bits for it"
+            "the code of the format is {code}; it must be 0 to 15, because a block footer has four bits for \
+             the code"
         )
     })?;
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());

@@ -116,7 +116,8 @@ impl Footer {
             u32::from_le_bytes(*covered.last_chunk().ok_or("the footer of the SSTable is too short")?);
         if version_of(bytes) != version {
             return Err(format!(
-                "the SSTable has format version {version}; this program reads versions {VERSION} to {LAST_VERSION}"
+                "the SSTable has format version {version}; this program reads versions {VERSION} to \
+                 {LAST_VERSION}"
             ));
         }
         let footer = Self::read(bytes).ok_or("the footer of the SSTable is too short")?;

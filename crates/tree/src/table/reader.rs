@@ -474,7 +474,7 @@ impl Table {
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
         self.damage_in_block(
             index,
-            "a value in the data block is neither complete nor a pointer to a blob file that the SSTable lists",
+            "a value in the data block is corrupt, or points to a blob file that the SSTable does not list",
         )
     }
 

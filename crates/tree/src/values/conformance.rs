@@ -30,7 +30,10 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("the file size and the number of partitions must be above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || {
-            format!("the file size is {bytes} bytes, and the number of partitions is {partitions}")
+            format!(
+                "the file size is {bytes} bytes and the number of partitions is {partitions}; both must be \
+                 above 0"
+            )
         })
     }),
     ("only existing files must be selected, each at most once", only_given_files),
@@ -85,7 +88,8 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
         let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
         ensure(once == again, || {
             format!(
-                "two calls of separates_from({stage:?}) must return equal results, but return {once:?} and {again:?}"
+                "two calls of separates_from({stage:?}) must return equal results, but return {once:?} and \
+                 {again:?}"
             )
         })?;
     }

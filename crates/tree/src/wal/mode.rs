@@ -19,7 +19,7 @@ pub trait WalPolicy: Send + Sync {
 pub struct WalMode {
     /// Whether the tree has a WAL. Without a WAL, a crash of the process loses the writes that are not flushed.
     pub has_log: bool,
-    /// The commits after which the tree syncs the WAL before it acknowledges them.
+    /// Whether the tree syncs a commit before it acknowledges the commit, and whether commits share syncs.
     pub commit_sync: CommitSync,
     /// Whether the tree syncs the old and the new WAL file when it begins a new WAL file (a rotation). If so, the old
     /// file is completely durable, and the new file and its directory entry are durable, before the new file gets its
@@ -29,7 +29,8 @@ pub struct WalMode {
     pub period: Option<Duration>,
 }
 
-/// The commits after which the tree syncs the WAL before it acknowledges them.
+/// The syncs of commits: whether a tree syncs a commit before it acknowledges the commit, and whether commits share
+/// syncs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitSync {
     /// No commit is synced. With a WAL, an acknowledged write survives a crash of the process, but not a power loss.
@@ -82,7 +83,7 @@ impl WalMode {
         matches!(self.commit_sync, CommitSync::Shared { .. })
     }
 
-    /// Checks the invariant of this type, and that the time between two syncs is above 0.
+    /// Checks that a mode without a WAL syncs nothing, and that the time between two syncs is above 0.
     ///
     /// # Errors
     /// If a mode without a WAL syncs or has a period, or if the period is 0.

@@ -98,7 +98,7 @@ pub(crate) fn frame(
 pub(super) struct Record<'a> {
     /// The sequence number of the first operation in the record.
     pub(super) first_sequence: SequenceNumber,
-    /// The operations of the record, in the encoding of a write batch.
+    /// The operations of the record, encoded like the operations of a write batch.
     pub(super) operations: &'a [u8],
     /// The offset in the WAL file at which the next record begins.
     pub(super) end: usize,

@@ -31,15 +31,15 @@ use crate::storage::{Purpose, StorageError, WriteFile};
 ///
 /// Between the minimum and the maximum size (the next constant), a window is as large as the WAL so far. Windows begin
 /// and end at multiples of the minimum size, which is a multiple of the page size.
-const FEWEST_BYTES: u64 = 64 << 10;
-const MOST_BYTES: u64 = 1 << 20;
+const MIN_WINDOW_BYTES: u64 = 64 << 10;
+const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
 /// Zeros that one call writes to the page cache in advance. Their number is the minimum size of a window, so that they
 /// never extend beyond the end of a window.
-static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
+static ZEROS: [u8; MIN_WINDOW_BYTES as usize] = [0; MIN_WINDOW_BYTES as usize];
 
 /// The size of an append in bytes from which write(2) is faster than a copy into the memory map.
-const WRITTEN_BYTES: usize = 32 << 10;
+const MIN_CALL_BYTES: usize = 32 << 10;
 
 /// Creates a WAL whose records are appended through a memory map. If the file system cannot reserve space or map files,
 /// the WAL uses write(2).
@@ -92,16 +92,17 @@ impl Window {
     /// Reserves and maps a window of `file` that contains the offset `at`. The window is as long as the file so far,
     /// within its limits. If a window of this length cannot be reserved, the function uses the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
-        let start = at - at % FEWEST_BYTES;
+        let start = at - at % MIN_WINDOW_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
-        let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
+        let len = reserve(start.clamp(MIN_WINDOW_BYTES, MAX_WINDOW_BYTES))
+            .or_else(|_| reserve(MIN_WINDOW_BYTES))?;
         Self::map(file, start, len)
     }
 
     /// Reserves and maps a window of `file` that contains the bytes from the offset `at` to `at + bytes`.
     fn of_bytes(file: &File, at: u64, bytes: u64) -> io::Result<Self> {
-        let start = at - at % FEWEST_BYTES;
-        let len = (at + bytes - start).next_multiple_of(FEWEST_BYTES);
+        let start = at - at % MIN_WINDOW_BYTES;
+        let len = (at + bytes - start).next_multiple_of(MIN_WINDOW_BYTES);
         fallocate(file, FallocateFlags::empty(), start, len)?;
         Self::map(file, start, len)
     }
@@ -202,7 +203,7 @@ impl MappedLog {
 impl WriteFile for MappedLog {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         let tail = &mut self.tail;
-        let is_by_call = std::mem::take(&mut tail.is_clean) || bytes.len() >= WRITTEN_BYTES;
+        let is_by_call = std::mem::take(&mut tail.is_clean) || bytes.len() >= MIN_CALL_BYTES;
         self.fuse.attempt("append to", || if is_by_call { tail.write(bytes) } else { tail.copy(bytes) })?;
         self.len = self.tail.end;
         Ok(())
@@ -251,7 +252,17 @@ mod tests {
         let path = directory.path().join("log");
         let mut writer = create(&path).unwrap();
         let mut expected = Vec::new();
-        let sizes = [1, 0, 140, FEWEST_BYTES as usize, 7, WRITTEN_BYTES - 1, 3 * MOST_BYTES as usize, 5, 9];
+        let sizes = [
+            1,
+            0,
+            140,
+            MIN_WINDOW_BYTES as usize,
+            7,
+            MIN_CALL_BYTES - 1,
+            3 * MAX_WINDOW_BYTES as usize,
+            5,
+            9,
+        ];
         for (fill, size) in (1..).zip(sizes) {
             expected.extend(std::iter::repeat_n(fill, size));
             writer.append(&vec![fill; size]).unwrap();
@@ -260,7 +271,7 @@ mod tests {
             assert!(content.starts_with(&expected), "after {size} bytes");
             assert!(content[expected.len()..].iter().all(|byte| *byte == 0), "zeros follow");
             if is_synced {
-                assert!(content.len().is_multiple_of(FEWEST_BYTES as usize), "all was reserved");
+                assert!(content.len().is_multiple_of(MIN_WINDOW_BYTES as usize), "all was reserved");
                 writer.sync().unwrap();
             }
         }
@@ -281,7 +292,7 @@ mod tests {
         let path = directory.path().join("log");
         let mut writer = create(&path).unwrap();
         writer.append(b"header").unwrap();
-        let reserved = 3 * FEWEST_BYTES + 100;
+        let reserved = 3 * MIN_WINDOW_BYTES + 100;
         writer.reserve(reserved);
         assert_eq!(writer.len(), 6);
         assert!(content(&path).len() as u64 >= 6 + reserved, "the space is in the file");
@@ -311,7 +322,7 @@ mod tests {
         let file = File::open(&path).unwrap();
         let mut writer = MappedLog::new(file, window, &path);
         writer.append(b"whole").unwrap();
-        assert!(writer.append(&vec![7; FEWEST_BYTES as usize]).is_err());
+        assert!(writer.append(&vec![7; MIN_WINDOW_BYTES as usize]).is_err());
         assert_eq!(writer.len(), 5, "what came in part does not count");
         assert_eq!(writer.append(b"more").unwrap_err().kind(), io::ErrorKind::Other);
         assert!(writer.sync().is_err());

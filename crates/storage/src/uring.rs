@@ -57,7 +57,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
 /// The maximum total size in bytes of reads that run concurrently. A read that is larger than this limit runs alone.
-const WAVE_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// The storage back end `uring`: reads and writes SSTables through `io_uring`, and all other files through the page
 /// cache.
@@ -141,7 +141,7 @@ impl BlockFile for RingFile {
                 let at = offset + written as u64;
                 let step = Step::Write { start: written, len: bytes.len() - written, offset: at };
                 // The next write must start at a whole block.
-                match one(ring.run(&self.file, &[step])?)? {
+                match only_result(ring.run(&self.file, &[step])?)? {
                     done if written + done == bytes.len() => written = bytes.len(),
                     done if done < ALIGNMENT => return Err(io::ErrorKind::WriteZero.into()),
                     done => written += done - done % ALIGNMENT,
@@ -156,12 +156,12 @@ impl BlockFile for RingFile {
     }
 
     fn sync_data(&mut self) -> io::Result<()> {
-        self.rings.lend(|ring| one(ring.run(&self.file, &[Step::Sync])?).map(|_| ()))
+        self.rings.lend(|ring| only_result(ring.run(&self.file, &[Step::Sync])?).map(|_| ()))
     }
 }
 
 /// Returns the result of the only step of a call. `results` must have exactly one element.
-fn one(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
+fn only_result(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
     results.pop().unwrap_or(Ok(0))
 }
 
@@ -227,7 +227,7 @@ impl ReadFile for RingReader {
 
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Answer> {
         let mut answers: Vec<Option<Answer>> = parts.iter().map(|_| None).collect();
-        let mut wave = Vec::new();
+        let mut batch = Vec::new();
         let mut end = 0;
         for (place, (offset, len)) in parts.iter().enumerate() {
             if let Err(error) = check_bounds(&self.path, *offset, *len, self.len) {
@@ -244,14 +244,14 @@ impl ReadFile for RingReader {
                 filled: 0,
             };
             let room = part.room(self.alignment);
-            if wave.len() == self.queue_depth() || (!wave.is_empty() && end + room > WAVE_BYTES) {
-                self.read_wave(std::mem::take(&mut wave), end, &mut answers);
+            if batch.len() == self.queue_depth() || (!batch.is_empty() && end + room > BATCH_BYTES) {
+                self.read_batch(std::mem::take(&mut batch), end, &mut answers);
                 part.start = 0;
             }
             end = part.start + room;
-            wave.push(part);
+            batch.push(part);
         }
-        self.read_wave(wave, end, &mut answers);
+        self.read_batch(batch, end, &mut answers);
         answers.into_iter().map(|answer| answer.expect("each part of a read must have a result")).collect()
     }
 
@@ -271,9 +271,9 @@ impl RingReader {
 
     /// Reads several parts of the file concurrently, and stores their results in `answers`. Together, the parts take
     /// `bytes` bytes in the buffer of the ring.
-    fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
-        let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
-        if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {
+    fn read_batch(&self, batch: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
+        let places: Vec<usize> = batch.iter().map(|part| part.place).collect();
+        if let Err(error) = self.rings.lend(|ring| self.try_batch(ring, batch, bytes, answers)) {
             // If the ring fails, every part that is not complete fails, too.
             let copy =
                 || error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
@@ -283,7 +283,7 @@ impl RingReader {
         }
     }
 
-    fn try_wave(
+    fn try_batch(
         &self,
         ring: &mut Ring,
         mut open: Vec<Part>,

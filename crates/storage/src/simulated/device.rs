@@ -23,7 +23,7 @@ const MOST_DEPTH: u64 = 65_536;
 
 /// The time in nanoseconds for which a waiting caller polls the clock before the end of its request, instead of
 /// sleeping. Waking a sleeping thread typically takes this time.
-const WATCHED_NS: u64 = 100_000;
+const POLLED_NS: u64 = 100_000;
 
 /// The parameters of a modeled device. Bandwidths are in bytes per second.
 #[derive(Clone, Copy, Debug)]
@@ -227,7 +227,7 @@ impl Device {
         loop {
             match done.saturating_sub(self.now_ns()) {
                 0 => return,
-                left if left > WATCHED_NS => thread::sleep(Duration::from_nanos(left - WATCHED_NS)),
+                left if left > POLLED_NS => thread::sleep(Duration::from_nanos(left - POLLED_NS)),
                 _ => std::hint::spin_loop(),
             }
         }

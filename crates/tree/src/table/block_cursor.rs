@@ -17,7 +17,7 @@ const ENTRIES_AT_ONCE: usize = 16;
 const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 
 /// The maximum size of a data block with more than one entry, in bytes. A larger block has a single entry.
-const MOST_BYTES_OF_MANY: usize = 64 << 10;
+const MAX_BYTES_OF_SEVERAL_ENTRIES: usize = 64 << 10;
 
 /// The maximum length in bytes of a key that the decoder handles as one 128-bit number.
 const SHORT_KEY_BYTES: usize = 16;
@@ -145,7 +145,7 @@ impl<'t> BlockCursor<'t> {
         if block.len() >= TOMBSTONE as usize {
             return None;
         }
-        if block.len() > MOST_BYTES_OF_MANY {
+        if block.len() > MAX_BYTES_OF_SEVERAL_ENTRIES {
             let first = self.layout.entry(&block, self.layout.entries_start)?;
             (first.value.end == self.layout.entries_end).then_some(())?;
         }
@@ -473,7 +473,7 @@ mod tests {
         let mut builder = BlockBuilder::new(&**format, &delta);
         keys.iter().for_each(|key| builder.add(Entry { key, value: Some(b"v") }, KeyHash(0)));
         let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));
-        assert!(block.len() < MOST_BYTES_OF_MANY);
+        assert!(block.len() < MAX_BYTES_OF_SEVERAL_ENTRIES);
         let room = |cursor: &BlockCursor<'_>| cursor.keys.capacity();
         for direction in [Direction::Forward, Direction::Backward] {
             let mut cursor = BlockCursor::default();
@@ -500,7 +500,7 @@ mod tests {
         for (_, format) in formats() {
             for (count, is_taken) in [(1, Some(())), (2, None)] {
                 let mut builder = BlockBuilder::new(&*format, &BlockOptions::default());
-                let value = vec![b'v'; MOST_BYTES_OF_MANY];
+                let value = vec![b'v'; MAX_BYTES_OF_SEVERAL_ENTRIES];
                 (0..count).for_each(|key: u8| {
                     builder.add(Entry { key: &[key], value: Some(&value) }, KeyHash(0));
                 });

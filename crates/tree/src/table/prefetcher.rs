@@ -17,15 +17,15 @@ use super::properties::Properties;
 ///
 /// A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel
 /// reads the part page by page, which takes some milliseconds.
-const TRUSTED_PARTS: u32 = 4096;
+const CHECKED_PARTS: u32 = 4096;
 
-/// The mean number of parts per check, after [`TRUSTED_PARTS`] checks have found their parts in memory.
-const DOUBTED: u64 = 32;
+/// The mean number of parts per check, after [`CHECKED_PARTS`] checks have found their parts in memory.
+const PARTS_PER_CHECK: u64 = 32;
 
 /// Prefetches the parts of an open SSTable that will be read soon.
 pub(super) struct Prefetcher {
     stride: Option<EntrySpacing>,
-    /// The number of consecutive checks that found a part of the SSTable in memory, up to [`TRUSTED_PARTS`].
+    /// The number of consecutive checks that found a part of the SSTable in memory, up to [`CHECKED_PARTS`].
     in_memory: AtomicU32,
 }
 
@@ -47,14 +47,14 @@ impl Prefetcher {
     /// Announces to the storage that a part of the SSTable will be read sequentially, unless the part is in memory. For
     /// a part in memory, the announcement would cost as much kernel time as a scan of the part.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
-        let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
-        if is_trusted && !is_doubted(offset) {
+        let is_assumed_in_memory = self.in_memory.load(Relaxed) >= CHECKED_PARTS;
+        if is_assumed_in_memory && !is_always_checked(offset) {
             return;
         }
         if !file.is_in_memory((offset + len as u64).saturating_sub(1)) {
             self.in_memory.store(0, Relaxed);
             file.expect(offset, len);
-        } else if !is_trusted {
+        } else if !is_assumed_in_memory {
             self.in_memory.fetch_add(1, Relaxed);
         }
     }
@@ -63,8 +63,8 @@ impl Prefetcher {
 /// Returns whether the prefetcher always checks the part that begins at `offset`, even if it assumes that the SSTable
 /// is in memory. A hash of the offset selects these parts, because the parts of a scan begin at equal distances.
 /// Without the hash, a scan might check all of its parts or none of them.
-fn is_doubted(offset: u64) -> bool {
-    avalanche(offset).is_multiple_of(DOUBTED)
+fn is_always_checked(offset: u64) -> bool {
+    avalanche(offset).is_multiple_of(PARTS_PER_CHECK)
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
             let (ahead, file) = (Prefetcher { stride: None, in_memory: AtomicU32::new(0) }, Asked::default());
             assert_eq!(tell(&ahead, &file, 100, pages), (100, 100), "nothing is in memory");
             file.is_in_memory.store(true, Relaxed);
-            assert_eq!(tell(&ahead, &file, TRUSTED_PARTS, pages), (TRUSTED_PARTS, 0));
+            assert_eq!(tell(&ahead, &file, CHECKED_PARTS, pages), (CHECKED_PARTS, 0));
             let (questions, expected) = tell(&ahead, &file, 3200, pages);
             assert!((50..200).contains(&questions) && expected == 0, "{questions} for {pages} pages");
             file.is_in_memory.store(false, Relaxed);

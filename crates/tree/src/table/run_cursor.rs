@@ -59,7 +59,7 @@ const PREFETCHED_BYTES: usize = 64 << 10;
 
 /// The number of consecutive data blocks after which a scan counts as long. A long scan announces later blocks to the
 /// storage.
-const BLOCKS_WALKED: u32 = 4;
+const LONG_SCAN_BLOCKS: u32 = 4;
 
 /// The number of data blocks that a long scan announces to the storage at once. After the scan has read these blocks,
 /// it announces the next blocks.
@@ -414,7 +414,7 @@ impl<'t> RunCursor<'t> {
             self.tables[at].prefetch_block(next, bytes.min(PREFETCHED_BYTES));
         }
         self.walked += 1;
-        if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
+        if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == LONG_SCAN_BLOCKS {
             self.tables[at].expect_blocks(self.block..end.min(self.block.saturating_add(BLOCKS_AHEAD)));
         }
     }

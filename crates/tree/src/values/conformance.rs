@@ -41,7 +41,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 ];
 
 /// The number of random sets of blob files with which each invariant is checked.
-const PICTURES: u64 = 200;
+const FILE_SETS: u64 = 200;
 
 /// The maximum number of garbage collections until a value policy must collect no further file, divided by the number
 /// of blob files plus 1.
@@ -64,8 +64,8 @@ pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
 
 /// Returns random sets of blob files, some of which have stale values. Each set is in the order of age, oldest file
 /// first.
-fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
-    (0..PICTURES).map(|seed| {
+fn file_sets() -> impl Iterator<Item = Vec<BlobFileShape>> {
+    (0..FILE_SETS).map(|seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut id = 0;
         let file = |_| {
@@ -93,7 +93,7 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
             )
         })?;
     }
-    for files in pictures() {
+    for files in file_sets() {
         let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
         ensure(once == again, || {
             format!(
@@ -106,7 +106,7 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
 }
 
 fn only_given_files(subject: &Subject) -> Result<(), String> {
-    for files in pictures() {
+    for files in file_sets() {
         for named in [subject.0.relocates(&files), subject.0.collects(&files)] {
             let given: HashSet<u64> = files.iter().map(|file| file.id).collect();
             let mut seen = HashSet::new();
@@ -126,7 +126,7 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
 /// Checks that garbage collection ends. As a tree does, the check replaces each collected blob file with a file that
 /// contains its live values, until the value policy collects no file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
-    for mut files in pictures() {
+    for mut files in file_sets() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);
         for round in 0.. {
             let collected: HashSet<u64> = subject.0.collects(&files).into_iter().collect();

@@ -6,11 +6,11 @@
 //! about 10 % faster.
 #![allow(unsafe_code)]
 
-/// Minimum size of a vector that gets huge pages, in bytes: the size of one huge page, 2 MiB.
+/// The minimum size of a vector that gets huge pages, in bytes: the size of one huge page, 2 MiB.
 const LARGE_BYTES: usize = 2 << 20;
 
-/// Creates an empty vector with capacity for `len` elements. A vector of at least 2 MiB gets huge pages, if the
-/// kernel provides them.
+/// Creates an empty vector with capacity for `len` elements. If the vector has at least 2 MiB, the kernel is asked for
+/// huge pages.
 pub fn with_room<T>(len: usize) -> Vec<T> {
     let mut vec = Vec::with_capacity(len);
     if len.saturating_mul(size_of::<T>()) >= LARGE_BYTES {

@@ -6,18 +6,18 @@
 //! prefixes is about 40 % faster.
 #![allow(unsafe_code)]
 
-/// Size of a cache line in bytes.
+/// The size of a CPU cache line, in bytes.
 pub const LINE_BYTES: usize = 64;
 
-/// Prefetches the cache line of element `index` of `slice`. The index may be out of bounds, because the call never
-/// causes a fault.
+/// Prefetches the cache line that contains the element `index` of `slice`. The index may be out of bounds, because a
+/// prefetch never causes a fault.
 #[inline]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     prefetch_at(slice.as_ptr().wrapping_add(index).cast());
 }
 
-/// Prefetches the cache line at an address. The address may be unmapped, because the call never causes a fault. On CPUs
-/// other than x86-64 and `AArch64`, the call does nothing.
+/// Prefetches the cache line at an address. The address may be unmapped, because a prefetch never causes a fault. On
+/// CPUs other than x86-64 and `AArch64`, the call does nothing.
 #[inline]
 pub fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,8 @@
-//! Benchmarks of every back end. Each benchmark reads a random 4 KiB block of a new SSTable, reads 32 blocks in one
-//! call, or writes an SSTable. `direct` and `uring` access the device each time. The other back ends use the page
-//! cache. `simulated` does not wait in these benchmarks.
+//! Benchmarks of every storage back end. Each benchmark reads a random 4 KiB block of a new SSTable, reads 32 blocks in
+//! one call, or writes an SSTable.
+//!
+//! `direct` and `uring` access the device each time. The other back ends use the page cache. `simulated` does not wait
+//! in these benchmarks.
 //!
 //! `cargo bench -p lsmbench-storage` runs the benchmarks. With `-- --test`, each benchmark runs once with a small
 //! SSTable.
@@ -15,11 +17,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// Number of bytes that one append writes, as in the tree.
+/// The number of bytes of one append to the SSTable, as in a tree.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Returns the size of the SSTable in bytes. Without `--bench`, cargo only tests the benchmark, so the SSTable is
-/// small.
+/// Returns the size of the SSTable of the benchmarks, in bytes. The SSTable is small without the argument `--bench`,
+/// because cargo then only tests the benchmarks.
 fn table_bytes() -> usize {
     let told = |option: &str| std::env::args().any(|argument| argument == option);
     if told("--bench") && !told("--test") { 64 << 20 } else { PIECE_BYTES }
@@ -30,7 +32,9 @@ fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn St
     let build = |kind| CATALOG.build(&CATALOG.variant(kind).expect("it is listed").default_choice());
     let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));
     back_ends.filter(|(kind, storage)| {
-        storage.create_directory(directory).expect("the directory exists or can be created");
+        storage
+            .create_directory(directory)
+            .expect("the directory of the benchmark must exist or be creatable");
         storage.create(&directory.join(kind), Purpose::Table).is_ok()
     })
 }

@@ -1,10 +1,10 @@
-//! Memory whose address is suitable for direct I/O.
+//! Memory whose address is aligned for direct I/O.
 
-/// Alignment in bytes. The offsets, lengths and addresses of direct reads and writes are multiples of this number.
-/// Every device with sectors of 512 or 4096 bytes accepts this alignment.
+/// The alignment for direct I/O, in bytes. The offsets, lengths and addresses of direct reads and writes are multiples
+/// of this number. Every device with sectors of 512 or 4096 bytes accepts this alignment.
 pub(crate) const ALIGNMENT: usize = 4096;
 
-/// Zeroed memory whose address is a multiple of [`ALIGNMENT`]. The memory is a part of a larger allocation.
+/// Zeroed memory for direct I/O, whose address is a multiple of [`ALIGNMENT`].
 pub(crate) struct AlignedBuffer {
     memory: Box<[u8]>,
     start: usize,
@@ -19,7 +19,7 @@ impl AlignedBuffer {
         Self { memory, start, len }
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the buffer, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

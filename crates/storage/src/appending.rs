@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::storage::{Purpose, StorageError, WriteFile};
 use crate::{mapped_log, page_cached};
 
-/// Returns the reference text of the parameter `log` for the catalog.
+/// Returns the reference text of the back-end parameter `log`, which selects the method for appends to a WAL.
 macro_rules! appending_reference {
     () => {
         "# Method for appends to the WAL. \"mapped\" copies each record into a memory map of reserved space and\n\
@@ -19,7 +19,7 @@ macro_rules! appending_reference {
 }
 pub(crate) use appending_reference;
 
-/// Method by which records are appended to a WAL.
+/// The method by which a back end appends records to a WAL.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Appending {
@@ -31,8 +31,8 @@ pub(crate) enum Appending {
 }
 
 impl Appending {
-    /// Creates a file that is written through the page cache. WALs are written by this method, and other files with
-    /// write(2). `purpose` must not be [`Purpose::Table`].
+    /// Creates a file that is written through the page cache. This method applies only to WALs, and other files are
+    /// written with write(2). `purpose` must not be [`Purpose::Table`].
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

@@ -10,10 +10,10 @@ use crate::aligned::{ALIGNMENT, AlignedBuffer};
 use crate::fuse::Fuse;
 use crate::storage::{StorageError, WriteFile};
 
-/// Maximum number of bytes that one write sends to the file.
+/// The maximum number of bytes of one write to the file, which is the size of the buffer.
 pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
-/// A file that accepts only writes of whole blocks.
+/// A file that accepts only writes of whole aligned blocks, as direct I/O requires.
 pub(crate) trait BlockFile: Send {
     /// Writes all bytes at an offset. The offset and the length must be multiples of the alignment.
     fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
@@ -39,8 +39,8 @@ impl BlockFile for File {
     }
 }
 
-/// A writer that writes a file in whole blocks. After a sync, or after the writer is dropped, the file contains all
-/// appended bytes.
+/// A writer for a file that accepts only writes of whole blocks. After a sync, or after the writer is dropped, the file
+/// contains all appended bytes.
 pub(crate) struct BlockWriter<F: BlockFile> {
     fuse: Fuse,
     blocks: Blocks<F>,
@@ -71,7 +71,7 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// Writes the buffered data to the file. Ignores errors, because unsynced data need not be durable.
+    /// Writes the buffered bytes to the file. Ignores errors, because unsynced data need not be durable.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -79,15 +79,15 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
     }
 }
 
-/// A buffer that collects appended bytes and writes them to the file in whole blocks.
+/// The buffer of a [`BlockWriter`], which collects appended bytes and writes them to the file in whole blocks.
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// Number of bytes in the buffer. In the file, these bytes belong after the first `written` bytes.
+    /// The number of bytes in the buffer. In the file, these bytes follow the first `written` bytes.
     buffered: usize,
-    /// Number of bytes of the complete blocks that were written to the file.
+    /// The number of bytes in complete blocks that were written to the file.
     written: u64,
-    /// Whether the buffer has bytes that the file does not have yet.
+    /// Whether the buffer contains bytes that the file does not contain yet.
     dirty: bool,
 }
 
@@ -110,8 +110,8 @@ impl<F: BlockFile> Blocks<F> {
         Ok(())
     }
 
-    /// Writes the rest of the buffer to the file. Pads a partial last block, and then truncates the file to remove the
-    /// padding. The partial block stays in the buffer until later appends complete it.
+    /// Writes all buffered bytes to the file. If the last block is partial, the function pads it and then truncates the
+    /// file to remove the padding. The partial block stays in the buffer until later appends complete it.
     fn write_tail(&mut self) -> io::Result<()> {
         if !self.dirty {
             return Ok(());

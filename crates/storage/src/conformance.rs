@@ -37,13 +37,13 @@ pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
         match runs_in(&*storage, &home.0) {
             Ok(true) => broken.extend(invariants::check(variant.kind, &storage, &home.0).err()),
             Ok(false) => {}
-            Err(error) => broken.push(format!("{}: \"a file can be created\": {error}", variant.kind)),
+            Err(error) => broken.push(format!("{}: \"creating a file must succeed\": {error}", variant.kind)),
         }
     }
     laws::all_kept(&broken)
 }
 
-/// A temporary folder for the files of one check. Dropping this value removes the folder.
+/// A temporary folder for the files of one conformance check. Dropping this value removes the folder.
 struct Home(PathBuf);
 
 impl Home {
@@ -62,7 +62,8 @@ impl Drop for Home {
     }
 }
 
-/// Returns whether the system supports the back end, by creating a file in the folder `home`. Creates a missing folder.
+/// Returns whether the system supports the back end `storage`, by creating a file in the folder `home`. Creates the
+/// folder if it is missing.
 fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
     storage.create_directory(home)?;
     match storage.create(&home.join("probe"), Purpose::Table) {

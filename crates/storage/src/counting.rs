@@ -8,40 +8,40 @@ use types::Bytes;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Storage that forwards every call to another storage, and counts the calls that succeed.
+/// A storage decorator that forwards every call to another storage, and counts the calls that succeed.
 pub struct Counting {
     inner: Arc<dyn Storage>,
     counters: [Arc<Counters>; Purpose::ALL.len()],
 }
 
-/// Counts of storage calls, by the purpose of the file.
+/// The numbers of storage calls and bytes, separately for each purpose of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileCounts {
     by_purpose: [PurposeCounts; Purpose::ALL.len()],
 }
 
-/// Counts of the calls on files with one purpose.
+/// The numbers of successful calls on files with one purpose, such as SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurposeCounts {
-    /// Number of reads that succeeded.
+    /// The number of reads that succeeded.
     pub reads: u64,
-    /// Number of bytes that reads returned.
+    /// The number of bytes that reads returned.
     pub bytes_read: u64,
-    /// Number of appends that succeeded.
+    /// The number of appends that succeeded.
     pub appends: u64,
-    /// Number of appended bytes.
+    /// The number of appended bytes.
     pub bytes_written: u64,
-    /// Number of file syncs that succeeded.
+    /// The number of file syncs that succeeded.
     pub syncs: u64,
 }
 
 impl FileCounts {
-    /// Returns the counts of files with this purpose.
+    /// Returns the numbers of calls on files with this purpose.
     pub fn of(&self, purpose: Purpose) -> PurposeCounts {
         self.by_purpose[purpose as usize]
     }
 
-    /// Returns the sums of the counts over all purposes.
+    /// Returns the sums over the files of all purposes.
     pub fn total(&self) -> PurposeCounts {
         self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
             reads: sum.reads + counts.reads,
@@ -54,13 +54,13 @@ impl FileCounts {
 }
 
 impl Counting {
-    /// Creates a decorator that counts the calls of `inner`.
+    /// Creates a decorator that counts the calls of the storage `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, counters: Default::default() }
     }
 
-    /// Returns the current counts. If another thread makes a call at the same time, the result may include only some of
-    /// the effects of this call.
+    /// Returns the numbers of calls so far. If another thread makes a call at the same time, the result may include
+    /// only some of the effects of this call.
     pub fn counts(&self) -> FileCounts {
         FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
@@ -118,7 +118,8 @@ impl Storage for Counting {
     }
 }
 
-/// Counters of files with one purpose. Reads and writes have their counters in different cache lines.
+/// The counters of the calls on files with one purpose. Reads and writes have their counters in different cache lines,
+/// so that readers and writers do not slow each other down.
 #[derive(Default)]
 struct Counters {
     read: Calls,
@@ -126,8 +127,7 @@ struct Counters {
     syncs: AtomicU64,
 }
 
-/// A number of calls and a number of bytes. The type is aligned to two cache lines, because CPUs fetch cache lines in
-/// pairs.
+/// A counter of calls and their bytes. The type is aligned to two cache lines, because CPUs fetch cache lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Calls {

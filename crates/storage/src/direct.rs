@@ -33,14 +33,14 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     appending_reference!(),
 );
 
-/// Maximum size in bytes of the read buffer that each thread keeps between reads.
+/// The maximum size of the read buffer that each thread keeps between direct reads, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// The flag of `open` with which reads and writes bypass the page cache.
+/// The flag of `open` that makes reads and writes bypass the page cache.
 #[cfg(target_os = "linux")]
 const DIRECT: i32 = rustix::fs::OFlags::DIRECT.bits().cast_signed();
 
-/// No flag, because [`bypassing`] changes the mode of the open file.
+/// The flag of `open` for direct I/O. The value is 0, because [`bypassing`] makes an open file bypass the page cache.
 #[cfg(not(target_os = "linux"))]
 const DIRECT: i32 = 0;
 
@@ -48,7 +48,7 @@ thread_local! {
     static SCRATCH: RefCell<AlignedBuffer> = RefCell::new(AlignedBuffer::new(0));
 }
 
-/// Storage that reads and writes SSTables with `O_DIRECT`, and all other files through the page cache.
+/// The storage back end `direct`: reads and writes of SSTables bypass the page cache, and all other files use it.
 #[derive(Default)]
 struct DirectTables {
     log: Appending,
@@ -85,7 +85,7 @@ impl Files for DirectTables {
     }
 }
 
-/// Creates a file that is written without the page cache.
+/// Creates a file whose writes bypass the page cache.
 pub(crate) fn create_direct(path: &Path) -> Result<File, StorageError> {
     create_new(path, DIRECT).and_then(bypassing).map_err(|error| {
         if is_refusal(&error) {
@@ -96,21 +96,21 @@ pub(crate) fn create_direct(path: &Path) -> Result<File, StorageError> {
     })
 }
 
-/// Opens a file for reads without the page cache. Returns the file and its length.
+/// Opens a file whose reads bypass the page cache. Returns the file and its length.
 pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
     open_existing(path, DIRECT)
         .and_then(|(file, len)| Ok((bypassing(file)?, len)))
         .map_err(|error| StorageError::new("open", path, explain(error)))
 }
 
-/// Returns the file unchanged, because [`DIRECT`] already makes its reads and writes bypass the page cache.
+/// Returns `file` unchanged, because the flag [`DIRECT`] already makes its reads and writes bypass the page cache.
 #[cfg(target_os = "linux")]
 #[expect(clippy::unnecessary_wraps, reason = "on other systems, this function can fail")]
 fn bypassing(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Changes the mode of a file, so that its reads and writes bypass the page cache.
+/// Changes an open file, so that its reads and writes bypass the page cache.
 #[cfg(not(target_os = "linux"))]
 fn bypassing(file: File) -> io::Result<File> {
     rustix::fs::fcntl_nocache(&file, true)?;
@@ -121,7 +121,8 @@ fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidInput
 }
 
-/// Adds an explanation to an error of the kernel with the code `EINVAL`.
+/// Adds advice to the error `EINVAL`, with which the kernel rejects direct I/O on some file systems. Returns all other
+/// errors unchanged.
 fn explain(error: io::Error) -> io::Error {
     if !is_refusal(&error) {
         return error;
@@ -131,7 +132,7 @@ fn explain(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, advice)
 }
 
-/// A file whose reads bypass the page cache.
+/// A file that is open for reads that bypass the page cache.
 struct DirectFile {
     file: File,
     path: PathBuf,
@@ -164,8 +165,8 @@ impl ReadFile for DirectFile {
 }
 
 impl DirectFile {
-    /// Reads at the aligned `offset`, until the first `needed` bytes of `buffer` are filled. The length of `buffer` is
-    /// a multiple of the block size, so the file may end before the end of the buffer.
+    /// Reads the file from `offset` on, until the first `needed` bytes of `buffer` are filled. The file may end before
+    /// the end of the buffer, because `offset` and the length of the buffer are multiples of the block size.
     fn fill(&self, buffer: &mut [u8], offset: u64, needed: usize) -> io::Result<()> {
         let mut filled = 0;
         while filled < needed {
@@ -182,7 +183,8 @@ impl DirectFile {
     }
 }
 
-/// Calls `use_buffer` with aligned memory of `len` bytes. The initial content of the memory is unspecified.
+/// Calls `use_buffer` with aligned memory of `len` bytes, which the thread reuses between reads. The initial content of
+/// the memory is unspecified.
 fn with_scratch<R>(len: usize, use_buffer: impl FnOnce(&mut [u8]) -> R) -> R {
     if len > KEPT_BYTES {
         return use_buffer(AlignedBuffer::new(len).bytes_mut());

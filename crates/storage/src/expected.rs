@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Returns the reference text of the access pattern parameter for a back end, with the default of that back end.
+/// Returns the reference text of the back-end parameter `advice`, with the default of one back end.
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(
@@ -17,12 +17,12 @@ macro_rules! advice_reference {
 }
 pub(crate) use advice_reference;
 
-/// An access pattern that lsmbench announces to the kernel.
+/// The access pattern of SSTables that a back end announces to the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
     /// Random access, without read-ahead (`POSIX_FADV_RANDOM`).
     Random,
-    /// No announced pattern, so the kernel detects the pattern (`POSIX_FADV_NORMAL`).
+    /// No special pattern: the kernel detects sequential reads itself (`POSIX_FADV_NORMAL`).
     Normal,
 }

@@ -15,7 +15,8 @@ use types::Bytes;
 use crate::fuse::Fuse;
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Storage that forwards every call to another storage, except calls to which an injected fault applies.
+/// A storage decorator that makes selected calls fail, and forwards all other calls to another storage. Tests use it to
+/// check how a store handles errors.
 pub struct Faulty {
     inner: Arc<dyn Storage>,
     script: Arc<Script>,
@@ -24,17 +25,17 @@ pub struct Faulty {
 /// A storage call that [`Faulty`] has recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Operation of the call.
+    /// The operation of the recorded call.
     pub operation: FileOperation,
-    /// File or directory of the call. For a rename, this is the old name. For a link, this is the new name.
+    /// The path of the file or directory. For a rename, this is the old name. For a link, this is the new name.
     pub path: Arc<Path>,
-    /// Purpose of the file. `None` if the call has no argument for the purpose.
+    /// The purpose of the file. `None` if calls of this operation have no argument for the purpose.
     pub purpose: Option<Purpose>,
-    /// Number of bytes that the call reads or appends, or 0 for other calls.
+    /// The number of bytes that the call reads or appends, or 0 for other calls.
     pub bytes: usize,
 }
 
-/// Operation of a storage call.
+/// The operation of a storage call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileOperation {
     /// A call of [`Storage::create`].
@@ -74,7 +75,7 @@ impl FileOperation {
         self.writes() && self != Self::Remove
     }
 
-    /// Returns the verb that names the operation in error messages.
+    /// Returns the verb that names the operation in error messages, such as `append to`.
     fn verb(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -93,25 +94,25 @@ impl FileOperation {
     }
 }
 
-/// A fault that a test injects into later calls.
+/// A fault that a test injects into later calls of a [`Faulty`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
-    /// Position of the first call to which the fault may apply, counted from 0.
+    /// The position of the first call to which the fault may apply. Calls are counted from 0.
     pub at: usize,
     /// The number of failing calls: only one call, or also all later calls.
     pub extent: FaultExtent,
-    /// The error that the failing call returns.
+    /// The error that a failing call returns.
     pub error: DiskError,
-    /// The effect of the failing call on the storage.
+    /// The effect of a failing call on the storage.
     pub effect: FaultEffect,
 }
 
-/// The range of calls to which a fault applies. A fault never applies to a call that cannot return its error.
+/// The calls to which an injected fault applies. A fault never applies to a call that cannot return its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
-    /// Only the call at the position fails. If this call cannot return the error, no call fails.
+    /// Only the call at the position of the fault fails. If this call cannot return the error, no call fails.
     Once,
-    /// Each call from the position on fails if it can return the error. A lost disk has this behavior.
+    /// Each call from the position of the fault on fails if it can return the error. A lost disk has this behavior.
     Onwards,
 }
 
@@ -147,7 +148,7 @@ impl DiskError {
         }
     }
 
-    /// Returns the error with which a call of `operation` fails.
+    /// Returns the error of the operating system with which a call of `operation` fails.
     pub fn reported_by(self, operation: FileOperation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),
@@ -160,7 +161,7 @@ impl DiskError {
     }
 }
 
-/// The effect of a failing call on the storage.
+/// The effect of a failing call on the storage: whether the call does nothing, a part of its work, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
     /// The call does nothing and returns the error.
@@ -172,7 +173,7 @@ pub enum FaultEffect {
 }
 
 impl Faulty {
-    /// Creates a decorator of `inner`. Calls fail only after a fault is injected.
+    /// Creates a decorator of the storage `inner`. Calls fail only after a fault is injected.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, script: Arc::default() }
     }
@@ -192,12 +193,12 @@ impl Faulty {
         self.script.state.lock().calls.clone()
     }
 
-    /// Returns the number of calls that failed because of a fault.
+    /// Returns the number of calls that failed because of an injected fault.
     pub fn hits(&self) -> usize {
         self.script.state.lock().failed.len()
     }
 
-    /// Returns the calls that failed because of a fault, in order.
+    /// Returns the calls that failed because of an injected fault, in order.
     pub fn failed(&self) -> Vec<Call> {
         let state = self.script.state.lock();
         state.failed.iter().map(|position| state.calls[*position].clone()).collect()
@@ -271,7 +272,7 @@ impl Storage for Faulty {
     }
 }
 
-/// The recorded calls, and the faults that may apply to later calls.
+/// The recorded calls, and the injected faults that may apply to later calls.
 #[derive(Default)]
 struct Script {
     state: Mutex<State>,
@@ -281,12 +282,12 @@ struct Script {
 struct State {
     calls: Vec<Call>,
     faults: Vec<InjectedFault>,
-    /// Positions of the calls that failed because of a fault.
+    /// The positions of the calls that failed because of an injected fault.
     failed: Vec<usize>,
 }
 
 impl Script {
-    /// Records a call. Returns the fault that applies to this call, or `None` if the call must be forwarded.
+    /// Records a call. Returns the injected fault that applies to this call, or `None` if the call must be forwarded.
     fn enter(&self, call: Call) -> Option<InjectedFault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);
@@ -304,7 +305,7 @@ impl Script {
     }
 }
 
-/// The path and the purpose of an open file, which recorded calls of this file contain.
+/// The path and the purpose of an open file, for the records of its calls.
 struct File {
     path: Arc<Path>,
     purpose: Purpose,

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// The write state of a file: its path, and whether a write to the file has failed.
+/// The write state of a file: once a write has failed, all later writes fail, because the content of the file is
+/// unknown.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,
 }
 
 impl Fuse {
-    /// Creates the write state of the file at `path`, without a failed write.
+    /// Creates the write state of the file at `path`. No write has failed yet.
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), blown: false }
     }
 
-    /// Executes `write`. If an earlier write to the file has failed, returns an error instead.
+    /// Executes `write`, which writes to the file. If an earlier write to the file has failed, returns an error
+    /// instead.
     pub(crate) fn attempt(
         &mut self,
         operation: &'static str,

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 #[cfg(target_os = "linux")]
 use rustix::fs::{major, minor};
 
-/// The lock of a file that another process holds, or that another handle of this process holds.
+/// The error of a lock that cannot be taken, because another process or another handle of this process holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The ID of the process that holds the lock. `None` if the kernel does not report the process.
@@ -24,7 +24,8 @@ impl Held {
         Self { holder: holder(file) }
     }
 
-    /// Extracts the lock holder from an error of kind [`io::ErrorKind::WouldBlock`].
+    /// Extracts the lock holder from an error of [`Storage::lock`](crate::Storage::lock) with the kind
+    /// [`io::ErrorKind::WouldBlock`].
     pub fn of(error: &io::Error) -> Self {
         let known = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         known.copied().unwrap_or(Self { holder: None })

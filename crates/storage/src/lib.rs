@@ -33,7 +33,7 @@ pub use memory::{Memory, States, Unsynced};
 pub use recording::{RecordingStorage, StorageChange, StorageReplay};
 pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// All back ends. The first back end is the baseline.
+/// The catalog of all storage back ends. The first back end is the baseline.
 pub static CATALOG: Catalog<dyn Storage> = Catalog::new(
     catalog::origin!(),
     "storage",

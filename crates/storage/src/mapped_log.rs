@@ -26,18 +26,20 @@ use crate::page_cached;
 use crate::posix::create_new_mappable;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
-/// Minimum size in bytes of a window. A window is the reserved and mapped part of the file. Between the minimum and the
-/// maximum size (the next constant), a window is as large as the WAL so far. Windows begin and end at multiples of the
-/// minimum size, which is a multiple of the page size.
-const FEWEST_BYTES: u64 = 64 << 10;
-const MOST_BYTES: u64 = 1 << 20;
+/// The minimum size of a window, in bytes. A window is the part of a WAL file that is mapped into memory, and whose
+/// space is reserved.
+///
+/// Between the minimum and the maximum size (the next constant), a window is as large as the WAL so far. Windows begin
+/// and end at multiples of the minimum size, which is a multiple of the page size.
+const MIN_WINDOW_BYTES: u64 = 64 << 10;
+const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
-/// Zeros for one write to the page cache. Their number is the minimum size of a window, so a write of zeros never
-/// extends beyond the end of a window.
-static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
+/// Zeros that one call writes to the page cache in advance. Their number is the minimum size of a window, so that they
+/// never extend beyond the end of a window.
+static ZEROS: [u8; MIN_WINDOW_BYTES as usize] = [0; MIN_WINDOW_BYTES as usize];
 
-/// Smallest append in bytes for which write(2) is faster than a copy into the map.
-const WRITTEN_BYTES: usize = 32 << 10;
+/// The size of an append in bytes from which write(2) is faster than a copy into the memory map.
+const MIN_CALL_BYTES: usize = 32 << 10;
 
 /// Creates a WAL whose records are appended through a memory map. If the file system cannot reserve space or map files,
 /// the WAL uses write(2).
@@ -51,53 +53,56 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     }
 }
 
-/// A WAL that is written through a memory map.
+/// A WAL that is written through a memory map of the file.
 struct MappedLog {
     tail: Tail,
     fuse: Fuse,
-    /// Number of bytes that successful calls have appended.
+    /// The number of bytes that successful calls have appended.
     len: u64,
 }
 
-/// The end of a WAL that is being written, with the mapped window.
+/// The end of a WAL, to which the writer appends, with the part of the file that is mapped there.
 struct Tail {
     file: File,
     window: Window,
-    /// Number of bytes at the start of the file that contain records.
+    /// The number of bytes at the start of the file that contain records.
     end: u64,
-    /// The offset in the file after the zeros that were written last. If records have replaced all zeros, this offset
-    /// is less than `end`.
+    /// The offset in the file at which the zeros end that were written in advance. If records have replaced all zeros,
+    /// this offset is at most `end`.
     zeroed: u64,
     /// Whether the WAL was ever synced. If so, the writer writes no zeros in advance, and all appends go to reserved
     /// space.
     is_synced: bool,
-    /// Whether the last call was a sync. After a sync, a copy to the map would cause a page fault, so the next append
-    /// uses write(2). If every append is synced, all appends therefore use write(2). If syncs are rare, each sync
-    /// costs one additional system call and one page fault.
+    /// Whether the last call was a sync. The next append then uses write(2), because a copy into the memory map would
+    /// cause a page fault.
+    ///
+    /// If every append is synced, all appends therefore use write(2). If syncs are rare, each sync costs one additional
+    /// system call and one page fault.
     is_clean: bool,
 }
 
-/// A part of the WAL file that is mapped into memory, and whose space is reserved.
+/// A window: the part of a WAL file that is mapped into memory, and whose space is reserved.
 struct Window {
     map: MmapMut,
-    /// Offset in the file at which the window begins.
+    /// The offset in the file at which the window begins.
     start: u64,
 }
 
 impl Window {
-    /// Reserves and maps the part of `file` around the offset `at`. The window is as long as the file. If a window of
-    /// this length cannot be mapped, the function maps a window of the minimum size.
+    /// Reserves and maps a window of `file` that contains the offset `at`. The window is as long as the file so far,
+    /// within its limits. If a window of this length cannot be reserved, the function uses the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
-        let start = at - at % FEWEST_BYTES;
+        let start = at - at % MIN_WINDOW_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
-        let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
+        let len = reserve(start.clamp(MIN_WINDOW_BYTES, MAX_WINDOW_BYTES))
+            .or_else(|_| reserve(MIN_WINDOW_BYTES))?;
         Self::map(file, start, len)
     }
 
-    /// Reserves and maps the part of `file` from the offset `at` to `at + bytes`.
+    /// Reserves and maps a window of `file` that contains the bytes from the offset `at` to `at + bytes`.
     fn of_bytes(file: &File, at: u64, bytes: u64) -> io::Result<Self> {
-        let start = at - at % FEWEST_BYTES;
-        let len = (at + bytes - start).next_multiple_of(FEWEST_BYTES);
+        let start = at - at % MIN_WINDOW_BYTES;
+        let len = (at + bytes - start).next_multiple_of(MIN_WINDOW_BYTES);
         fallocate(file, FallocateFlags::empty(), start, len)?;
         Self::map(file, start, len)
     }
@@ -131,7 +136,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Appends by copying the bytes into the map.
+    /// Appends by copying the bytes into the memory map.
     fn copy(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let until = self.ready()?;
@@ -144,7 +149,8 @@ impl Tail {
         Ok(())
     }
 
-    /// Ensures that a window contains the end of the WAL. Returns the offset at which the window ends.
+    /// Ensures that the window contains the end of the WAL. Returns the offset up to which appends can copy bytes
+    /// without more preparation.
     #[inline]
     fn ready(&mut self) -> io::Result<u64> {
         if self.end >= self.window.end() {
@@ -161,8 +167,8 @@ impl Tail {
         Ok(self.zeroed.min(self.window.end()))
     }
 
-    /// Maps `bytes` bytes after the end of the records, writes zeros to them, and causes the page faults of all their
-    /// pages in advance. The kernel then has no work until the records have replaced the zeros.
+    /// Prepares the next `bytes` bytes of the WAL: maps them, writes zeros to them, and causes the page faults of all
+    /// their pages in advance. The kernel then has no work until records have replaced the zeros.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         self.window = Window::of_bytes(&self.file, self.end, bytes)?;
         self.zeroed = self.zeroed.max(self.end);
@@ -177,7 +183,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Writes zeros to the page cache, from the end of the records to the next multiple of the length of `ZEROS`.
+    /// Writes zeros in advance, from the end of the records to the next multiple of the length of `ZEROS`.
     #[cold]
     fn zero(&mut self) -> io::Result<()> {
         let zeros = &ZEROS[(self.end % ZEROS.len() as u64) as usize..];
@@ -197,7 +203,7 @@ impl MappedLog {
 impl WriteFile for MappedLog {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         let tail = &mut self.tail;
-        let is_by_call = std::mem::take(&mut tail.is_clean) || bytes.len() >= WRITTEN_BYTES;
+        let is_by_call = std::mem::take(&mut tail.is_clean) || bytes.len() >= MIN_CALL_BYTES;
         self.fuse.attempt("append to", || if is_by_call { tail.write(bytes) } else { tail.copy(bytes) })?;
         self.len = self.tail.end;
         Ok(())
@@ -246,7 +252,17 @@ mod tests {
         let path = directory.path().join("log");
         let mut writer = create(&path).unwrap();
         let mut expected = Vec::new();
-        let sizes = [1, 0, 140, FEWEST_BYTES as usize, 7, WRITTEN_BYTES - 1, 3 * MOST_BYTES as usize, 5, 9];
+        let sizes = [
+            1,
+            0,
+            140,
+            MIN_WINDOW_BYTES as usize,
+            7,
+            MIN_CALL_BYTES - 1,
+            3 * MAX_WINDOW_BYTES as usize,
+            5,
+            9,
+        ];
         for (fill, size) in (1..).zip(sizes) {
             expected.extend(std::iter::repeat_n(fill, size));
             writer.append(&vec![fill; size]).unwrap();
@@ -255,7 +271,7 @@ mod tests {
             assert!(content.starts_with(&expected), "after {size} bytes");
             assert!(content[expected.len()..].iter().all(|byte| *byte == 0), "zeros follow");
             if is_synced {
-                assert!(content.len().is_multiple_of(FEWEST_BYTES as usize), "all was reserved");
+                assert!(content.len().is_multiple_of(MIN_WINDOW_BYTES as usize), "all was reserved");
                 writer.sync().unwrap();
             }
         }
@@ -276,7 +292,7 @@ mod tests {
         let path = directory.path().join("log");
         let mut writer = create(&path).unwrap();
         writer.append(b"header").unwrap();
-        let reserved = 3 * FEWEST_BYTES + 100;
+        let reserved = 3 * MIN_WINDOW_BYTES + 100;
         writer.reserve(reserved);
         assert_eq!(writer.len(), 6);
         assert!(content(&path).len() as u64 >= 6 + reserved, "the space is in the file");
@@ -306,7 +322,7 @@ mod tests {
         let file = File::open(&path).unwrap();
         let mut writer = MappedLog::new(file, window, &path);
         writer.append(b"whole").unwrap();
-        assert!(writer.append(&vec![7; FEWEST_BYTES as usize]).is_err());
+        assert!(writer.append(&vec![7; MIN_WINDOW_BYTES as usize]).is_err());
         assert_eq!(writer.len(), 5, "what came in part does not count");
         assert_eq!(writer.append(b"more").unwrap_err().kind(), io::ErrorKind::Other);
         assert!(writer.sync().is_err());

@@ -39,8 +39,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Storage of files in memory. Each value of this type is a separate simulated disk, whose files are lost when the
-/// value is dropped.
+/// Storage of files in memory, on a simulated disk that can lose unsynced data. Each value of this type is a separate
+/// disk, whose files are lost when the value is dropped.
 ///
 /// A removed file stays in memory until its directory is synced, because a crash before the sync may restore the file.
 #[derive(Default)]
@@ -80,7 +80,7 @@ impl Build<dyn Storage> for Memory {
 }
 
 impl Memory {
-    /// Creates an empty disk whose files can be [mapped](ReadFile::mapped).
+    /// Creates an empty disk whose files can be memory-[mapped](ReadFile::mapped).
     #[must_use]
     pub fn mapped() -> Self {
         Self { is_mapped: true, ..Self::default() }
@@ -106,7 +106,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Returns a hash of all names and all bytes. Disks with equal contents have equal hashes.
+    /// Returns a hash of all file names and all bytes on the disk. Disks with equal contents have equal hashes.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();
         let mut hash = Xxh3::new();
@@ -176,7 +176,7 @@ impl Storage for Memory {
     }
 }
 
-/// A lock that is held until this value is dropped.
+/// A lock of a file on the simulated disk, which is held until this value is dropped.
 struct Guard {
     locks: Arc<Mutex<HashSet<PathBuf>>>,
     path: PathBuf,
@@ -211,7 +211,8 @@ impl WriteFile for MemoryWriter {
     }
 }
 
-/// A file that is open for reading. The reader sees the content at the time when the file was opened.
+/// A file on the simulated disk that is open for reading. The reader sees the content at the time when the file was
+/// opened.
 struct MemoryFile {
     path: PathBuf,
     bytes: Arc<Vec<u8>>,

@@ -28,8 +28,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     concat!(advice_reference!("random"), appending_reference!()),
 );
 
-/// Storage that maps SSTables, and reads other files with pread(2). The parameter `log` selects how WALs are written.
-/// All other files are written with write(2).
+/// The storage back end `mmap`: SSTables are read through memory maps, and other files with pread(2). The parameter
+/// `log` selects how WALs are written. All other files are written with write(2).
 struct MappedTables {
     advice: Advice,
     log: Appending,
@@ -77,7 +77,7 @@ impl Files for MappedTables {
     }
 }
 
-/// Maps a whole file.
+/// Maps a whole file into memory, for reading.
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: the bytes of a shared slice must not change. No file of a store is written after it was opened as an
@@ -87,7 +87,7 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-/// A mapped file that is open for reading.
+/// A memory-mapped file that is open for reading.
 struct MappedFile {
     path: PathBuf,
     len: u64,

@@ -15,22 +15,22 @@ use rustix::param::page_size;
 #[cfg(not(target_os = "linux"))]
 use types::PlatformPart;
 
-/// The number of pages of a file, and how many of these pages are in the page cache.
+/// The number of pages of one or more files, and how many of these pages are in the page cache of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resident {
-    /// Number of pages of the file.
+    /// The number of pages of the files.
     pub pages: u64,
-    /// Number of the file's pages that are in the page cache.
+    /// The number of pages that are in the page cache.
     pub resident: u64,
 }
 
 impl Resident {
-    /// Returns the fraction of the pages that are in memory. Returns `None` for an empty file.
+    /// Returns the fraction of the pages that are in the page cache. Returns `None` without any page.
     pub fn share(self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
-    /// Returns the sums of the pages of two files.
+    /// Returns the sums of the numbers of pages of `self` and `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { pages: self.pages + other.pages, resident: self.resident + other.resident }
@@ -61,8 +61,8 @@ pub fn let_go_of(_: &Path) -> io::Result<()> {
     Err(PlatformPart::PageCacheEviction.missing().into())
 }
 
-/// Asks the kernel to remove the mapped pages of files below `folder` from the memory of this process. No data is lost:
-/// the kernel writes changed pages back, and reads a page again at the next access.
+/// Removes the memory-mapped pages of files below `folder` from the memory of this process. No data is lost: the kernel
+/// writes changed pages back, and reads a page again at the next access.
 ///
 /// # Errors
 /// The operating system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
@@ -72,7 +72,7 @@ pub fn page_out_mapped(folder: &Path) -> io::Result<()> {
     maps.lines().filter_map(|line| mapping_below(line, folder)).try_for_each(page_out)
 }
 
-/// Returns an error, because this operating system does not remove pages on request.
+/// Returns an error, because this operating system cannot remove memory-mapped pages on request.
 ///
 /// # Errors
 /// This operating system does not support eviction.
@@ -81,8 +81,8 @@ pub fn page_out_mapped(_: &Path) -> io::Result<()> {
     Err(PlatformPart::PageCacheEviction.missing().into())
 }
 
-/// Parses a line of `/proc/self/maps`. Returns the addresses of the mapping if it maps a file below `folder`; otherwise
-/// `None`.
+/// Parses a line of `/proc/self/maps`, which describes one memory mapping. Returns the addresses of the mapping if it
+/// maps a file below `folder`; otherwise `None`.
 #[cfg(target_os = "linux")]
 fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     let path = &line[line.find('/')?..];
@@ -94,7 +94,8 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     Some(address(start)?..address(end)?)
 }
 
-/// Asks the kernel to reclaim the pages at these addresses. If the range is no longer mapped, the call has no effect.
+/// Asks the kernel to remove the pages at these addresses from memory. If the addresses are no longer mapped, the call
+/// has no effect.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
@@ -109,7 +110,7 @@ fn page_out(addresses: Range<usize>) -> io::Result<()> {
     }
 }
 
-/// Returns the number of pages of a file, and the number of these pages that are in memory.
+/// Returns the number of pages of a file, and the number of these pages that are in the page cache.
 ///
 /// # Errors
 /// The file cannot be opened or mapped, or the operating system does not report which pages are in memory.
@@ -127,24 +128,24 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Returns whether the byte at `offset` of a mapping is in memory. Returns `true` if the kernel does not report which
-/// pages are in memory.
+/// Returns whether the byte at `offset` of a memory map is in memory. Returns `true` if the kernel does not report
+/// which pages are in memory.
 pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     let mut page = [0];
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
 }
 
-/// Returns whether a page is in memory. `page` is the byte that `mincore(2)` returns for the page, of which only the
-/// lowest bit is defined.
+/// Returns whether a page is in memory. `page` is the byte that `mincore(2)` returns for the page. Only the lowest bit
+/// of this byte is defined.
 fn is_resident(page: u8) -> bool {
     page & 1 == 1
 }
 
-/// Fills `pages` with one byte per page of a mapping, starting at page `first`. The function does not access the
-/// content of the mapping.
+/// Reports for each page of a memory map whether it is in memory: fills `pages` with one byte of `mincore(2)` per page,
+/// starting at page `first`. The function does not access the content of the map.
 ///
 /// # Panics
-/// Panics if the mapping has fewer pages.
+/// Panics if the memory map has fewer pages.
 #[allow(unsafe_code)]
 fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
     let (start, len) = (first * page_size(), pages.len() * page_size());

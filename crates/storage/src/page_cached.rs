@@ -11,14 +11,14 @@ use crate::fuse::Fuse;
 use crate::posix::create_new;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
-/// Creates a file that is written through the page cache.
+/// Creates a file that is written through the page cache with write(2).
 pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
     let file = create_new(path, 0).map_err(|error| StorageError::new("create", path, error))?;
     let begun = (purpose == Purpose::Table).then_some(0);
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// Number of unsynced bytes at which the writer starts writeback before the sync.
+/// The number of unsynced bytes of an SSTable at which the writer starts to write them to the device, before the sync.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
 /// A file that is written through the page cache with write(2).
@@ -26,8 +26,8 @@ struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// Offset up to which writeback was started. `None` if the writer does not start writeback early, because the file
-    /// will not be synced soon.
+    /// The offset up to which the kernel was asked to write bytes to the device. `None` if the writer does not ask
+    /// before the sync, because the file will not be synced soon.
     begun: Option<u64>,
 }
 
@@ -55,7 +55,8 @@ impl WriteFile for Appender {
     }
 }
 
-/// Starts writeback of a part of a file, as a sync would do. If this fails, the later sync writes all data.
+/// Asks the kernel to start writing a part of a file to the device, as a sync would do. If this fails, the later sync
+/// writes all data.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn begin_writeback(file: &File, offset: u64, len: u64) {
@@ -64,7 +65,8 @@ fn begin_writeback(file: &File, offset: u64, len: u64) {
     unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
-/// Does nothing, because this kernel cannot start writeback for a part of a file. The later sync writes all data.
+/// Does nothing, because this kernel cannot start to write a part of a file to the device. The later sync writes all
+/// data.
 #[cfg(not(target_os = "linux"))]
 fn begin_writeback(_: &File, _: u64, _: u64) {}
 

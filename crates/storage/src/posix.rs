@@ -1,4 +1,4 @@
-//! Code that all back ends on POSIX files share: all operations except reads and writes of file contents.
+//! The operations that all storage back ends on POSIX files share: all except reads and writes of file contents.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -12,23 +12,23 @@ use rustix::fs::OFlags;
 use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Permission mode of new files. Only the owner has access.
+/// The permission mode of new files. Only the owner has access.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
-/// Flag with which `open` rejects a symbolic link.
+/// The flag with which `open` rejects a symbolic link.
 const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// The part of a back end that creates and opens files. [`Posix`] provides all other methods of [`Storage`].
+/// The part of a storage back end that creates and opens files. [`Posix`] provides all other methods of [`Storage`].
 pub(crate) trait Files: Send + Sync {
-    /// Creates a file. See [`Storage::create`].
+    /// Creates a file for writing. See [`Storage::create`].
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
-    /// Opens a file. See [`Storage::open`].
+    /// Opens a file for reading. See [`Storage::open`].
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 }
 
-/// Storage on files of the operating system. `F` creates and opens the files.
+/// A storage back end on files of the operating system. `F` creates and opens the files.
 pub(crate) struct Posix<F>(pub(crate) F);
 
 impl<F: Files> Storage for Posix<F> {
@@ -109,13 +109,13 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. If a file with this name exists, the function removes the name from the old file. The
-/// function does not truncate the old file, because the old file may be mapped or have other names.
+/// Creates a new file for writing, with the additional `flags` of open(2). A file that already has this name loses the
+/// name. The function does not truncate the old file, because it may be mapped or have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
 
-/// Creates a file like [`create_new`], but for writes through a memory map.
+/// Creates a new file like [`create_new`], but for writes through a memory map.
 pub(crate) fn create_new_mappable(path: &Path) -> io::Result<File> {
     create_with(path, OpenOptions::new().read(true).write(true))
 }
@@ -128,7 +128,7 @@ fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create_new(true).mode(FILE_MODE).open(path)
 }
 
-/// Opens a file for reading. Returns the file and its length.
+/// Opens a file for reading, with the additional `flags` of open(2). Returns the file and its length.
 pub(crate) fn open_existing(path: &Path, flags: i32) -> io::Result<(File, u64)> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let len = file.metadata()?.len();
@@ -149,12 +149,12 @@ fn file_names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the directory to open for a path. An empty directory, as for a bare file name, becomes `.`.
+/// Returns `directory`, or `.` if the path is empty, because the parent of a bare file name is an empty path.
 fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Returns whether the name `path` still refers to the open file.
+/// Returns whether the name `path` still refers to the open file `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     let metadata = file.metadata().ok().zip(fs::symlink_metadata(path).ok());
     metadata.is_some_and(|(open, now)| (open.dev(), open.ino()) == (now.dev(), now.ino()))

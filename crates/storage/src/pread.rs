@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     concat!(advice_reference!("normal"), appending_reference!()),
 );
 
-/// Storage that reads every file with pread(2).
+/// The storage back end `pread`: reads every file with pread(2), through the page cache.
 #[derive(Default)]
 pub(crate) struct Pread(Params);
 
@@ -77,7 +77,7 @@ fn without_read_ahead(file: &File) -> io::Result<()> {
     }
 }
 
-/// Opens a file for reads through the page cache.
+/// Opens a file for reads with pread(2), through the page cache.
 pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadFile>, StorageError> {
     Ok(Arc::new(PreadFile::open(path, Expected::Normal)?))
 }

@@ -9,23 +9,23 @@ use parking_lot::Mutex;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Storage that forwards every call to another storage, and records the successful calls that change data.
+/// A storage decorator that forwards every call to another storage, and records the successful calls that change data.
 pub struct RecordingStorage {
     inner: Arc<dyn Storage>,
     steps: Arc<Mutex<Vec<StorageChange>>>,
 }
 
-/// A call that changes stored data or makes data durable.
+/// A recorded storage call that changes stored data or makes data durable.
 ///
-/// Each recorded call is one step. Later steps identify a file by the position of the step that created it.
+/// Each recorded call is one step. Later steps identify a file by the number of the step that created it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageChange {
     /// A call of [`Storage::create`].
     Create(Arc<Path>, Purpose),
-    /// A call of [`WriteFile::append`]. The fields are the position of the step that created the file, and the
-    /// appended bytes.
+    /// A call of [`WriteFile::append`]. The fields are the number of the step that created the file, and the appended
+    /// bytes.
     Append(usize, Arc<[u8]>),
-    /// A call of [`WriteFile::sync`]. The field is the position of the step that created the file.
+    /// A call of [`WriteFile::sync`]. The field is the number of the step that created the file.
     Sync(usize),
     /// A call of [`Storage::rename`]. The fields are the old name and the new name.
     Rename(Arc<Path>, Arc<Path>),
@@ -42,12 +42,12 @@ pub enum StorageChange {
 }
 
 impl RecordingStorage {
-    /// Creates a decorator that records the calls of `inner`.
+    /// Creates a decorator that records the calls of the storage `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, steps: Arc::default() }
     }
 
-    /// Returns the number of recorded steps, which is the position of the next step.
+    /// Returns the number of steps recorded so far, which is the number of the next step.
     pub fn position(&self) -> usize {
         self.steps.lock().len()
     }
@@ -144,7 +144,7 @@ impl WriteFile for RecordingWriter {
     }
 }
 
-/// A replay of recorded steps on a disk, one step at a time.
+/// A replay of recorded storage calls on another disk, one call at a time.
 pub struct StorageReplay<'a> {
     steps: &'a [StorageChange],
     disk: &'a dyn Storage,
@@ -153,13 +153,13 @@ pub struct StorageReplay<'a> {
 }
 
 impl<'a> StorageReplay<'a> {
-    /// Creates a replay of `steps` on `disk`. The disk must start in the state that the recorded disk had before its
-    /// first step.
+    /// Creates a replay of the recorded calls `steps` on `disk`. The disk must have the same files as the recorded disk
+    /// had before its first call.
     pub fn new(steps: &'a [StorageChange], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
 
-    /// Returns the number of replayed steps.
+    /// Returns the number of steps that were replayed so far.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -194,7 +194,10 @@ impl<'a> StorageReplay<'a> {
     }
 
     fn writer(&mut self, file: usize) -> &mut dyn WriteFile {
-        &mut **self.writers.get_mut(&file).expect("steps name files that earlier steps created")
+        &mut **self
+            .writers
+            .get_mut(&file)
+            .expect("a recorded step must refer to a file that an earlier step created")
     }
 }
 

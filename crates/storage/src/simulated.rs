@@ -5,9 +5,10 @@
 //! requests. In `counted` mode, callers do not wait. The device only adds up the time of all requests, which is equal
 //! on every machine and in every run.
 //!
-//! **The model.** The device has `queue_depth` lanes, and a bandwidth that all lanes share. A request first occupies a
-//! lane for the latency of the device. The device then transfers the bytes of the request, one request at a time. After
-//! the last byte, the lane is free again. The device serves requests in the order of arrival:
+//! **The model.** The device serves at most `queue_depth` requests at a time, one per lane. All lanes share one
+//! bandwidth. A request first occupies a lane for the latency of the device. The device then transfers the bytes of the
+//! request, one request at a time. After the last byte, the lane is free again. The device serves requests in the order
+//! of arrival:
 //!
 //! > arrived = max(now, lane free) + latency; done = max(arrived, last transfer done) + bytes / bandwidth
 //!
@@ -81,10 +82,10 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Number of buffered bytes at which the writer sends them to the device.
+/// The number of appended bytes that are buffered before they are sent to the modeled device as one request.
 const WRITE_BYTES: u64 = 1 << 20;
 
-/// Storage of files in memory, with a model of a device.
+/// The storage back end `simulated`: files in memory, with a model of a device.
 struct Simulated {
     memory: Memory,
     device: Arc<Device>,
@@ -121,7 +122,7 @@ impl Default for Params {
     }
 }
 
-/// Classes of devices, each with a preset.
+/// The class of the modeled device. Each class has a preset of parameters.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Class {
@@ -133,7 +134,7 @@ enum Class {
 }
 
 impl Class {
-    /// Returns the device parameters of the preset.
+    /// Returns the parameters of a device of this class.
     fn profile(self) -> Profile {
         const US: u64 = 1_000;
         const MS: u64 = 1_000_000;
@@ -252,15 +253,15 @@ struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// Number of bytes that were sent to the device. All later bytes are still in the buffer.
+    /// The number of bytes that were sent to the device. All later bytes are still in the buffer.
     written: u64,
     /// Whether no byte was appended since the last sync.
     is_synced: bool,
 }
 
 impl SimulatedWriter {
-    /// Sends the buffered bytes to the device while at least `least` bytes are buffered, in requests of at most 1 MiB.
-    /// Returns the time at which the device has written the last request; `None` if nothing was sent.
+    /// Sends buffered bytes to the device in requests of at most 1 MiB, while at least `least` bytes are buffered.
+    /// Returns the time at which the last request is complete, or `None` if nothing was sent.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {

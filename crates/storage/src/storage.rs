@@ -63,8 +63,8 @@ pub trait Storage: Send + Sync {
         }
     }
 
-    /// Sets whether callers wait as long as the modeled device would take. If callers do not wait, the back end only
-    /// adds up the device time. Back ends without a device model ignore this call.
+    /// Sets whether callers wait as long as the modeled device needs for their calls. If callers do not wait, the back
+    /// end only adds up the device time. Back ends without a device model ignore this call.
     fn set_waiting(&self, _is_waiting: bool) {}
 
     /// Returns the total time of the modeled device so far. Returns `None` if the back end has no device model.
@@ -73,13 +73,13 @@ pub trait Storage: Send + Sync {
     }
 }
 
-/// The total time of a modeled device, in nanoseconds. The time is the sum over all calls. The time of a call is the
-/// time that it would take on an idle device.
+/// The total time that a modeled device needed for all calls, in nanoseconds. Each call counts with the time that it
+/// would take on an idle device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTime {
-    /// Total device time of reads, in nanoseconds.
+    /// The total device time of reads, in nanoseconds.
     pub read_ns: u64,
-    /// Total device time of writes and syncs, in nanoseconds.
+    /// The total device time of writes and syncs, in nanoseconds.
     pub write_ns: u64,
 }
 
@@ -182,7 +182,7 @@ pub trait ReadFile: Send + Sync {
     }
 }
 
-/// Error of a storage call, with the operation, the file and the cause.
+/// The error of a storage call, with the operation, the file and the cause.
 #[derive(Debug, Error)]
 #[error("cannot {operation} {}: {source}", path.display())]
 pub struct StorageError {
@@ -213,11 +213,12 @@ impl From<StorageError> for types::Problem {
     }
 }
 
-/// Returns an error if a read extends beyond the end of a file of `file_len` bytes.
+/// Returns an error if a read of `len` bytes at `offset` extends beyond the end of a file of `file_len` bytes.
 pub(crate) fn check_bounds(path: &Path, offset: u64, len: usize, file_len: u64) -> Result<(), StorageError> {
     if offset.checked_add(len as u64).is_some_and(|end| end <= file_len) {
         return Ok(());
     }
-    let message = format!("a read requested {len} bytes at {offset}, but the file has {file_len} bytes");
+    let message =
+        format!("a read requested {len} bytes at offset {offset}, but the file has {file_len} bytes");
     Err(StorageError::new("read", path, io::Error::new(io::ErrorKind::UnexpectedEof, message)))
 }

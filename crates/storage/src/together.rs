@@ -5,8 +5,9 @@ use types::Bytes;
 use crate::storage::StorageError;
 
 /// Reads several parts of a file, with one call of `read` for adjacent parts. A part is a pair of offset and length.
-/// Each part gets its own memory. If a shared call fails, the function reads its parts separately, so that each part
-/// has its own result.
+/// The result has one buffer or error per part, in the order of `parts`.
+///
+/// If a read of several parts fails, the function reads these parts separately, so that each part has its own result.
 pub(crate) fn read_together(
     parts: &[(u64, usize)],
     read: impl Fn(u64, usize) -> Result<Bytes, StorageError>,

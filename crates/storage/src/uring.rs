@@ -53,13 +53,14 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 )
 .limited(if cfg!(target_os = "linux") { &[] } else { &[Limit::NotOnPlatform] });
 
-/// Valid queue depths.
+/// The valid values of the parameter `queue_depth`.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Maximum total size in bytes of concurrent reads. A read that is larger than this limit runs alone.
-const WAVE_BYTES: usize = 1 << 20;
+/// The maximum total size in bytes of reads that run concurrently. A read that is larger than this limit runs alone.
+const BATCH_BYTES: usize = 1 << 20;
 
-/// Storage that reads and writes SSTables through rings, and all other files through the page cache.
+/// The storage back end `uring`: reads and writes SSTables through `io_uring`, and all other files through the page
+/// cache.
 struct Uring {
     rings: Arc<Rings>,
     direct: bool,
@@ -140,7 +141,7 @@ impl BlockFile for RingFile {
                 let at = offset + written as u64;
                 let step = Step::Write { start: written, len: bytes.len() - written, offset: at };
                 // The next write must start at a whole block.
-                match one(ring.run(&self.file, &[step])?)? {
+                match only_result(ring.run(&self.file, &[step])?)? {
                     done if written + done == bytes.len() => written = bytes.len(),
                     done if done < ALIGNMENT => return Err(io::ErrorKind::WriteZero.into()),
                     done => written += done - done % ALIGNMENT,
@@ -155,12 +156,12 @@ impl BlockFile for RingFile {
     }
 
     fn sync_data(&mut self) -> io::Result<()> {
-        self.rings.lend(|ring| one(ring.run(&self.file, &[Step::Sync])?).map(|_| ()))
+        self.rings.lend(|ring| only_result(ring.run(&self.file, &[Step::Sync])?).map(|_| ()))
     }
 }
 
-/// Returns the result of a call with a single step. `results` must have exactly one element.
-fn one(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
+/// Returns the result of the only step of a call. `results` must have exactly one element.
+fn only_result(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
     results.pop().unwrap_or(Ok(0))
 }
 
@@ -169,29 +170,29 @@ struct RingReader {
     file: File,
     path: PathBuf,
     len: u64,
-    /// Required alignment of the offsets, lengths and addresses of reads, in bytes.
+    /// The required alignment of the offsets, lengths and addresses of reads, in bytes.
     alignment: usize,
     rings: Arc<Rings>,
 }
 
-/// A requested part of a file, with the progress of its read.
+/// A requested part of a file, and how much of it was read.
 struct Part {
     /// The index of the part among all requested parts.
     place: usize,
-    /// Offset in the file at which the read starts, which is a multiple of the alignment.
+    /// The offset in the file at which the read starts, which is a multiple of the alignment.
     offset: u64,
-    /// Number of bytes between the start of the read and the requested bytes.
+    /// The number of bytes between the start of the read and the requested bytes.
     before: usize,
-    /// Number of bytes to read: the bytes before the requested bytes, and the requested bytes.
+    /// The number of bytes to read: the bytes before the requested bytes, and the requested bytes.
     needed: usize,
-    /// Position of the part in the buffer of the ring.
+    /// The position of the part in the buffer of the ring.
     start: usize,
-    /// Number of bytes read so far.
+    /// The number of bytes read so far.
     filled: usize,
 }
 
 impl Part {
-    /// Returns the number of bytes that the part needs in the buffer of the ring. The number is a multiple of the
+    /// Returns the number of bytes that the part takes in the buffer of the ring. The number is a multiple of the
     /// alignment, so the read may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
@@ -202,7 +203,7 @@ impl Part {
         Step::Read { start: self.start + self.filled, len, offset: self.offset + self.filled as u64 }
     }
 
-    /// Records the result of a read. Returns whether the part is complete.
+    /// Records the result of one read of this part. Returns whether the part is complete.
     fn advance(&mut self, read: io::Result<usize>, alignment: usize) -> io::Result<bool> {
         let read = read?;
         if self.filled + read >= self.needed {
@@ -221,12 +222,12 @@ type Answer = Result<Bytes, StorageError>;
 
 impl ReadFile for RingReader {
     fn read(&self, offset: u64, len: usize) -> Answer {
-        self.read_many(&[(offset, len)]).pop().expect("a call with one part has exactly one result")
+        self.read_many(&[(offset, len)]).pop().expect("a read of one part must have exactly one result")
     }
 
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Answer> {
         let mut answers: Vec<Option<Answer>> = parts.iter().map(|_| None).collect();
-        let mut wave = Vec::new();
+        let mut batch = Vec::new();
         let mut end = 0;
         for (place, (offset, len)) in parts.iter().enumerate() {
             if let Err(error) = check_bounds(&self.path, *offset, *len, self.len) {
@@ -243,15 +244,15 @@ impl ReadFile for RingReader {
                 filled: 0,
             };
             let room = part.room(self.alignment);
-            if wave.len() == self.queue_depth() || (!wave.is_empty() && end + room > WAVE_BYTES) {
-                self.read_wave(std::mem::take(&mut wave), end, &mut answers);
+            if batch.len() == self.queue_depth() || (!batch.is_empty() && end + room > BATCH_BYTES) {
+                self.read_batch(std::mem::take(&mut batch), end, &mut answers);
                 part.start = 0;
             }
             end = part.start + room;
-            wave.push(part);
+            batch.push(part);
         }
-        self.read_wave(wave, end, &mut answers);
-        answers.into_iter().map(|answer| answer.expect("each part has a result")).collect()
+        self.read_batch(batch, end, &mut answers);
+        answers.into_iter().map(|answer| answer.expect("each part of a read must have a result")).collect()
     }
 
     fn queue_depth(&self) -> usize {
@@ -268,11 +269,11 @@ impl RingReader {
         StorageError::new("read", &self.path, error)
     }
 
-    /// Reads several parts concurrently, and stores their results in `answers`. The parts need `bytes` bytes of the
-    /// ring's buffer.
-    fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
-        let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
-        if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {
+    /// Reads several parts of the file concurrently, and stores their results in `answers`. Together, the parts take
+    /// `bytes` bytes in the buffer of the ring.
+    fn read_batch(&self, batch: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
+        let places: Vec<usize> = batch.iter().map(|part| part.place).collect();
+        if let Err(error) = self.rings.lend(|ring| self.try_batch(ring, batch, bytes, answers)) {
             // If the ring fails, every part that is not complete fails, too.
             let copy =
                 || error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
@@ -282,7 +283,7 @@ impl RingReader {
         }
     }
 
-    fn try_wave(
+    fn try_batch(
         &self,
         ring: &mut Ring,
         mut open: Vec<Part>,

@@ -1,4 +1,4 @@
-//! The invariants of storage. One function per invariant checks a back end.
+//! The invariants that every storage back end must keep. One function per invariant checks a back end.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Purpose, ReadFile, Storage, StorageError};
 
-/// Checks all invariants of `storage`. Each check uses its own directory below `home`.
+/// Checks all invariants of the back end `storage`, which has the name `name`. Each check uses its own directory below
+/// `home`.
 ///
 /// # Errors
 /// Returns one line per violated invariant, in the form `name: "invariant": failure`.
@@ -35,34 +36,34 @@ pub(crate) struct Subject {
 /// A function that checks one invariant, and returns an error if the back end violates the invariant.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants: the name of each invariant, and the function that checks it.
+/// The invariants of storage: the name and the check of each invariant.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
-    ("a read returns the appended bytes", appended_bytes_are_read_back),
-    ("appended bytes are readable at once; in table files, only after a sync", what_is_appended_is_seen),
-    ("a read beyond the end is an error", nothing_is_read_beyond_the_end),
-    ("a file may be empty", a_file_may_be_empty),
-    ("file sizes are exact, also near block boundaries", sizes_are_exact_around_blocks),
+    ("a read must return the appended bytes", appended_bytes_are_read_back),
+    ("appended bytes must be readable at once; in SSTables, only after a sync", what_is_appended_is_seen),
+    ("a read beyond the end of a file must fail", nothing_is_read_beyond_the_end),
+    ("an empty file must be supported", a_file_may_be_empty),
+    ("file sizes must be exact, also near block boundaries", sizes_are_exact_around_blocks),
     (
-        "creating a file under an existing name does not change the old file for its open readers",
+        "creating a file under an existing name must not change the old file for its open readers",
         creating_takes_the_name_alone,
     ),
-    ("a rename replaces an existing file", renaming_replaces),
-    ("an open file stays readable after its removal", what_is_removed_can_be_read_on),
-    ("links share their content", links_share_their_content),
-    ("a directory lists its files in the order of their names", names_are_listed_in_order),
-    ("a call for a missing file returns an error", what_is_missing_is_an_error),
-    ("a lock has at most one holder", a_lock_is_held_once),
-    ("concurrent reads return the appended bytes", readers_do_not_disturb_each_other),
-    ("a read of several parts equals single reads", parts_read_together),
-    ("a memory map of a file contains the appended bytes", what_is_mapped_is_read),
+    ("a rename must replace an existing file", renaming_replaces),
+    ("an open file must stay readable after its removal", what_is_removed_can_be_read_on),
+    ("hard links to a file must share its content", links_share_their_content),
+    ("a directory must list its files in the order of their names", names_are_listed_in_order),
+    ("a call for a missing file must return an error", what_is_missing_is_an_error),
+    ("a lock must have at most one holder", a_lock_is_held_once),
+    ("concurrent reads must return the appended bytes", readers_do_not_disturb_each_other),
+    ("a read of several parts must equal single reads", parts_read_together),
+    ("a memory map of a file must contain the appended bytes", what_is_mapped_is_read),
 ];
 
-/// A sentence that describes how the back end violates the invariant.
+/// The error of a violated invariant: a sentence that describes how the back end violates it.
 pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
     fn from(error: StorageError) -> Self {
-        Self(format!("a call that must succeed has failed: {error}"))
+        Self(format!("a storage call that must succeed has failed: {error}"))
     }
 }
 
@@ -70,15 +71,16 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// Checks that `result` is an error of kind `kind`, and that the path of the error is `path`.
+/// Checks that a storage call has failed with an error of the kind `kind`, and that the error names `path`.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
-        Ok(_) => {
-            Err(Broken(format!("a call for {} must fail with {kind:?}, but it succeeded", path.display())))
-        }
+        Ok(_) => Err(Broken(format!(
+            "a storage call for {} must fail with {kind:?}, but it succeeded",
+            path.display()
+        ))),
         Err(error) => ensure(error.kind() == kind && error.path == path, || {
             format!(
-                "a call for {} must fail with {kind:?} and name this path, but the error is: {error}",
+                "a storage call for {} must fail with {kind:?} and name this path, but the error is: {error}",
                 path.display()
             )
         }),
@@ -119,17 +121,17 @@ impl Subject {
     }
 }
 
-/// Checks that the file contains exactly the bytes `expected`. `what` names the file in the error.
+/// Checks that `file` contains exactly the bytes `expected`. `what` names the file in the error.
 fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Broken> {
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
-        format!("{what} has a length of {} bytes; expected {} bytes", file.len(), expected.len())
+        format!("{what} must have {} bytes, but has {} bytes", expected.len(), file.len())
     })?;
     ensure(*file.read(0, expected.len())? == *expected, || {
-        format!("{what} does not contain the appended bytes")
+        format!("{what} must contain the appended bytes, but it does not")
     })
 }
 
-/// Checks that reads of any size at any offset return the appended bytes. The test appends the bytes in pieces of many
+/// Checks that reads of any size at any offset return the appended bytes. The check appends the bytes in pieces of many
 /// sizes.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
@@ -146,7 +148,10 @@ fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
             rest = later;
             let so_far = (content.len() - rest.len()) as u64;
             ensure(writer.len() == so_far, || {
-                format!("the writer reports {} bytes, but {so_far} bytes were appended", writer.len())
+                format!(
+                    "the writer of a file reports {} bytes, but {so_far} bytes were appended",
+                    writer.len()
+                )
             })?;
             if matches!(number, 2 | 5 | 30) {
                 writer.sync()?;
@@ -252,13 +257,13 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
             let content = random_bytes(size, size as u64);
             subject.write("file", Purpose::Table, &content)?;
             let file = subject.open("file", Purpose::Table)?;
-            ensure_all(&*file, &content, &format!("a table of {size} bytes"))?;
+            ensure_all(&*file, &content, &format!("an SSTable of {size} bytes"))?;
             for (offset, len) in [(0, 1), (size - 1, 1), (size - 4095, 4095), (size / 2, size - size / 2)] {
                 let same = *file.read(offset as u64, len)? == content[offset..offset + len];
                 ensure(same, || {
                     format!(
-                        "a read of {len} bytes at offset {offset} of a table of {size} bytes did not return \
-                         the appended bytes"
+                        "a read of {len} bytes at offset {offset} of an SSTable of {size} bytes did not \
+                         return the appended bytes"
                     )
                 })?;
             }
@@ -267,8 +272,8 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks the creation of a file whose name already exists. Readers of the old file, and other names of the old file,
-/// must keep the old content.
+/// Checks the creation of a file under the name of another file. Readers of the old file, and other names of the old
+/// file, must keep the old content.
 fn creating_takes_the_name_alone(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, b"old and long")?;
@@ -418,11 +423,13 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
     };
     thread::scope(|scope| {
         let readers: Vec<_> = (0..4).map(|seed| scope.spawn(move || read_much(seed))).collect();
-        readers.into_iter().try_for_each(|reader| reader.join().expect("readers do not panic"))
+        readers
+            .into_iter()
+            .try_for_each(|reader| reader.join().expect("the threads of concurrent readers must not panic"))
     })
 }
 
-/// Checks a call that reads several parts of a file. The call has more parts than the longest queue, with many sizes
+/// Checks one call that reads several parts of a file. The call has more parts than the longest queue, with many sizes
 /// and in any order. Some parts occur twice, and some parts extend beyond the end of the file.
 fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(3_000_001, 1);
@@ -430,7 +437,9 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, &content)?;
         let file = subject.open("file", purpose)?;
-        ensure(file.queue_depth() >= 1, || "queue_depth() must be at least 1, but is 0".to_owned())?;
+        ensure(file.queue_depth() >= 1, || {
+            "queue_depth() of a file must be at least 1, but is 0".to_owned()
+        })?;
         for count in [0, 1, 2, 32, 700] {
             let mut parts: Vec<(u64, usize)> = (0..count)
                 .map(|number| match number % 9 {
@@ -462,7 +471,8 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks that a mapping covers the whole file, and stays unchanged when the name of the file is removed.
+/// Checks that the memory map of a file covers the whole file, and stays unchanged when the name of the file is
+/// removed.
 fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
     for len in [1, 4096, 100_001] {
         let content = random_bytes(len, 3);
@@ -472,7 +482,9 @@ fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
         file.expect(len as u64, 1);
         subject.storage.remove(&path)?;
         let is_whole = file.mapped().is_none_or(|mapped| mapped == content);
-        ensure(is_whole, || format!("the mapping of a file must contain its {len} bytes, but it does not"))?;
+        ensure(is_whole, || {
+            format!("the memory map of a file must contain its {len} bytes, but it does not")
+        })?;
     }
     Ok(())
 }

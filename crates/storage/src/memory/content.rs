@@ -6,10 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rand::{Rng, RngExt};
 
-/// Number of bytes that a device writes atomically (one sector).
+/// The number of bytes that a device writes atomically (one sector).
 pub(super) const SECTOR_BYTES: usize = 512;
 
-/// The content of a file. Several names may refer to the same content.
+/// The content of a file on the simulated disk. Several names may refer to the same content.
 #[derive(Default)]
 pub(super) struct Inode {
     content: Mutex<Content>,
@@ -44,24 +44,25 @@ impl Inode {
         Arc::clone(&self.content.lock().bytes)
     }
 
-    /// Returns a copy of the file in which all bytes are synced.
+    /// Returns the file after a crash in which all bytes survive.
     pub(super) fn whole(&self) -> Self {
         Self::of(self.snapshot())
     }
 
-    /// Returns a copy of the file without the unsynced bytes.
+    /// Returns the file after a crash in which all unsynced bytes are lost.
     pub(super) fn synced(&self) -> Self {
         self.cut(|unsynced| unsynced.start)
     }
 
-    /// Returns the range of the unsynced bytes.
+    /// Returns the byte range of the unsynced bytes, which are at the end of the file.
     pub(super) fn unsynced(&self) -> Range<usize> {
         let content = self.content.lock();
         content.synced..content.bytes.len()
     }
 
-    /// Returns the file truncated at `end`. The unsynced bytes are split into pieces at multiples of `unit`. For each
-    /// piece, `is_written` decides whether the piece is kept or replaced by zeros.
+    /// Returns the file after a crash that ends the file at `end` and may lose pieces of the unsynced bytes before
+    /// `end`. A piece ends at a multiple of `unit`. `is_written` receives the index of a piece, and decides whether the
+    /// piece is kept or replaced by zeros.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();
@@ -73,8 +74,8 @@ impl Inode {
         Self::of(Arc::new(bytes))
     }
 
-    /// Returns the file with a random part of its unsynced bytes: none of them, all of them, or a prefix. In some
-    /// prefixes, some sectors are replaced by zeros.
+    /// Returns the file after a crash in which a random part of its unsynced bytes survives: none, all, or a prefix. In
+    /// some prefixes, some sectors are replaced by zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
         match random.random_range(0..4) {
             0 => self.synced(),
@@ -84,7 +85,8 @@ impl Inode {
         }
     }
 
-    /// Returns the file truncated at the position that `end` returns. `end` receives the range of the unsynced bytes.
+    /// Returns the file after a crash that ends the file at the offset that `end` returns. `end` receives the byte
+    /// range of the unsynced bytes.
     pub(super) fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
         let content = self.content.lock();
         let end = end(content.synced..content.bytes.len());
@@ -101,7 +103,7 @@ impl Inode {
     }
 }
 
-/// Splits a byte range at the multiples of `unit`.
+/// Splits a byte range at the multiples of `unit`, such as the size of a sector.
 pub(super) fn pieces(range: Range<usize>, unit: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
     std::iter::from_fn(move || {

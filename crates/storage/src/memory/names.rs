@@ -7,20 +7,20 @@ use std::sync::Arc;
 
 use super::content::Inode;
 
-/// A map from names to files.
+/// The files on the simulated disk, by their names.
 type Files = BTreeMap<PathBuf, Arc<Inode>>;
 
-/// All names on a disk: the durable names, and the pending changes that lead to the current names.
+/// The file names on the simulated disk: the durable names, and the pending changes that lead to the current names.
 #[derive(Default)]
 pub(super) struct Names {
     directories: BTreeSet<PathBuf>,
     current: Files,
     durable: Files,
-    /// The changes that are not durable yet, in order. They lead from the durable names to the current names.
+    /// The changes of names that are not durable yet, in order. They lead from the durable names to the current names.
     pending: Vec<Change>,
 }
 
-/// An atomic change of names. After a crash, the change has happened completely or not at all.
+/// An atomic change of file names. After a crash, the change has happened completely or not at all.
 #[derive(Clone)]
 enum Change {
     Link(PathBuf, Arc<Inode>),
@@ -45,7 +45,7 @@ impl Change {
         }
     }
 
-    /// Iterates over the paths that the change affects.
+    /// Iterates over the file names that the change affects.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, other) = match self {
             Self::Link(path, _) | Self::Unlink(path) => (path, None),
@@ -61,7 +61,7 @@ impl Names {
         self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Creates a file with the name `path`. If another file has this name, the other file loses the name first.
+    /// Creates a file with the name `path`. A file that already has this name loses the name.
     pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
         self.check_free_of_directory(path)?;
         if self.current.contains_key(path) {
@@ -72,7 +72,7 @@ impl Names {
         Ok(inode)
     }
 
-    /// Renames the file `from` to `to`.
+    /// Gives the file with the name `from` the name `to`.
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.get(from)?;
         self.check_free_of_directory(to)?;
@@ -80,7 +80,7 @@ impl Names {
         Ok(())
     }
 
-    /// Removes the name `path`.
+    /// Removes the name `path` from its file.
     pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.get(path)?;
         self.change(Change::Unlink(path.to_owned()));
@@ -126,12 +126,12 @@ impl Names {
         Ok(())
     }
 
-    /// Returns the number of changes that are not durable yet.
+    /// Returns the number of changes of names that are not durable yet.
     pub(super) fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Returns every file that may have a name after a crash. Equal histories of calls return the files in the same
+    /// Returns every file that may have a name after a crash. Disks with equal histories return the files in the same
     /// order.
     pub(super) fn files(&self) -> Vec<Arc<Inode>> {
         let linked = self.pending.iter().filter_map(|change| match change {
@@ -143,14 +143,16 @@ impl Names {
         all.filter(|inode| seen.insert(Arc::as_ptr(inode))).cloned().collect()
     }
 
-    /// Iterates over all names with their files, sorted by name.
+    /// Iterates over all current file names with their files, sorted by name.
     pub(super) fn current(&self) -> impl Iterator<Item = (&Path, &Arc<Inode>)> {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// Returns the names after a crash: the durable names, with the pending changes for which `reaches_disk` returns
-    /// true. The function calls `reaches_disk` for the pending changes from the last to the first. `after_crash`
-    /// converts each file to its content after the crash. All names in the result are durable.
+    /// Returns the file names after a crash: the durable names, with the pending changes for which `reaches_disk`
+    /// returns true. All names in the result are durable.
+    ///
+    /// `reaches_disk` is called for the pending changes from the last to the first. `after_crash` converts each file to
+    /// its content after the crash.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,
@@ -178,9 +180,9 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Splits the pending changes into two lists. The first list contains the changes that `wanted` selects, and all
-    /// changes on which they depend. The second list contains the other changes. A change depends on every earlier
-    /// change of the same name.
+    /// Splits the pending changes of names into two lists, such as the changes that a directory sync makes durable and
+    /// the others. The first list contains the changes that `wanted` selects, and all changes on which they depend. A
+    /// change depends on every earlier change of the same name.
     fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
         let mut needed: HashSet<&Path> = HashSet::new();
         let (mut taken, mut left) = (Vec::new(), Vec::new());

@@ -14,37 +14,37 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Memory;
 use super::content::{Inode, SECTOR_BYTES, pieces};
 
-/// Unit in which the page cache writes data back, in bytes.
+/// The unit in which the page cache writes data back to the disk, in bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// Maximum number of states for which each state has its own number.
+/// The maximum number of disk states for which each state has its own number.
 const ALL: u64 = 256;
 
-/// The possible states of a disk after a power failure at one point in time.
+/// The states that a simulated disk may have after a power failure at one point in time. Each state has a number.
 pub struct States<'a> {
     disk: &'a Memory,
-    /// Number of changes of names that are not durable yet.
+    /// The number of changes of file names that are not durable yet.
     changes: usize,
     /// The files with unsynced bytes, each with the number of sectors that contain unsynced bytes.
     files: Vec<(Arc<Inode>, u32)>,
-    /// The number of states. `None` if there are too many states for individual numbers.
+    /// The number of disk states. `None` if there are too many states for individual numbers.
     count: Option<u64>,
 }
 
-/// The decisions that determine one state of the disk.
+/// The decisions that determine one state of the disk after a power failure.
 enum Choice {
-    /// An individually numbered state. The digits of the number are the decisions: one digit for each pending change of
-    /// a name, and one digit for each file with unsynced bytes.
+    /// A state with its own number. The digits of the number are the decisions: one digit for each pending change of a
+    /// file name, and one digit for each file with unsynced bytes.
     Exact(u64),
-    /// A corner case. `names` decides whether all pending names or none reach the disk. `bytes` decides the same for
-    /// unsynced bytes.
+    /// A corner case. `names` decides whether all pending changes of file names survive or none, and `bytes` decides
+    /// whether all unsynced bytes survive or none.
     Corner { names: bool, bytes: bool },
     /// A random state. The field is the seed of the random decisions.
     Sampled(u64),
 }
 
 impl Memory {
-    /// Returns all states that the disk may have after a power failure at the current time.
+    /// Returns the states that the disk may have after a power failure at the current time.
     pub fn states(&self) -> States<'_> {
         States::of(self)
     }
@@ -68,8 +68,9 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Returns the number of states. Returns `None` if there are too many states for individual numbers. Every number
-    /// is then valid.
+    /// Returns the number of states. State numbers must be below this number.
+    ///
+    /// Returns `None` if there are too many states for individual numbers. Every number is then valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
@@ -96,7 +97,7 @@ impl<'a> States<'a> {
             (Some(count), _) => {
                 assert!(
                     number < count,
-                    "state {number} does not exist, because there are only {count} states"
+                    "the disk has no state {number} after a power failure, because it has only {count} states"
                 );
                 Choice::Exact(number)
             }
@@ -134,8 +135,9 @@ impl<'a> States<'a> {
         )
     }
 
-    /// Returns the disk after a crash. `reaches_disk` decides for each change of a name whether it survives. `bytes`
-    /// receives each file with unsynced bytes and its index, and returns the content of the file.
+    /// Returns the disk after a power failure. `reaches_disk` decides for each pending change of a file name whether it
+    /// survives. `bytes` receives each file with unsynced bytes and its index, and returns the content of the file
+    /// after the power failure.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
         let place =
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
@@ -145,14 +147,15 @@ impl<'a> States<'a> {
     }
 }
 
-/// Returns the number of states of a file with `sectors` sectors of unsynced bytes. If the file ends after `e` unsynced
-/// sectors, each of these sectors was written or not, which gives `2^e` states.
+/// Returns the number of states that a file with `sectors` sectors of unsynced bytes may have after a power failure. If
+/// the file ends after `e` unsynced sectors, each of these sectors was written or not, which gives `2^e` states.
+/// Returns `None` if the number is too large.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// Returns the file in the state with the number `choice`, from 0. In the state with the largest number, all unsynced
-/// bytes are on the disk.
+/// Returns the file in the state number `choice`, of the states that [`endings`] counts. In the state with the largest
+/// number, all unsynced bytes are on the disk.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);
@@ -165,7 +168,8 @@ fn ending(inode: &Inode, choice: u64) -> Inode {
     inode.patched(cut, SECTOR_BYTES, |index| written >> index & 1 == 1)
 }
 
-/// Selects at random which changes of names reach the disk: none, all, the first changes, or any subset.
+/// Selects at random which of `count` pending changes of file names survive a power failure: none, all, the first
+/// changes, or any subset.
 fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     match random.random_range(0..8) {
         0 => vec![false; count],
@@ -181,8 +185,8 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Returns a file with a random part of its unsynced bytes: none, all, a prefix, or any subset of their sectors or
-/// pages. A prefix ends at a sector, at a page or at any byte.
+/// Returns the file after a power failure with a random part of its unsynced bytes: none, all, a prefix, or any subset
+/// of their sectors or pages. A prefix ends at a sector, at a page or at any byte.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
     let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };

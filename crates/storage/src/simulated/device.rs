@@ -1,5 +1,5 @@
-//! The device model, which computes the duration of each request. If callers wait, the model also computes the time at
-//! which each request is complete.
+//! The device model, which computes how long each request takes. If callers wait, the model also computes when each
+//! request is complete.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -12,20 +12,20 @@ use crate::storage::DeviceTime;
 /// Nanoseconds per second.
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// Maximum latency in nanoseconds. The limit prevents overflow of sums.
+/// The maximum latency of a modeled device, in nanoseconds. The limit prevents overflow of sums.
 const MOST_LATENCY_NS: u64 = 60_000_000_000;
 
-/// Minimum bandwidth in bytes per second. The limit prevents overflow of sums.
+/// The minimum bandwidth of a modeled device, in bytes per second. The limit prevents overflow of sums.
 const LEAST_BANDWIDTH: u64 = 1000;
 
-/// Maximum queue depth.
+/// The maximum queue depth of a modeled device.
 const MOST_DEPTH: u64 = 65_536;
 
-/// Time in nanoseconds that waking a sleeping thread typically takes. A waiting caller sleeps until this time before
-/// the end of its request, and then polls the clock.
-const WATCHED_NS: u64 = 100_000;
+/// The time in nanoseconds for which a waiting caller polls the clock before the end of its request, instead of
+/// sleeping. Waking a sleeping thread typically takes this time.
+const POLLED_NS: u64 = 100_000;
 
-/// Parameters of a device. Bandwidths are in bytes per second.
+/// The parameters of a modeled device. Bandwidths are in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Profile {
     pub(super) read_latency_ns: u64,
@@ -36,14 +36,15 @@ pub(super) struct Profile {
     pub(super) queue_depth: u64,
     /// Whether an access that begins where the last access ended has no latency, as on a hard disk.
     pub(super) has_arm: bool,
-    /// Length of the pause at the end of every period, in nanoseconds. Pauses occur only if callers wait.
+    /// The length of the pause at the end of every period, in nanoseconds. In a pause, the device serves no request.
+    /// Pauses occur only if callers wait.
     pub(super) pause_ns: u64,
-    /// Time from the start of a pause to the start of the next pause, in nanoseconds.
+    /// The time from the start of a pause to the start of the next pause, in nanoseconds.
     pub(super) pause_period_ns: u64,
 }
 
 impl Profile {
-    /// Returns an error sentence if the parameters are invalid.
+    /// Checks the parameters of the device. Returns an error sentence if a parameter is invalid.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -66,8 +67,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Returns the end of the pause that contains the time `at_ns` of the device's clock. If no pause contains `at_ns`,
-    /// returns `at_ns`.
+    /// Returns the time at which the device continues after a pause. `at_ns` is a time of the device's clock. If no
+    /// pause contains this time, returns `at_ns`.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -78,26 +79,26 @@ impl Profile {
     }
 }
 
-/// A modeled device that serves requests.
+/// A modeled device that serves requests and adds up their times.
 pub(super) struct Device {
     profile: Profile,
     busy: Mutex<Busy>,
     read_ns: AtomicU64,
     write_ns: AtomicU64,
     is_waiting: AtomicBool,
-    /// Start of the device's clock. The clock determines only how long callers wait, and does not affect the reported
-    /// device time.
+    /// The start of the device's clock. The clock determines only how long callers wait, and does not affect the
+    /// reported device time.
     origin: Instant,
 }
 
-/// The state of the modeled device: its queue, and the position of its arm.
+/// The state of the modeled device: its queue, and the position of its disk arm.
 struct Busy {
     queue: Queue,
-    /// The file and the offset at which the last access ended; `None` before the first access.
+    /// The file and the offset at which the last access ended. `None` before the first access.
     arm: Option<(u64, u64)>,
 }
 
-/// A request to the device. A sync has no file position.
+/// A request to the modeled device. A sync has no file position.
 struct Request {
     place: Option<(u64, u64)>,
     len: u64,
@@ -106,14 +107,14 @@ struct Request {
 }
 
 impl Request {
-    /// Returns the time to transfer the bytes of the request at the bandwidth of the device, in nanoseconds, rounded
-    /// up.
+    /// Returns the time that the device needs to transfer the bytes of the request, in nanoseconds, rounded up.
     fn transfer_ns(&self) -> u64 {
         (u128::from(self.len) * SECOND_NS).div_ceil(u128::from(self.bandwidth)) as u64
     }
 }
 
-/// The times at which the lanes become free and the last transfer ends, in nanoseconds of the device's clock.
+/// The queue of a modeled device. It contains the times, in nanoseconds of the device's clock, at which each request
+/// slot (lane) becomes free, and at which the last transfer ends.
 struct Queue {
     lanes: Vec<u64>,
     pipe: u64,
@@ -126,7 +127,8 @@ impl Queue {
 
     /// Adds a request that arrives at the time `now`. Returns the time at which the request is complete.
     fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
-        let lane = self.lanes.iter_mut().min().expect("the device has at least one lane");
+        let lane =
+            self.lanes.iter_mut().min().expect("the queue of a modeled device must have at least one lane");
         let arrived = now.max(*lane) + latency_ns;
         let done = arrived.max(self.pipe) + transfer_ns;
         (*lane, self.pipe) = (done, done);
@@ -151,7 +153,7 @@ impl Device {
         self.profile.queue_depth as usize
     }
 
-    /// Returns the device time of all calls so far.
+    /// Returns the total time that the device needed for all calls so far.
     pub(super) fn time(&self) -> DeviceTime {
         DeviceTime {
             read_ns: self.read_ns.load(Ordering::Relaxed),
@@ -159,13 +161,13 @@ impl Device {
         }
     }
 
-    /// Sets whether callers wait for the device.
+    /// Sets whether callers wait as long as the device needs for their requests.
     pub(super) fn set_waiting(&self, is_waiting: bool) {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Adds the device time of concurrent reads of one file. Returns the time at which the last read is complete, for
-    /// [`wait`](Self::wait).
+    /// Adds the device time of concurrent reads of one file. Returns the time of the device's clock at which the last
+    /// read is complete, for [`wait`](Self::wait).
     pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
         let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
         let request = |(offset, len): &(u64, usize)| Request {
@@ -177,24 +179,27 @@ impl Device {
         self.serve(&self.read_ns, parts.iter().map(request), parts.len())
     }
 
-    /// Adds the device time of a write. Returns the time at which the write is complete, for [`wait`](Self::wait).
+    /// Adds the device time of a write. Returns the time of the device's clock at which the write is complete, for
+    /// [`wait`](Self::wait).
     pub(super) fn write(&self, file: u64, offset: u64, len: u64) -> u64 {
         let Profile { write_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: Some((file, offset)), len, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device time of a sync. Returns the time at which the sync is complete, for [`wait`](Self::wait).
+    /// Adds the device time of a sync. Returns the time of the device's clock at which the sync is complete, for
+    /// [`wait`](Self::wait).
     pub(super) fn sync(&self) -> u64 {
         let Profile { sync_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: None, len: 0, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device time of one call with the concurrent `requests` to `charged`. This is the time that the call
-    /// would take on an idle device. If callers wait, the function also puts the requests into the queue, and returns
-    /// the time at which the last request is complete. Otherwise, the function returns 0. `count` is the number of
-    /// requests.
+    /// Adds the device time of one call with concurrent requests to `charged`: the time that the call would take on an
+    /// idle device. `count` is the number of requests.
+    ///
+    /// If callers wait, the function also puts the requests into the queue, and returns the time at which the last
+    /// request is complete. Otherwise, it returns 0.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);
@@ -222,7 +227,7 @@ impl Device {
         loop {
             match done.saturating_sub(self.now_ns()) {
                 0 => return,
-                left if left > WATCHED_NS => thread::sleep(Duration::from_nanos(left - WATCHED_NS)),
+                left if left > POLLED_NS => thread::sleep(Duration::from_nanos(left - POLLED_NS)),
                 _ => std::hint::spin_loop(),
             }
         }
@@ -230,7 +235,7 @@ impl Device {
 }
 
 impl Busy {
-    /// Returns the latency of a request, and records the end of the request as the new position of the arm.
+    /// Returns the latency of a request, and records the end of the request as the new position of the disk arm.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

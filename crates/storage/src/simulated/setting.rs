@@ -1,4 +1,4 @@
-//! A parameter whose value is either explicit or the value of the preset.
+//! A parameter of the modeled device. Its value is explicit or comes from the preset of a device class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,21 +6,21 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text that a parameter has in TOML if its value comes from the preset.
+/// The value of a parameter in TOML that selects the value of the device class.
 const PRESET: &str = "preset";
 
-/// The value of a parameter in TOML: `"preset"`, or a value of type `T`.
+/// The value of a parameter of the modeled device in TOML: `"preset"`, or a value of type `T`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Setting<T> {
-    /// The parameter has the value of the preset.
+    /// The parameter has the value of the device class.
     #[default]
     Preset,
-    /// The parameter has an explicit value instead of the value of the preset.
+    /// The parameter has an explicit value, which replaces the value of the device class.
     Own(T),
 }
 
 impl<T> Setting<T> {
-    /// Returns the explicit value; `None` for the value of the preset.
+    /// Returns the explicit value, or `None` if the parameter has the value of the device class.
     pub(super) fn value(self) -> Option<T> {
         match self {
             Self::Preset => None,

@@ -1,4 +1,4 @@
-//! The ring on a system without `io_uring`. Such a ring cannot be created.
+//! The `io_uring` ring on a system without `io_uring`. Such a ring cannot be created.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use types::PlatformPart;
 
 use super::step::Step;
 
-/// A ring. No value of this type exists on this system.
+/// An `io_uring` ring. No value of this type exists on this system.
 pub(super) enum Ring {}
 
 impl Ring {

@@ -13,25 +13,27 @@ use io_uring::{IoUring, opcode, squeue};
 use super::step::Step;
 use crate::aligned::AlignedBuffer;
 
-/// Size in bytes of the buffer that a ring keeps between calls.
+/// The size of the buffer that an `io_uring` ring keeps between calls, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A ring that executes steps and waits until all steps are complete.
+/// An `io_uring` ring with a buffer. It executes reads, writes and syncs (steps), and waits until all of them are
+/// complete.
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still execute. The number is 0 outside of [`run`](Self::run), unless
+    /// The number of steps that the kernel may still execute. The number is 0 outside of [`run`](Self::run), unless
     /// [`run`](Self::run) has returned an error.
     under_way: usize,
 }
 
 impl Ring {
-    /// Creates a ring for up to `depth` concurrent steps.
+    /// Creates an `io_uring` ring for up to `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> io::Result<Self> {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// Returns the first `len` bytes of the buffer. The bytes keep their content until a call requests a larger buffer.
+    /// Returns the first `len` bytes of the buffer of the ring. The bytes keep their content until a call requests a
+    /// larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {
@@ -40,15 +42,15 @@ impl Ring {
         Ok(&mut self.scratch.bytes_mut()[..len])
     }
 
-    /// Frees the part of the buffer that the ring does not keep between calls.
+    /// Frees the buffer of the ring if it is larger than the size that the ring keeps between calls.
     pub(super) fn shrink(&mut self) {
         if self.is_idle() && self.scratch.len() > KEPT_BYTES {
             self.scratch = AlignedBuffer::new(0);
         }
     }
 
-    /// Returns whether no step is in progress. After an error, steps may still be in progress. The ring must then not
-    /// be used again.
+    /// Returns whether no step is in progress. After an error, steps may still be in progress, and the ring must not be
+    /// used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
@@ -57,12 +59,12 @@ impl Ring {
         if self.is_idle() {
             Ok(())
         } else {
-            Err(io::Error::other("io_uring failed in an earlier call, so this ring cannot be used any more"))
+            Err(io::Error::other("an earlier call of io_uring failed, so its ring cannot be used any more"))
         }
     }
 
-    /// Executes all steps, and returns the number of bytes that each step has transferred. The number of steps must
-    /// not exceed the depth of the ring.
+    /// Executes all steps on `file`, and returns the number of bytes that each step has transferred. The number of
+    /// steps must not exceed the depth of the ring.
     ///
     /// # Errors
     /// The ring fails. The effect of the steps is then unknown.
@@ -89,7 +91,7 @@ impl Ring {
         Ok(results.into_iter().map(moved).collect())
     }
 
-    /// Returns the submission queue entry for a step.
+    /// Returns the entry for a step in the submission queue of `io_uring`.
     fn entry(&mut self, file: &File, step: Step, number: u64) -> squeue::Entry {
         let fd = Fd(file.as_raw_fd());
         let room = self.scratch.len();
@@ -119,7 +121,7 @@ impl Ring {
         //   itself keeps the file open for the entries that it has accepted. The other entries are dropped with the
         //   ring, which is not used again.
         unsafe { self.queues.submission().push_multiple(entries) }
-            .expect("the caller passes at most as many steps as the ring has entries");
+            .expect("a caller must not pass more steps than the io_uring ring has entries");
     }
 }
 
@@ -132,21 +134,27 @@ impl Drop for Ring {
     }
 }
 
-/// Returns `start`, and panics if `start` + `len` exceeds `room`.
+/// Checks that `len` bytes at `start` are inside of a buffer of `room` bytes. Returns `start`.
+///
+/// # Panics
+/// The bytes extend beyond the buffer.
 fn inside(room: usize, start: usize, len: usize) -> usize {
-    assert!(start <= room && len <= room - start, "{len} bytes at {start} exceed the buffer of {room} bytes");
+    assert!(
+        start <= room && len <= room - start,
+        "{len} bytes at {start} exceed the io_uring buffer of {room} bytes"
+    );
     start
 }
 
-/// Converts a length to the type of the kernel. A length that is too large becomes the maximum, and the caller
-/// transfers the rest with another step.
+/// Converts the length of a read or write to the type that `io_uring` needs. If the length is too large, the result is
+/// the maximum, and the caller transfers the rest with another step.
 fn length(len: usize) -> u32 {
-    /// Maximum number of bytes that one call transfers, in whole pages; see read(2).
+    /// The maximum number of bytes that one read or write transfers, in whole pages; see read(2).
     const MOST: usize = 0x7fff_f000;
     len.min(MOST) as u32
 }
 
-/// Converts the result of a step to the number of transferred bytes, or to an error.
+/// Converts the result of a step from `io_uring` to the number of transferred bytes, or to an error.
 fn moved(result: i32) -> io::Result<usize> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),

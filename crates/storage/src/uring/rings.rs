@@ -1,5 +1,5 @@
-//! A pool with the rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates
-//! another ring, which stays in the pool for later calls.
+//! A pool of the `io_uring` rings of a store. Only one call uses a ring at a time. If all rings are in use, a call
+//! creates another ring, which stays in the pool for later calls.
 
 use std::io;
 
@@ -8,27 +8,27 @@ use rustix::io::Errno;
 
 use super::ring::Ring;
 
-/// The rings that are not in use.
+/// A pool of the `io_uring` rings of a store that are not in use.
 pub(super) struct Rings {
     depth: u32,
     idle: Mutex<Vec<Ring>>,
 }
 
 impl Rings {
-    /// Creates an empty pool. Each ring of the pool can execute up to `depth` concurrent steps.
+    /// Creates an empty pool. Each `io_uring` ring of the pool can execute up to `depth` concurrent reads or writes.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }
 
-    /// Returns the maximum number of concurrent steps of a ring.
+    /// Returns the maximum number of concurrent reads or writes in a ring of the pool.
     pub(super) fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Checks that the kernel allows rings.
+    /// Checks that the kernel supports `io_uring`.
     ///
     /// # Errors
-    /// The kernel rejects rings. The message names alternatives.
+    /// The kernel rejects `io_uring`. The message names other back ends.
     pub(super) fn check(&self) -> io::Result<()> {
         if self.idle.lock().is_empty() {
             self.lend(|_| Ok(()))?;
@@ -36,7 +36,7 @@ impl Rings {
         Ok(())
     }
 
-    /// Calls `borrow` with a ring that no other call uses during this time.
+    /// Calls `borrow` with an `io_uring` ring that no other call uses at the same time.
     pub(super) fn lend<R>(&self, borrow: impl FnOnce(&mut Ring) -> io::Result<R>) -> io::Result<R> {
         let kept = self.idle.lock().pop();
         let mut ring = match kept {
@@ -52,7 +52,7 @@ impl Rings {
     }
 }
 
-/// Adds an explanation to the error of a kernel that rejects rings.
+/// Adds advice to the error with which a kernel rejects `io_uring`. Returns all other errors unchanged.
 fn explain(error: io::Error) -> io::Error {
     let is_refusal = matches!(Errno::from_io_error(&error), Some(Errno::NOSYS | Errno::PERM | Errno::ACCESS));
     if !is_refusal {

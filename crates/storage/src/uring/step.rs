@@ -1,6 +1,7 @@
-//! One operation that a ring executes.
+//! One read, write or sync that an `io_uring` ring executes.
 
-/// One operation on a file. The fields `start` and `len` are a position and a length in the ring's buffer.
+/// One read, write or sync of a file. The fields `start` and `len` are a position and a length in the buffer of the
+/// `io_uring` ring.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only the rings of Linux execute steps"))]
 pub(super) enum Step {

@@ -22,9 +22,11 @@ pub(crate) struct BlobFile {
     pub(super) path: PathBuf,
     pub(super) source: Arc<BlobSource>,
     opened: OnceLock<Opened>,
-    /// Whether no version of the tree uses the file. A new file is obsolete until a version contains the file. The file
-    /// is obsolete again after the last SSTable with a pointer to the file is removed. If the flag is set, dropping the
-    /// last reference to this handle removes the file from storage.
+    /// Whether no version of the tree uses the blob file. If set, dropping the last reference to this handle removes
+    /// the file from storage.
+    ///
+    /// A new file is obsolete until a version contains the file. The file is obsolete again after the last SSTable with
+    /// a pointer to the file is removed.
     obsolete: AtomicBool,
 }
 
@@ -34,13 +36,13 @@ pub(crate) struct BlobSource {
     pub(crate) storage: Arc<dyn Storage>,
     /// The block cache, which also contains values of blob files.
     pub(crate) cache: Arc<dyn Cache>,
-    /// The number that distinguishes this tree from other trees in the cache.
+    /// The number that distinguishes this tree from other trees in the block cache.
     pub(crate) tree: u64,
-    /// Whether values of memory-mapped files are read in place and bypass the cache.
+    /// Whether values are read in place from memory-mapped blob files, without the block cache.
     pub(crate) reads_in_place: bool,
 }
 
-/// An open file and its footer.
+/// An open blob file and its footer.
 struct Opened {
     file: Arc<dyn ReadFile>,
     footer: Footer,
@@ -52,25 +54,25 @@ impl BlobFile {
         Self { number, seal, path, source, opened: OnceLock::new(), obsolete: AtomicBool::new(false) }
     }
 
-    /// Returns the number of the file.
+    /// Returns the file number of the blob file.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Opens the file and verifies its footer. Does nothing if the file is open already.
+    /// Opens the blob file and verifies its footer. Does nothing if the file is open already.
     pub(crate) fn open(&self) -> Result<()> {
         self.opened().map(|_| ())
     }
 
-    /// Returns the description of the file for the garbage collection. The description contains the number of the file,
-    /// the total length of its records, its partition (see [`BlobFileShape`]), and `live_bytes`. `live_bytes` must not
-    /// exceed the total length of the records.
+    /// Returns the description of the blob file for the garbage collection: its number, the total length of its
+    /// records, its partition and its live bytes (see [`BlobFileShape`]). `live_bytes` is the total length of the
+    /// records to which SSTables refer.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
     }
 
-    /// Sets whether the file is obsolete: no version of the tree uses an obsolete file.
+    /// Sets whether the blob file is obsolete: no version of the tree uses an obsolete file.
     pub(crate) fn set_obsolete(&self, obsolete: bool) {
         self.obsolete.store(obsolete, Ordering::Release);
     }
@@ -89,13 +91,14 @@ impl BlobFile {
         Ok(self.opened.get_or_init(|| Opened { file, footer }))
     }
 
-    /// Returns the error for corruption at `offset` of the file. `what` describes the corruption.
+    /// Returns the error for corruption at `offset` of the blob file. `what` describes the corruption.
     pub(crate) fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::damaged(&self.path, offset, what)
     }
 
-    /// Appends the value of a key to `value`. `pointer` is the position of the value in this file. The value comes from
-    /// the memory-mapped file if `reads_in_place` is set, or else from the cache, or else from storage.
+    /// Reads the value of a key and appends it to `value`. `pointer` is the position of the value in this blob file.
+    /// The value comes from the memory-mapped file if `reads_in_place` is set, or else from the block cache, or else
+    /// from storage.
     pub(crate) fn read_into(
         &self,
         pointer: &Pointer,
@@ -110,7 +113,7 @@ impl BlobFile {
         {
             let record = mapped.get(pointer.offset as usize..).and_then(|rest| rest.get(..len));
             let record = record.ok_or_else(|| {
-                self.damaged(pointer.offset, "the position of the record is outside of the blob file")
+                self.damaged(pointer.offset, "an SSTable refers to a record outside of the blob file")
             })?;
             value.extend_from_slice(&record[self.verify(record, pointer, key)?]);
             counters.blob_values_in_place.bump();
@@ -131,7 +134,7 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Reads the value of a key from storage and bypasses the cache, as compactions do. Returns the value and the
+    /// Reads the value of a key from storage without the block cache, as compactions do. Returns the value and the
     /// number of bytes read.
     pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
         let Opened { file, footer } = self.opened()?;
@@ -139,8 +142,10 @@ impl BlobFile {
         Ok((record.slice(self.verify(&record, pointer, key)?), record.len() as u64))
     }
 
-    /// Returns the length of the record to which a pointer refers, in bytes. Returns an error if the record would end
-    /// after the last record of the file.
+    /// Returns the length in bytes of the record to which `pointer` refers.
+    ///
+    /// # Errors
+    /// If the record would end after the last record of the blob file.
     fn record_len(&self, pointer: &Pointer, key: &[u8], footer: &Footer) -> Result<usize> {
         let len = pointer.value_bytes.checked_add(record_bytes(key.len(), 0));
         let end = len.and_then(|len| len.checked_add(pointer.offset));
@@ -150,7 +155,7 @@ impl BlobFile {
         }
     }
 
-    /// Verifies the record of a key, and returns the position of the value in the record.
+    /// Verifies the record of a key, and returns the byte range of the value in the record.
     fn verify(&self, record: &[u8], pointer: &Pointer, key: &[u8]) -> Result<std::ops::Range<usize>> {
         let decoded = Record::decode(record, self.seal, pointer.offset);
         let Record { key: found, value } = decoded.map_err(|what| self.damaged(pointer.offset, what))?;
@@ -158,13 +163,13 @@ impl BlobFile {
             true => Ok(value),
             false => Err(self.damaged(
                 pointer.offset,
-                "the key in the record differs from the key of the SSTable entry that refers to the record",
+                "a record of the blob file has another key than the SSTable entry that refers to the record",
             )),
         }
     }
 
-    /// Reads the whole file and passes every corruption to `report`. If the lengths of a record are impossible, the
-    /// check ends, because the start of the next record is unknown.
+    /// Reads the whole blob file and passes every corruption to `report`. The check ends at a record with impossible
+    /// lengths, because the start of the next record is unknown.
     pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
         let Opened { file, footer } = match self.opened() {
             Ok(opened) => opened,
@@ -182,18 +187,25 @@ impl BlobFile {
             }
         }
         if records != footer.records {
-            let what = format!("the footer states {} records, but the file has {records}", footer.records);
+            let what = format!(
+                "the footer of the blob file states {} records, but the file has {records}",
+                footer.records
+            );
             report(self.damaged(footer.bytes, what));
         }
     }
 
-    /// Checks the record at the offset `at`. Returns the end offset of the record, with an error if the record is
-    /// corrupt. Returns only an error if the record cannot be read, or if its lengths are impossible.
+    /// Checks the record at the offset `at` of the blob file, which must end at or before `data_end`. Returns the
+    /// offset at which the record ends, with an error if the record is corrupt.
+    ///
+    /// # Errors
+    /// If the record cannot be read, or if its lengths are impossible, so that its end is unknown.
     fn check_record(&self, file: &dyn ReadFile, at: u64, data_end: u64) -> Result<(u64, Option<Error>)> {
         let head = file.read(at, HEAD_BYTES.min((data_end - at) as usize))?;
         let end = Record::of_head(&head).map(|record| at + record.value.end as u64);
         let end = end.filter(|end| *end <= data_end);
-        let end = end.ok_or_else(|| self.damaged(at, "the record does not match its checksum"))?;
+        let end =
+            end.ok_or_else(|| self.damaged(at, "the record in the blob file does not match its checksum"))?;
         let record = file.read(at, (end - at) as usize)?;
         let damage = Record::decode(&record, self.seal, at).err();
         Ok((end, damage.map(|what| self.damaged(at, what))))

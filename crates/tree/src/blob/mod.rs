@@ -31,7 +31,7 @@ pub(crate) use registry::BlobFiles;
 pub(crate) use stored::{Pointer, Stored};
 pub(crate) use writer::BlobWriter;
 
-/// Returns the path of the blob file `number` in `directory`.
+/// Returns the path of the blob file `number` of the tree in `directory`.
 pub(crate) fn blob_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number:08}.blob"))
 }

@@ -7,24 +7,25 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
-/// The number of bytes before the key of a record.
+/// The number of bytes in a blob file record before its key: the checksum and the lengths of key and value.
 pub(super) const HEAD_BYTES: usize = 4 + 4 + 4;
 
-/// The length of the footer, in bytes.
+/// The length of the footer of a blob file, in bytes.
 pub const FOOTER_BYTES: usize = 8 + 8 + 4 + 4 + MAGIC.len();
 
 /// The last bytes of every blob file, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmblob1";
 
-/// The length of a checksum, in bytes.
+/// The length in bytes of the checksum of a blob file record.
 const SUM_BYTES: usize = 4;
 
-/// Returns the length, in bytes, of a record with a key and a value of the given lengths.
+/// Returns the length in bytes of a blob file record whose key and value have the given lengths.
 pub fn record_bytes(key_bytes: usize, value_bytes: u64) -> u64 {
     ((HEAD_BYTES + key_bytes) as u64).saturating_add(value_bytes)
 }
 
-/// Appends a record to `out`. The checksum depends on the `seal` of the blob file and on the `offset` of the record.
+/// Appends a blob file record to `out`. Its checksum also covers the `seal` of the blob file and the `offset` of the
+/// record.
 pub(super) fn append(out: &mut Vec<u8>, seal: u64, offset: u64, key: &[u8], value: &[u8]) {
     let start = out.len();
     out.extend_from_slice(&[0; SUM_BYTES]);
@@ -36,7 +37,7 @@ pub(super) fn append(out: &mut Vec<u8>, seal: u64, offset: u64, key: &[u8], valu
     out[start..start + SUM_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The positions of the key and the value in the bytes of a record.
+/// The byte ranges of the key and the value in a blob file record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) key: Range<usize>,
@@ -44,8 +45,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads the key and value lengths from the start of a record. `bytes` may extend beyond the record. Returns `None`
-    /// if the lengths are impossible.
+    /// Decodes the lengths at the start of a blob file record. `bytes` may extend beyond the record. Returns `None` if
+    /// the lengths are impossible.
     pub(super) fn of_head(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (_, key, value) = (reader.u32()?, reader.u32()? as usize, reader.u32()? as usize);
@@ -54,14 +55,15 @@ impl Record {
         fits.then_some(Self { key: HEAD_BYTES..key_end, value: key_end..key_end + value })
     }
 
-    /// Verifies and decodes a record. `bytes` is the complete record at `offset` in the file whose checksums cover
-    /// `seal`.
+    /// Verifies and decodes a blob file record. `bytes` is the complete record, `offset` is its offset in the blob
+    /// file, and `seal` is the seal of the file.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let record = Self::of_head(bytes).filter(|record| record.value.end == bytes.len());
-        let (sum, covered) = bytes.split_first_chunk::<SUM_BYTES>().ok_or("the record has no checksum")?;
+        let (sum, covered) =
+            bytes.split_first_chunk::<SUM_BYTES>().ok_or("the record in the blob file has no checksum")?;
         match record {
             Some(record) if checksum(seal, offset, covered) == u32::from_le_bytes(*sum) => Ok(record),
-            _ => Err("the record does not match its checksum"),
+            _ => Err("the record in the blob file does not match its checksum"),
         }
     }
 }
@@ -69,17 +71,17 @@ impl Record {
 /// The footer of a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The number of records in the file.
+    /// The number of records in the blob file.
     pub(super) records: u64,
-    /// The total length of all records, in bytes. The footer of the file begins at this offset.
+    /// The total length of all records in bytes. The footer of the blob file begins at this offset.
     pub(super) bytes: u64,
-    /// The partition of the file: the value policy divides keys by their hashes into partitions, and all keys of the
-    /// file belong to one partition. 0 if the value policy has only one partition.
+    /// The partition of the blob file. The value policy divides keys by their hashes into partitions, and all keys of
+    /// the file belong to one partition. 0 if the value policy has only one partition.
     pub(super) partition: u32,
 }
 
 impl Footer {
-    /// Encodes the footer of the blob file whose checksums cover `seal`.
+    /// Returns the footer of a blob file as bytes. Its checksum also covers `seal`, the seal of the file.
     pub(super) fn encode(&self, seal: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(FOOTER_BYTES);
         out.extend_from_slice(&self.records.to_le_bytes());
@@ -90,7 +92,8 @@ impl Footer {
         out
     }
 
-    /// Verifies and decodes the footer at `offset` of the blob file whose checksums cover `seal`.
+    /// Verifies and decodes the footer of a blob file. `offset` is the offset of the footer, and `seal` is the seal of
+    /// the file.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let Some(rest) = bytes.strip_suffix(&MAGIC) else {
             return Err("the file is not a blob file, or is truncated");
@@ -107,13 +110,17 @@ impl Footer {
             {
                 Ok(footer)
             }
-            _ => Err("the footer is corrupt, or the file was renamed or copied from another store"),
+            _ => {
+                Err("the footer of the blob file is corrupt, or the file was renamed or copied from another \
+                 store")
+            }
         }
     }
 }
 
-/// Recomputes the checksums of all records and of the footer of a blob file whose checksums cover `seal`. Stops at the
-/// first record with impossible lengths, and then corrects the footer. See [`crate::reseal`].
+/// Recomputes the checksums of all records and of the footer of a blob file, so that fuzzing reaches the code after the
+/// checksum verification. `seal` is the seal of the file. A record with impossible lengths and all later records keep
+/// their checksums. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let mut at = 0;

@@ -11,22 +11,22 @@ use crate::error::Result;
 use crate::stats::Counters;
 use crate::values::BlobFileShape;
 
-/// The blob files to which the pointers of an SSTable refer, sorted by file number.
+/// The list of blob files that contain values of one SSTable, sorted by file number.
 #[derive(Default)]
 pub(crate) struct References(Vec<Reference>);
 
-/// A blob file, and the number and size of the records to which one SSTable refers.
+/// A blob file that contains values of one SSTable, and the number and size of these values.
 pub(crate) struct Reference {
-    /// The blob file to which the SSTable refers.
+    /// The blob file that contains values of the SSTable.
     pub(crate) file: Arc<BlobFile>,
-    /// The number of records to which the SSTable refers.
+    /// The number of records in the blob file to which the SSTable refers.
     pub(crate) records: u64,
-    /// The total size of the records to which the SSTable refers, in bytes.
+    /// The total length of the records in the blob file to which the SSTable refers, in bytes.
     pub(crate) bytes: u64,
 }
 
 impl References {
-    /// Adds one record of `bytes` bytes in a blob file to the references.
+    /// Records that the SSTable refers to one more record of `file`. The record has `bytes` bytes.
     pub(crate) fn add(&mut self, file: &Arc<BlobFile>, bytes: u64) {
         let at = self.0.binary_search_by_key(&file.number(), |reference| reference.file.number());
         let at = at.unwrap_or_else(|at| {
@@ -37,20 +37,21 @@ impl References {
         self.0[at].bytes = self.0[at].bytes.saturating_add(bytes);
     }
 
-    /// Returns the references, sorted by file number.
+    /// Returns the blob files of the list, sorted by file number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter()
     }
 
-    /// Returns the file to which a pointer refers. Returns `None` if the SSTable does not list the file.
+    /// Returns the blob file to which `pointer` refers. Returns `None` if the list does not contain the file.
     #[inline]
     pub(crate) fn file(&self, pointer: &Pointer) -> Option<&Arc<BlobFile>> {
         let at = self.0.binary_search_by_key(&pointer.file, |reference| reference.file.number()).ok()?;
         Some(&self.0[at].file)
     }
 
-    /// Appends the value of `key` to `value`. `stored` is the stored form of the value in the SSTable. Returns `false`
-    /// if `stored` is corrupt, or refers to a blob file that the SSTable does not list.
+    /// Appends the value of `key` to `value`. `stored` is the value as stored in the SSTable: the value itself, or a
+    /// pointer to a blob file. Returns `false` if `stored` is corrupt, or refers to a blob file that is not in the
+    /// list.
     ///
     /// # Errors
     /// If the blob file cannot be read or is corrupt.
@@ -73,12 +74,12 @@ impl References {
         Ok(true)
     }
 
-    /// Returns whether the SSTable refers to at least one file whose number `is_wanted` accepts.
+    /// Returns whether the SSTable refers to at least one blob file whose number `is_wanted` accepts.
     pub(crate) fn any(&self, is_wanted: impl Fn(u64) -> bool) -> bool {
         self.0.iter().any(|reference| is_wanted(reference.file.number()))
     }
 
-    /// Appends the encoded references to `out`.
+    /// Appends the encoded list of blob files to `out`, for the SSTable.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.0.len() as u64);
         for Reference { file, records, bytes } in &self.0 {
@@ -86,7 +87,7 @@ impl References {
         }
     }
 
-    /// Decodes the references of an SSTable. Returns `None` if the bytes are corrupt.
+    /// Decodes the list of blob files in an SSTable. Returns `None` if the bytes are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>, files: &BlobFiles) -> Option<Self> {
         let mut references: Vec<Reference> = Vec::new();
         for _ in 0..reader.varint()? {
@@ -99,11 +100,11 @@ impl References {
     }
 }
 
-/// Returns the blob files to which SSTables refer, from the oldest to the newest file, with their live bytes. `tables`
-/// contains the references of each SSTable.
+/// Returns descriptions of all blob files to which SSTables refer, with their live bytes, from the oldest to the newest
+/// file. `tables` contains the list of blob files of each SSTable.
 ///
 /// # Errors
-/// If a file cannot be opened.
+/// If a blob file cannot be opened.
 pub(crate) fn shapes<'a>(tables: impl Iterator<Item = &'a References>) -> Result<Vec<BlobFileShape>> {
     let mut live: BTreeMap<u64, (&Arc<BlobFile>, u64)> = BTreeMap::new();
     for Reference { file, bytes, .. } in tables.flat_map(References::iter) {

@@ -10,18 +10,18 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// With fewer handles than this number, the registry keeps the handles of removed files.
+/// The number of handles below which the registry keeps the handles of removed blob files.
 const FEW_HANDLES: usize = 64;
 
-/// The handles of blob files, which are weak references to the open files.
+/// The handles of the blob files of a tree, by file number. A weak reference does not keep a file open.
 #[derive(Default)]
 struct Handles {
     files: HashMap<u64, Weak<BlobFile>>,
-    /// The number of handles when the registry last dropped the handles of removed files.
+    /// The number of handles after the registry last dropped the handles of removed blob files.
     kept: usize,
 }
 
-/// The blob files of a tree.
+/// The blob files of a tree. All SSTables that refer to a blob file share one handle of this file.
 pub(crate) struct BlobFiles {
     source: Arc<BlobSource>,
     directory: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct BlobFiles {
 }
 
 impl BlobFiles {
-    /// Creates the registry of a tree in `directory`. The registry is empty.
+    /// Creates the registry of blob files for the tree in `directory`. The registry is empty.
     pub(crate) fn new(source: BlobSource, directory: &Path, seals: Seals) -> Self {
         let (source, handles) = (Arc::new(source), Mutex::default());
         Self { source, directory: directory.to_owned(), seals, handles }

@@ -2,18 +2,18 @@
 
 use crate::codec::{Reader, put_varint};
 
-/// The first byte of a stored value that is in the SSTable.
+/// The tag byte before a stored value that the SSTable contains itself.
 const INLINE: u8 = 0;
 
-/// The first byte of a stored pointer to a blob file.
+/// The tag byte before a pointer to a value in a blob file.
 const APART: u8 = 1;
 
-/// A value in an SSTable with blob files: the value, or a pointer to the value.
+/// A value as stored in an SSTable with blob files: the value itself, or a pointer to the value in a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored<'a> {
-    /// The value, which is stored in the SSTable.
+    /// The value itself, which the SSTable contains.
     Inline(&'a [u8]),
-    /// The pointer to the value in a blob file.
+    /// The value is in a blob file, at the position of this pointer.
     Apart(Pointer),
 }
 
@@ -22,14 +22,14 @@ pub(crate) enum Stored<'a> {
 pub(crate) struct Pointer {
     /// The number of the blob file.
     pub(crate) file: u64,
-    /// The offset of the value's record in the file, in bytes.
+    /// The offset in the blob file of the record with the value, in bytes.
     pub(crate) offset: u64,
     /// The length of the value, in bytes.
     pub(crate) value_bytes: u64,
 }
 
 impl<'a> Stored<'a> {
-    /// Appends the stored form of the value to `out`.
+    /// Appends the value or the pointer to `out`, with its tag byte.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Inline(value) => {
@@ -43,7 +43,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Decodes the stored form of a value. Returns `None` if the bytes are corrupt.
+    /// Decodes a value as stored in an SSTable with blob files. Returns `None` if the bytes are corrupt.
     #[inline]
     pub(crate) fn decode(bytes: &'a [u8]) -> Option<Self> {
         match bytes.split_first()? {

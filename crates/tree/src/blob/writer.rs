@@ -10,23 +10,23 @@ use super::registry::BlobFiles;
 use super::stored::Pointer;
 use crate::error::Result;
 
-/// The size of the buffer, in bytes, at which the writer appends its content to the file.
+/// The size of the write buffer, in bytes, at which its content is appended to the blob file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// A writer of one blob file. The file is not durable before [`finish`](Self::finish). If no version of the tree
-/// keeps the file, the file is removed with its last reference.
+/// A writer of one blob file. The file is not durable before [`finish`](Self::finish). If no version of the tree uses
+/// the file, dropping its last reference removes it.
 pub(crate) struct BlobWriter {
     file: Box<dyn WriteFile>,
     handle: Arc<BlobFile>,
-    /// The records that are not appended to the file yet.
+    /// The write buffer: records that are not appended to the blob file yet.
     buffer: Vec<u8>,
     records: u64,
     partition: u32,
 }
 
 impl BlobWriter {
-    /// Creates the blob file `number` for the keys of the partition `partition`, which is a number from the value
-    /// policy.
+    /// Creates the blob file `number` for keys of one partition. `partition` is the number of this partition in the
+    /// value policy.
     pub(crate) fn new(files: &BlobFiles, number: u64, partition: u32) -> Result<Self> {
         let handle = files.file(number);
         handle.set_obsolete(true);
@@ -34,17 +34,17 @@ impl BlobWriter {
         Ok(Self { handle, file, buffer: Vec::new(), records: 0, partition })
     }
 
-    /// Returns the handle of the file.
+    /// Returns the handle of the blob file, which SSTables with pointers to the file share.
     pub(crate) fn handle(&self) -> &Arc<BlobFile> {
         &self.handle
     }
 
-    /// Returns the total length of the records added so far, in bytes.
+    /// Returns the total length of the records that were added so far, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }
 
-    /// Adds the value of a key to the file, and returns the pointer to the value.
+    /// Adds the value of a key to the blob file, and returns the pointer to the value.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<Pointer> {
         let offset = self.bytes();
         append(&mut self.buffer, self.handle.seal, offset, key, value);
@@ -56,7 +56,7 @@ impl BlobWriter {
         Ok(Pointer { file: self.handle.number, offset, value_bytes: value.len() as u64 })
     }
 
-    /// Completes the file and makes its bytes durable. The name of the file becomes durable when the directory is
+    /// Completes the blob file and makes its bytes durable. The name of the file becomes durable when the directory is
     /// synced. Returns the length of the file.
     pub(crate) fn finish(mut self) -> Result<u64> {
         let footer = Footer { records: self.records, bytes: self.bytes(), partition: self.partition };

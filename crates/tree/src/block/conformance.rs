@@ -24,12 +24,12 @@ use crate::{BlockIndex, BlockOptions};
 /// A block format under test.
 struct Subject(Box<dyn BlockFormat>);
 
-/// The names and the checks of all invariants.
+/// The invariants of block formats: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("no two formats of the catalog have the same code", a_code_is_one_format),
-    ("an iterator returns every entry in order", a_walk_gives_every_entry),
-    ("a lookup finds every key of the block, and no other key", every_key_is_found),
-    ("reads of corrupt blocks do not panic", corruption_is_an_error),
+    ("all formats of the catalog must have different codes", a_code_is_one_format),
+    ("an iterator over a block must return every entry in order", a_walk_gives_every_entry),
+    ("a lookup in a block must find every key of the block, and no other key", every_key_is_found),
+    ("reads of corrupt blocks must not panic", corruption_is_an_error),
 ];
 
 /// Checks every invariant of the axis for a block format with its default parameters, with every index and several
@@ -51,8 +51,11 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns three sets of entries in key order. The first set has tombstones, and keys that share prefixes, are prefixes
-/// of other keys, or are empty. The second set has key-value pairs of one size. The third set has a single entry.
+/// Returns three sets of entries in key order, with which each invariant is checked:
+///
+/// - entries with tombstones, and with keys that share prefixes, are prefixes of other keys, or are empty;
+/// - key-value pairs of one size;
+/// - a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -68,7 +71,7 @@ fn hashed(key: &[u8]) -> HashedKey<'_> {
     HashedKey { bytes: key, hash: KeyHash(xxh3_64(key)) }
 }
 
-/// Returns the entries encoded as one block.
+/// Returns the entries encoded as one block of the format under test.
 fn block(format: &Subject, entries: &[OwnedEntry], options: &BlockOptions) -> Vec<u8> {
     let mut builder = BlockBuilder::new(&*format.0, options);
     for (key, value) in entries {
@@ -77,8 +80,8 @@ fn block(format: &Subject, entries: &[OwnedEntry], options: &BlockOptions) -> Ve
     builder.finish(<[u8]>::to_vec)
 }
 
-/// Calls `check` with each set of [`sets`], and with the set encoded as a block, once per index and per restart
-/// interval.
+/// Checks an invariant with many blocks: calls `check` with each set of entries from [`sets`] and with the block that
+/// contains it, once per index and per restart interval.
 fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), String>) -> Result<(), String> {
     for restart_interval in [1, 2, 3, 16, 1000] {
         for index in BlockIndex::ALL {
@@ -97,7 +100,8 @@ fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), Str
     Ok(())
 }
 
-/// Returns all entries of a block, in ascending or descending key order. Returns `None` if the block is corrupt.
+/// Returns all entries of a block as its iterator returns them, in ascending or descending key order. Returns `None` if
+/// the iterator reports the block as corrupt.
 fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
     let mut entries = Vec::new();
     let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
@@ -108,11 +112,16 @@ fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
 fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
     let code = format.0.code();
     ensure(code < 16, || {
-        format!("the code is {code}; it must be 0 to 15, because a block footer has four bits for the code")
+        format!(
+            "the code of the format is {code}; it must be 0 to 15, because a block footer has four bits for \
+             the code"
+        )
     })?;
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     let owners = formats.filter(|other| other.code() == code).count();
-    ensure(owners == 1, || format!("{owners} formats of the catalog have the code {code}"))
+    ensure(owners == 1, || {
+        format!("the code {code} must belong to one format of the catalog, but belongs to {owners} formats")
+    })
 }
 
 fn a_walk_gives_every_entry(format: &Subject) -> Result<(), String> {

@@ -5,24 +5,24 @@ use types::MAX_BATCH_BYTES;
 use crate::batch::WriteBatch;
 use crate::error::{Error, Result};
 
-/// The number of a family in its store.
+/// The number of a column family in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FamilyId(pub(super) usize);
 
-/// A sequence of operations in several column families that are applied atomically.
+/// A write batch over several column families, which the store applies atomically.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyBatch {
-    /// The operations of each family. Each family occurs at most once.
+    /// The operations of each column family. Each family occurs at most once.
     parts: Vec<(FamilyId, WriteBatch)>,
 }
 
 impl FamilyBatch {
-    /// Creates an empty batch of writes to families.
+    /// Creates an empty batch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the operations of a family, to which the caller can add further operations.
+    /// Returns the operations for one column family, to which the caller can add further operations.
     pub fn of(&mut self, family: FamilyId) -> &mut WriteBatch {
         let place = self.parts.iter().position(|(other, _)| *other == family).unwrap_or_else(|| {
             self.parts.push((family, WriteBatch::new()));
@@ -31,13 +31,13 @@ impl FamilyBatch {
         &mut self.parts[place].1
     }
 
-    /// Returns the operations of each family that has operations in the batch, with the number of the family.
+    /// Returns the operations of each column family that the batch changes, with the number of the family.
     pub(super) fn parts(&self) -> Result<Vec<(usize, &WriteBatch)>> {
         parts(self.parts.iter().map(|(family, batch)| (*family, batch)))
     }
 }
 
-/// Returns the batches that are not empty, each with the number of its family.
+/// Returns the batches that are not empty, each with the number of its column family.
 ///
 /// # Errors
 /// If the batches together are longer than `MAX_BATCH_BYTES`.

@@ -13,7 +13,8 @@ use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::tree::Tree;
 
-/// One column family of an open store. A family is a separate ordered map.
+/// One column family of an open store: an ordered map with its own design, which shares the WAL with the other
+/// families.
 #[derive(Clone, Copy)]
 pub struct Family<'f> {
     families: &'f Families,
@@ -21,25 +22,25 @@ pub struct Family<'f> {
 }
 
 impl Families {
-    /// Returns the family with this name, or `None` if the store has no such family.
+    /// Returns the column family with this name, or `None` if the store has no such family.
     pub fn family(&self, name: &str) -> Option<Family<'_>> {
         let place = self.names().position(|other| other == name)?;
         Some(self.of(FamilyId(place)))
     }
 
-    /// Returns the family with the number `id`, which must be a family of this store.
+    /// Returns the column family with the number `id`, which must be a family of this store.
     pub fn of(&self, id: FamilyId) -> Family<'_> {
         Family { families: self, id }
     }
 }
 
 impl<'f> Family<'f> {
-    /// Returns the number of the family in its store.
+    /// Returns the number of this column family in its store.
     pub fn id(&self) -> FamilyId {
         self.id
     }
 
-    /// Sets the value of a key.
+    /// Sets the value of a key in this column family.
     ///
     /// # Errors
     /// See [`Tree::put`](crate::Tree::put).
@@ -49,7 +50,7 @@ impl<'f> Family<'f> {
         self.write(&batch)
     }
 
-    /// Deletes a key. An absent key is not an error.
+    /// Deletes a key from this column family. An absent key is not an error.
     ///
     /// # Errors
     /// See [`Tree::delete`](crate::Tree::delete).
@@ -59,7 +60,8 @@ impl<'f> Family<'f> {
         self.write(&batch)
     }
 
-    /// Deletes a key that has at most one put since its previous single delete.
+    /// Deletes a key that has at most one put since its previous single delete. Compactions then drop the deletion
+    /// together with the put.
     ///
     /// # Errors
     /// See [`Tree::single_delete`](crate::Tree::single_delete).
@@ -69,7 +71,7 @@ impl<'f> Family<'f> {
         self.write(&batch)
     }
 
-    /// Merges an operand into the value of a key with the operator of the family's design.
+    /// Merges an operand into the value of a key, with the merge operator of this column family.
     ///
     /// # Errors
     /// See [`Tree::merge`](crate::Tree::merge).
@@ -98,7 +100,7 @@ impl<'f> Family<'f> {
         self.families.put_if_absent(self.id, key, value)
     }
 
-    /// Applies all operations of a batch atomically.
+    /// Applies all operations of a batch to this column family atomically.
     ///
     /// # Errors
     /// See [`Tree::write`](crate::Tree::write).
@@ -130,7 +132,7 @@ impl<'f> Family<'f> {
         self.tree().multi_get(keys)
     }
 
-    /// Opens a scan of the keys of the family between two bounds.
+    /// Opens a scan of the keys of this column family between two bounds.
     ///
     /// # Errors
     /// See [`Tree::range`](crate::Tree::range).
@@ -138,18 +140,19 @@ impl<'f> Family<'f> {
         self.tree().range(bounds)
     }
 
-    /// Takes a snapshot of the family. See [`Families::snapshots`] for snapshots of all families at one point in time.
+    /// Takes a snapshot of this column family. See [`Families::snapshots`] for snapshots of all families at one point
+    /// in time.
     pub fn snapshot(&self) -> Snapshot {
         self.tree().snapshot()
     }
 
-    /// Returns the counters and the sizes of the family. The counters do not include the WAL, which all families share.
-    /// The numbers of the cache are numbers of the shared cache.
+    /// Returns the counters and the sizes of this column family. The counters do not include the WAL, which all
+    /// families share. The numbers of the cache belong to the shared cache.
     pub fn stats(&self) -> Stats {
         self.tree().stats()
     }
 
-    /// Returns the design of the family's tree.
+    /// Returns the design of this column family.
     pub fn design(&self) -> &'f Design {
         self.tree().design()
     }

@@ -1,4 +1,4 @@
-//! The family number of a tree, and the WAL and memory limit that the tree shares with the other families of its store.
+//! The data that the tree of one column family shares with the other families of its store.
 
 use std::sync::Arc;
 
@@ -8,17 +8,18 @@ use super::memory_share::MemoryShare;
 use super::shared_log::SharedLog;
 use crate::manifest::FamilyIdentity;
 
-/// The family number of a tree, and the WAL and memory limit that the tree shares with the other families of its store.
+/// The data that the tree of one column family shares with the other families of its store: the WAL, the memory limit,
+/// and its own number in the store.
 pub(crate) struct Membership {
-    /// The number of the family.
+    /// The number of the column family in its store.
     pub(crate) family: usize,
-    /// The identity of the family.
+    /// The identity of the column family: its name and its store.
     pub(crate) identity: FamilyIdentity,
-    /// The last sequence number of the family in the WAL segments that were removed before the store was opened. 0 if
-    /// these segments had no writes of the family.
+    /// The last sequence number of the column family in WAL segments that were removed before the store was opened. 0
+    /// if these segments had no writes of the family.
     pub(crate) released: SequenceNumber,
-    /// The WAL of all families.
+    /// The WAL that all column families of the store share.
     pub(crate) log: Arc<SharedLog>,
-    /// The memory limit that all families share. `None` if the design has no memory limit.
+    /// The memory limit that all column families of the store share. `None` if the design has no memory limit.
     pub(crate) memory: Option<Arc<MemoryShare>>,
 }

@@ -1,5 +1,5 @@
-//! Opens a store of several families. The opening reads the shared WAL and opens the tree of each family. It then
-//! applies the operations in the WAL that the family has not flushed.
+//! Opens a store with column families: reads the shared WAL, opens the tree of each family, and applies the operations
+//! in the WAL that the family has not flushed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,12 +26,13 @@ use crate::tree::Tree;
 use crate::wal::{self, WalMode, log_path};
 
 impl Families {
-    /// Opens the store in `directory` with the families of the design. Creates a new store if the directory is empty
-    /// or does not exist, and creates families that the store does not have yet.
+    /// Opens the store in `directory` with the column families of the design. Creates a new store if the directory is
+    /// empty or does not exist, and creates families that the store does not have yet.
     ///
     /// # Errors
-    /// If the design has no families or cannot be built, if the store has a family that the design does not name, or if
-    /// the directory is in use, has unrelated files, cannot be written or is corrupt.
+    /// - The design has no column families, or cannot be built.
+    /// - The store has a column family that the design does not name.
+    /// - The directory is in use, has unrelated files, cannot be written, or is corrupt.
     pub fn open(mut options: OpenOptions, directory: impl AsRef<Path>) -> Result<Self> {
         let directory = directory.as_ref();
         let mode = wal_mode(&options.design)?;
@@ -77,8 +78,11 @@ impl Families {
     }
 }
 
-/// Returns the WAL mode of the design, changed so that the store syncs each WAL segment before the next segment begins.
-/// Returns an error if the mode syncs at intervals, because families do not support such a mode.
+/// Returns the WAL mode of a design with column families. In this mode, the store also syncs each WAL segment before
+/// the next segment begins.
+///
+/// # Errors
+/// If the WAL mode of the design syncs at intervals, which a store with column families does not support.
 fn wal_mode(design: &Design) -> Result<WalMode> {
     let mode = wal::CATALOG.build(design.choice("wal")).map_err(misuse)?.mode();
     mode.check().map_err(Error::Misuse)?;
@@ -92,9 +96,11 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
     Ok(WalMode { syncs_at_rotation: mode.has_log, ..mode })
 }
 
-/// Returns the names of all families in the order of their numbers. The existing families of the store come first. The
-/// families that only the design names follow. Returns an error if the design has no families, if it lacks a family of
-/// the store, or if the store has data without families.
+/// Returns the names of all column families in the order of their numbers: first the families in the store, and then
+/// the families that only the design names.
+///
+/// # Errors
+/// If the design has no families, if it lacks a family of the store, or if the store has data without families.
 fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>> {
     let directory = directory.display();
     if design.families().next().is_none() {
@@ -126,8 +132,11 @@ fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>
     Ok(names)
 }
 
-/// Opens the trees of all families. Returns the trees, and for each tree the sequence number up to which it is flushed.
-/// Creates the trees of new families, but returns an error if the tree of a family in `state` is missing.
+/// Opens the trees of all column families. Returns the trees, and for each tree the sequence number up to which it is
+/// flushed. Creates the trees of families that are not in `state`, the state in the manifest of the store.
+///
+/// # Errors
+/// If the tree of a family in `state` is missing.
 fn open_trees(
     options: &mut OpenOptions,
     storage: &Arc<dyn Storage>,

@@ -1,4 +1,5 @@
-//! Encodes and decodes the records of the shared WAL. A record has one part for each family of a commit.
+//! Encodes and decodes the records of the WAL that all column families share. A record contains one commit, with one
+//! part for each family that the commit changes.
 //!
 //! ```text
 //! record  part*
@@ -10,32 +11,33 @@ use types::SequenceNumber;
 use crate::batch::WriteBatch;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The operations of one commit in one family of the store.
+/// The operations of one commit in one column family.
 pub(crate) struct Part {
-    /// The number of the family.
+    /// The number of the column family in its store.
     pub(crate) family: usize,
-    /// The sequence number of the first operation in the family.
+    /// The sequence number of the first operation of the commit in this column family.
     pub(super) first: SequenceNumber,
-    /// The operations of the family.
+    /// The operations of the commit in this column family.
     pub(super) batch: WriteBatch,
 }
 
 impl Part {
-    /// Returns the sequence number of the last operation in the family.
+    /// Returns the sequence number of the last operation of the commit in this column family.
     pub(super) fn last(&self) -> SequenceNumber {
         self.first + self.batch.len() as u64 - 1
     }
 }
 
-/// Appends the part of one family to `record`. `batch` contains the operations of the commit in this family, and
-/// `first` is the sequence number of the first operation.
+/// Appends the operations of a commit in one column family to `record`, a record of the shared WAL. `first` is the
+/// sequence number of the first of these operations.
 pub(super) fn encode(record: &mut Vec<u8>, family: usize, first: SequenceNumber, batch: &WriteBatch) {
     put_varint(record, family as u64);
     put_varint(record, first);
     put_bytes(record, batch.encoded());
 }
 
-/// Decodes the parts of a record. Returns `None` if the record is corrupt.
+/// Decodes a record of the shared WAL: the operations of one commit in each column family. Returns `None` if the record
+/// is corrupt.
 pub(super) fn decode(record: &[u8]) -> Option<Vec<Part>> {
     let mut reader = Reader::new(record);
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads the shared WAL when a store is opened.
+//! Reads the WAL that all column families share, when a store is opened.
 
 use std::path::Path;
 
@@ -13,20 +13,22 @@ use crate::recovered::Recovery;
 use crate::recovery::{is_lost, set_aside, with_hint};
 use crate::wal::{self, LogContent, ReplayStart};
 
-/// The content of the shared WAL when a store is opened.
+/// The content of the WAL that all column families share, read when the store is opened.
 pub(super) struct RecoveredLog {
-    /// The segments, from the oldest to the newest.
+    /// The segments (files) of the WAL, from the oldest to the newest.
     pub(super) segments: Vec<RetiredSegment>,
-    /// The parts of all commits in the WAL, in the order of the WAL.
+    /// The operations of all commits in the WAL, in order. Each part contains one commit and one column family.
     pub(super) parts: Vec<Part>,
-    /// The number of the last operation in the WAL, counted over all families.
+    /// The number of the last operation in the WAL. These numbers count the operations of all column families together.
     pub(super) end: SequenceNumber,
 }
 
 impl RecoveredLog {
-    /// Reads the WAL segments with the numbers `logs`, and makes the newest segment durable. The store has the state
-    /// `state` and `families` families. With `quarantine`, moves corrupt segments into the quarantine and lists them in
-    /// `recovery`. Without `quarantine`, returns an error if a segment is corrupt.
+    /// Reads the segments of the shared WAL whose file numbers are `logs`, and makes the newest segment durable.
+    /// `state` is the state in the manifest of the store, and `families` is the number of column families.
+    ///
+    /// With `quarantine`, the function moves corrupt segments into the quarantine and lists them in `recovery`.
+    /// Otherwise, it returns an error if a segment is corrupt.
     pub(super) fn read(
         storage: &dyn Storage,
         directory: &Path,
@@ -67,19 +69,21 @@ impl RecoveredLog {
     }
 }
 
-/// Checks that the WAL contains contiguous operations of each family, while the parts of the WAL are read in order.
+/// Detects missing operations in the WAL that all column families share. For each family, it records the last sequence
+/// number so far, or `None` if the family is not checked.
 pub(crate) struct FamilyProgress(Vec<Option<SequenceNumber>>);
 
 impl FamilyProgress {
-    /// Begins with the sequence numbers up to which the families are flushed. If the number of a family is `None`, the
-    /// operations of the family are not checked.
+    /// Begins the check with the sequence numbers up to which the column families are flushed. A family whose number is
+    /// `None` is not checked.
     pub(crate) fn new(flushed: Vec<Option<SequenceNumber>>) -> Self {
         Self(flushed)
     }
 
-    /// Records the next part of the WAL. Returns the sequence number of the first operation in the part, and the
-    /// sequence number that this operation should have. Returns `None` if the family has flushed the whole part, or if
-    /// the operations of the family are not checked.
+    /// Checks the next part of the shared WAL. Returns the sequence number of the first operation in the part, and the
+    /// sequence number that this operation must have.
+    ///
+    /// Returns `None` if the column family has flushed the whole part, or if the family is not checked.
     pub(crate) fn follow(&mut self, part: &Part) -> Option<(SequenceNumber, SequenceNumber)> {
         let last = self.0.get_mut(part.family)?;
         let expected = last.filter(|flushed| part.last() > *flushed)? + 1;
@@ -89,9 +93,14 @@ impl FamilyProgress {
     }
 }
 
-/// Reads the segment with the number `logs[place]` and passes its parts to `visit`. If `visit` returns `None`, the part
-/// is invalid and its record counts as corrupt. The number of the first operation in the segment must be `after` + 1.
-/// Returns an error if the segment is corrupt, or if operations between two segments are missing.
+/// Reads one segment of the WAL that all column families share. Passes the operations of each commit in each family to
+/// `visit`, which returns `None` if they are invalid. The record of invalid operations counts as corrupt.
+///
+/// The file number of the segment is `logs[place]`. `after` is the number of the last operation in the older segments.
+/// `state` is the state in the manifest of the store.
+///
+/// # Errors
+/// The segment is corrupt, or operations between two segments are missing.
 pub(crate) fn read_segment(
     storage: &dyn Storage,
     directory: &Path,
@@ -126,8 +135,8 @@ pub(crate) fn read_segment(
         let offset = content.file_bytes - content.dropped_bytes;
         return corrupt(
             offset,
-            "the bytes after the last valid record are corrupt; only the newest WAL may end with an \
-             incomplete record, but a newer WAL exists"
+            "the WAL is corrupt after its last valid record; only the newest WAL may end with an incomplete \
+             record, but a newer WAL exists"
                 .to_owned(),
         );
     }

@@ -1,5 +1,5 @@
-//! The completed segments of the shared WAL, and the manifest of the store, which names the oldest segment that is
-//! still needed.
+//! The completed segments of the WAL that all column families share, and the manifest of the store, which names the
+//! oldest segment that is still needed.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -11,29 +11,30 @@ use crate::error::Result;
 use crate::manifest::{Manifest, State};
 use crate::wal::log_path;
 
-/// A completed segment of the shared WAL. No thread appends to this segment.
+/// A completed segment of the WAL that all column families share. No thread appends to this segment.
 #[derive(Clone, Debug)]
 pub(super) struct RetiredSegment {
-    /// The file number of the segment.
+    /// The file number of the WAL segment.
     pub(super) number: u64,
-    /// For each family, the sequence number of its last operation in this segment and all older segments.
+    /// For each column family, the sequence number of its last operation in this segment and all older segments.
     pub(super) last: Vec<SequenceNumber>,
-    /// The number of the last operation in this segment, counted over all families.
+    /// The number of the last operation in this segment. These numbers count the operations of all column families
+    /// together.
     pub(super) end: SequenceNumber,
-    /// The length of the segment, in bytes.
+    /// The length of the WAL segment, in bytes.
     pub(super) bytes: u64,
 }
 
-/// The completed segments of the shared WAL that are still needed, and the manifest of the store.
+/// The completed segments of the shared WAL that are still needed, and the manifest of the store with column families.
 pub(super) struct Retired {
     manifest: Manifest,
-    /// The completed segments, from the oldest to the newest.
+    /// The completed segments of the shared WAL, from the oldest to the newest.
     segments: VecDeque<RetiredSegment>,
-    /// The sequence number up to which each family is flushed.
+    /// For each column family, the sequence number up to which it is flushed.
     flushed: Vec<SequenceNumber>,
-    /// The number of the segment to which writers append. `None` if the store has no WAL.
+    /// The file number of the WAL segment to which writers append. `None` if the store has no WAL.
     current: Option<u64>,
-    /// The first unused file number.
+    /// The first file number that is not used in the directory of the store.
     next_file: u64,
 }
 
@@ -43,27 +44,28 @@ impl Retired {
         Self { manifest, segments: segments.into(), flushed: Vec::new(), current, next_file }
     }
 
-    /// Returns an unused file number.
+    /// Returns a file number that is not used in the directory of the store.
     pub(super) fn new_file(&mut self) -> u64 {
         self.next_file += 1;
         self.next_file - 1
     }
 
-    /// Adds a completed segment to the list. Writers now append to the segment `current`.
+    /// Adds a WAL segment that was completed. Writers now append to the segment with the file number `current`.
     pub(super) fn retire(&mut self, segment: RetiredSegment, current: u64) {
         self.segments.push_back(segment);
         self.current = Some(current);
     }
 
-    /// Returns, for each family, the sequence number of its last operation in the oldest completed segment and all
-    /// removed segments. Returns `None` if all completed segments together have at most `limit` bytes.
+    /// Returns the operations that must be flushed to remove the oldest completed WAL segment: for each column family,
+    /// the sequence number of its last operation in this segment. Returns `None` if all completed segments together
+    /// have at most `limit` bytes.
     pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {
         let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)
     }
 
-    /// Records the families of the store in the manifest, and the sequence number up to which each family is flushed.
-    /// Removes the segments that no family needs.
+    /// Begins with the column families of an opened store: records them in the manifest, with the sequence number up to
+    /// which each family is flushed. Removes the WAL segments that no family needs.
     pub(super) fn begin(
         &mut self,
         storage: &dyn Storage,
@@ -77,7 +79,8 @@ impl Retired {
         self.release(storage, directory)
     }
 
-    /// Records that a family is flushed up to `sequence`. Removes the segments that no family needs any more.
+    /// Records that the column family number `family` is flushed up to `sequence`. Removes the WAL segments that no
+    /// family needs any more.
     pub(super) fn note_flushed(
         &mut self,
         storage: &dyn Storage,
@@ -91,23 +94,26 @@ impl Retired {
         self.release(storage, directory)
     }
 
-    /// Records that the store was closed. The segment `current` has `bytes` bytes, which are durable.
+    /// Records in the manifest that the store was closed. `bytes` is the length of the current WAL segment, which is
+    /// durable.
     pub(super) fn close(&mut self, storage: &dyn Storage, bytes: u64) -> Result<()> {
         let closed_log = self.current.map(|number| (number, bytes));
         self.record(storage, State { closed_log, ..self.manifest.state.clone() })
     }
 
-    /// Returns the number and the length in bytes of the newest completed segment, which is durable. The manifest
-    /// records the length, so that recovery detects a segment that has lost its last records. The current segment
-    /// cannot show such a loss while it is empty. Returns `None` if no completed segment has a header.
+    /// Returns the file number and the length in bytes of the newest completed WAL segment. The manifest records them,
+    /// so that recovery detects a segment that has lost its last records.
+    ///
+    /// Returns `None` if no completed segment has a header. The current segment is not used, because an empty segment
+    /// cannot show such a loss.
     fn closed_log(&self) -> Option<(u64, u64)> {
         let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
         // A segment whose creation was interrupted has no header.
         newest.filter(|(_, bytes)| *bytes > 0)
     }
 
-    /// Removes the segments whose operations all families have flushed. First records the new state of the WAL in the
-    /// manifest, if the state has changed.
+    /// Removes the WAL segments whose operations all column families have flushed. Before that, it records the new
+    /// state in the manifest.
     fn release(&mut self, storage: &dyn Storage, directory: &Path) -> Result<()> {
         let mut released = Vec::new();
         while let Some(oldest) = self.segments.front() {

@@ -1,5 +1,5 @@
-//! The WAL that all families of a store share. It consists of segments, to which the commits of all families are
-//! appended in one order.
+//! The WAL that all column families of a store share. It consists of segments (files), to which the commits of all
+//! families are appended in one order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::failure::Failure;
 use crate::seals::Seals;
 use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, WalMode, frame};
 
-/// The WAL of all families.
+/// The WAL that all column families of a store share.
 ///
-/// Threads take its locks in this order: `segment`, `queue`, `retired`. Some functions take locks of a tree while
-/// they hold locks of the shared WAL. No thread waits for locks of the shared WAL while it holds the write queue or
-/// the manifest of a tree.
+/// Threads take its locks in this order: `segment`, `queue`, `retired`. Some functions take locks of a tree while they
+/// hold locks of the shared WAL. No thread waits for locks of the shared WAL while it holds the write queue or the
+/// manifest of a tree.
 pub(crate) struct SharedLog {
     storage: Arc<dyn Storage>,
     directory: PathBuf,
@@ -28,8 +28,8 @@ pub(crate) struct SharedLog {
     seals: Seals,
     segment: Mutex<Segment>,
     queue: Mutex<Queue>,
-    /// The number of the last operation that is in the WAL, counted over all families. If the WAL mode requires a sync
-    /// before acknowledgment, this operation is also synced.
+    /// The number of the last operation that the WAL contains. These numbers count the operations of all column
+    /// families together. If the WAL mode requires a sync before acknowledgment, this operation is also synced.
     logged: AtomicU64,
     retired: Mutex<Retired>,
     failure: Failure,
@@ -37,29 +37,29 @@ pub(crate) struct SharedLog {
     syncs: AtomicU64,
 }
 
-/// The segment to which writers append.
+/// The WAL segment to which writers append.
 struct Segment {
     file: LogFile,
-    /// The records that were moved from the queue to this buffer and are not written yet.
+    /// Records that were moved here from the queue, and are not written to the segment yet.
     records: Vec<u8>,
 }
 
-/// The commits that have sequence numbers and wait for the WAL.
+/// The records of commits that are not written to the shared WAL yet, and the position at which they will be written.
 struct Queue {
-    /// The number of the next operation in the WAL.
+    /// The number that the next operation gets. These numbers count the operations of all column families together.
     next_operation: SequenceNumber,
-    /// The file number and the seal of the segment to which writers append.
+    /// The file number and the seal of the WAL segment to which writers append.
     segment: (u64, u64),
     records: Vec<u8>,
-    /// The offset in the segment at which `records` will begin.
+    /// The offset in the segment at which the queued `records` will begin.
     offset: u64,
-    /// The number of bytes at the front of the segment that are known to be durable.
+    /// The number of bytes at the start of the segment that are known to be durable.
     synced: u64,
     tally: Tally,
 }
 
 impl Queue {
-    /// Returns whether all queued records have been written to the segment. If `sync` is set, they must also be
+    /// Returns whether all queued records have been written to the WAL segment. If `sync` is set, they must also be
     /// durable. The caller must hold the lock of the segment.
     fn is_written(&self, sync: bool) -> bool {
         self.records.is_empty() && (!sync || self.synced == self.offset)
@@ -67,8 +67,8 @@ impl Queue {
 }
 
 impl SharedLog {
-    /// Creates the shared WAL of an open store, with the segment `number` for new commits. `last` is the number of the
-    /// last operation in older segments.
+    /// Creates the shared WAL of a store that is being opened, with the new segment `number` for new commits. `last` is
+    /// the number of the last operation in older segments.
     pub(super) fn create(
         storage: &Arc<dyn Storage>,
         directory: &Path,
@@ -101,15 +101,18 @@ impl SharedLog {
         })
     }
 
-    /// Records the families of the store, with the sequence numbers up to which they are flushed.
+    /// Records the names of the column families, with the sequence numbers up to which they are flushed. Must be called
+    /// before the first commit.
     pub(super) fn begin(&self, families: Vec<String>, flushed: Vec<SequenceNumber>) -> Result<()> {
         self.queue.lock().tally = Tally::new(&flushed);
         self.retired.lock().begin(&*self.storage, &self.directory, families, flushed)
     }
 
-    /// Adds a commit with `operations` operations to the WAL. The closure `reserve` reserves the sequence numbers in
-    /// the trees of the families, and appends the operations to the record. Returns the result of `reserve` as soon as
-    /// the record is in the WAL, and is durable if the WAL mode requires a sync.
+    /// Adds a commit with `operations` operations to the WAL. `reserve` reserves the sequence numbers in the trees of
+    /// the column families, and appends the operations to the WAL record.
+    ///
+    /// The call ends as soon as the record is in the WAL, and is durable if the WAL mode requires a sync. Returns the
+    /// result of `reserve`.
     pub(super) fn commit<R>(
         &self,
         operations: u64,
@@ -133,18 +136,19 @@ impl SharedLog {
             Some(segment) => self.write(segment, true)?,
             None => self.ensure_logged(first + operations - 1)?,
         }
-        Ok(reserved.expect("a record is written by its closure"))
+        Ok(reserved.expect("the encoder of a WAL record must call its closure"))
     }
 
-    /// Calls `reserve`, which reserves sequence numbers for operations that recovery applies to a family. The WAL
-    /// already contains these operations, so the function appends nothing to the WAL.
+    /// Calls `reserve` for operations that recovery applies again. `reserve` reserves sequence numbers for them in the
+    /// tree of a column family. The WAL already contains these operations, so the function appends nothing to the WAL.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }
 
-    /// Makes the active memtable of a family immutable by calling `rotate`, which returns `false` if it left the
-    /// memtable unchanged. Before the call, the function makes all commits of the memtable durable in the WAL. Later
-    /// commits go to a new segment.
+    /// Makes the active memtable of a column family immutable. For this purpose, the function calls `rotate`, which
+    /// returns `false` if it left the memtable unchanged.
+    ///
+    /// Before this call, all commits of the memtable become durable in the WAL. Later commits go to a new segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
         self.failure.check()?;
@@ -165,7 +169,8 @@ impl SharedLog {
         Ok(())
     }
 
-    /// Records that a family is flushed up to `sequence`, and removes the segments that no family needs any more.
+    /// Records that the column family number `family` is flushed up to `sequence`, and removes the WAL segments that no
+    /// family needs any more.
     pub(crate) fn note_flushed(&self, family: usize, sequence: SequenceNumber) -> Result<()> {
         let mut retired = self.retired.lock();
         let noted = retired.note_flushed(&*self.storage, &self.directory, family, sequence);
@@ -173,17 +178,19 @@ impl SharedLog {
         noted.map_err(|error| self.fail(error))
     }
 
-    /// Returns the number of the family with the largest active memtable, and the result of calling `active` with this
-    /// number. Returns `None` if all active memtables together have less than `budget` bytes. No commit begins during
-    /// the call.
+    /// Returns the number of the column family with the largest active memtable, together with the result of `active`
+    /// for this number. Returns `None` if all active memtables together have less than `budget` bytes. No commit begins
+    /// during the call.
     pub(super) fn fullest<R>(&self, budget: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         queue.tally.fullest(budget).map(|family| (family, active(family)))
     }
 
-    /// Returns the number of a family whose active memtable has operations in the oldest segment, and the result of
-    /// calling `active` with this number. Returns `None` if the completed segments have at most `limit` bytes, or if no
-    /// family needs the oldest segment.
+    /// Returns the number of a column family that prevents the removal of the oldest WAL segment, because its active
+    /// memtable has operations of this segment. Also returns the result of `active` for this number.
+    ///
+    /// Returns `None` if the completed segments together have at most `limit` bytes, or if no family needs the oldest
+    /// segment.
     pub(super) fn lagging<R>(&self, limit: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         let retired = self.retired.lock();
@@ -197,7 +204,7 @@ impl SharedLog {
         if self.mode.has_log { self.write(&mut self.segment.lock(), true) } else { Ok(()) }
     }
 
-    /// Makes all commits durable, and records the length of the WAL in the manifest.
+    /// Makes all commits durable, and records the length of the current WAL segment in the manifest.
     pub(super) fn close(&self) -> Result<()> {
         self.sync()?;
         let bytes = self.segment.lock().file.len();
@@ -214,14 +221,17 @@ impl SharedLog {
         (self.written_bytes.load(Ordering::Relaxed), self.syncs.load(Ordering::Relaxed))
     }
 
-    /// Records a write error, and returns this error. The store accepts no writes after its first write error. Later
-    /// errors are not recorded.
+    /// Records that writing the WAL has failed, and returns the error. From then on, the store accepts no writes. Only
+    /// the first error is recorded.
     pub(super) fn fail(&self, error: Error) -> Error {
         self.failure.set(&error);
         error
     }
 
-    /// Returns [`Error::Failed`] with the first write error if writing the WAL has failed.
+    /// Checks that no write to the WAL has failed.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] with the first write error.
     pub(super) fn check(&self) -> Result<()> {
         self.failure.check()
     }
@@ -238,7 +248,7 @@ impl SharedLog {
         self.write(&mut segment, self.mode.shares_syncs())
     }
 
-    /// Writes all queued records to the WAL. Syncs the WAL if `sync` is set.
+    /// Writes all queued records to the current WAL segment. Syncs the segment if `sync` is set.
     fn write(&self, segment: &mut Segment, sync: bool) -> Result<()> {
         let mut queue = self.queue.lock();
         if queue.is_written(sync) {
@@ -253,7 +263,8 @@ impl SharedLog {
         Ok(())
     }
 
-    /// Writes all queued records to the WAL and syncs the WAL, while no commit can begin.
+    /// Writes all queued records to the current WAL segment and syncs it. The caller holds the lock of the queue, so no
+    /// commit can begin.
     fn write_queue(&self, segment: &mut Segment, queue: &mut Queue) -> Result<()> {
         let (last, end) = take_records(segment, queue);
         self.append(segment, last, true)?;
@@ -274,7 +285,7 @@ impl SharedLog {
         Ok(())
     }
 
-    /// Begins a new segment. All records of the old segment are durable.
+    /// Begins a new WAL segment. All records of the old segment must be durable.
     fn begin_segment(&self, segment: &mut Segment, queue: &mut Queue) -> Result<()> {
         let mut retired = self.retired.lock();
         let number = retired.new_file();
@@ -291,8 +302,8 @@ impl SharedLog {
     }
 }
 
-/// Moves all queued records to the buffer of the segment. Returns the number of the last operation, and the offset in
-/// the segment at which the record of this operation ends.
+/// Moves all queued records to the write buffer of the WAL segment. Returns the number of the last operation, and the
+/// offset in the segment at which its record ends.
 fn take_records(segment: &mut Segment, queue: &mut Queue) -> (SequenceNumber, u64) {
     std::mem::swap(&mut segment.records, &mut queue.records);
     queue.offset += segment.records.len() as u64;

@@ -25,9 +25,9 @@ use crate::stats::Stats;
 use crate::tree::Tree;
 use crate::write::WorkAfterCommit;
 
-/// The limit of the total size of the completed WAL segments, as a multiple of `memtable.capacity`. If these segments
-/// are larger, the families that need the oldest segment are flushed. The default of the option `max_total_wal_size` of
-/// `RocksDB` has the same factor.
+/// The limit for the total size of completed WAL segments, as a multiple of `memtable.capacity`. Above this limit, the
+/// store flushes the column families that need the oldest segment. The default of the `RocksDB` option
+/// `max_total_wal_size` has the same factor.
 const MOST_LOG: u64 = 4;
 
 /// A store of several column families: ordered maps that share one WAL, one cache and one memory budget.
@@ -55,14 +55,14 @@ pub struct Families {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) directory: std::path::PathBuf,
     pub(super) design: Design,
-    /// The names of the families. The position of a name is the number of the family.
+    /// The names of the column families. The index of a name is the number of the family.
     pub(super) names: Vec<String>,
-    /// The trees of the families. The position of a tree is the number of its family.
+    /// The trees of the column families. The index of a tree is the number of its family.
     pub(super) trees: Vec<Tree>,
     pub(super) log: Arc<SharedLog>,
     pub(super) seals: Seals,
-    /// Each commit holds this lock in shared mode, from the reservation of its sequence numbers until the commit is
-    /// visible.
+    /// A lock that each commit holds in shared mode until it is visible. Snapshots of all column families take it
+    /// exclusively, so that they see each commit completely or not at all.
     pub(super) commits: RwLock<()>,
     pub(super) recovery: Recovery,
     /// The lock on the directory, which keeps other processes out.
@@ -70,12 +70,12 @@ pub struct Families {
 }
 
 impl Families {
-    /// Returns the names of all families.
+    /// Returns the names of all column families, in the order of their numbers.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// Applies all operations of a batch atomically.
+    /// Applies all operations of a batch over several column families atomically.
     ///
     /// # Errors
     /// If the batch is too long, if writing the WAL fails, or if the batch has a merge for a family without a merge
@@ -84,8 +84,8 @@ impl Families {
         self.write_parts(&batch.parts()?)
     }
 
-    /// Applies all operations of several batches as one atomic batch. Each pair contains a family and its batch. Each
-    /// family may occur only once.
+    /// Applies several batches as one atomic batch. Each pair contains a column family and its batch. Each family may
+    /// occur only once.
     ///
     /// # Errors
     /// See [`write`](Self::write).
@@ -110,7 +110,7 @@ impl Families {
         self.trees.iter().map(|tree| tree.range((bounds.start_bound(), bounds.end_bound()))).collect()
     }
 
-    /// Flushes all memtables to SSTables, and returns after the flushes have finished.
+    /// Flushes the memtables of all column families to SSTables, and returns after the flushes have finished.
     ///
     /// # Errors
     /// If writing fails, or if an earlier write has failed.
@@ -119,7 +119,7 @@ impl Families {
         self.trees.iter().try_for_each(Tree::flush)
     }
 
-    /// Compacts each family into one sorted run in the last level.
+    /// Compacts each column family into one sorted run in the last level.
     ///
     /// # Errors
     /// If reading or writing fails, or if an earlier write has failed.
@@ -128,7 +128,7 @@ impl Families {
         self.trees.iter().try_for_each(Tree::compact)
     }
 
-    /// Waits until no flush and no compaction is due.
+    /// Waits until no flush and no compaction of any column family is due.
     ///
     /// # Errors
     /// Returns an error if background work fails, or if earlier background work has failed.
@@ -171,14 +171,14 @@ impl Families {
         Ok(())
     }
 
-    /// Returns the counters and the sizes of the store: the sums over all families, the counters of the shared WAL, and
-    /// the shared cache.
+    /// Returns the counters and the sizes of the store: the sums over all column families, with the shared WAL and the
+    /// shared cache.
     ///
     /// # Panics
-    /// If the store has no family, which cannot happen.
+    /// If the store has no column family, which cannot happen.
     pub fn stats(&self) -> Stats {
         let mut trees = self.trees.iter().map(Tree::stats);
-        let mut stats = trees.next().expect("a store has at least one family");
+        let mut stats = trees.next().expect("a store must have at least one column family");
         trees.for_each(|tree| stats.add(&tree));
         let (bytes, syncs) = self.log.written();
         stats.counts.wal_bytes += bytes;
@@ -186,7 +186,7 @@ impl Families {
         stats
     }
 
-    /// Returns the report of the recovery that opened the store. The numbers are sums over all families.
+    /// Returns the report of the recovery when the store was opened. The numbers are sums over all column families.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
@@ -220,7 +220,7 @@ impl Families {
         &self.trees[family].inner
     }
 
-    /// Sets the value of a key of a family if the key is absent. Returns whether the value was set.
+    /// Sets the value of a key in one column family if the key is absent. Returns whether the value was set.
     pub(super) fn put_if_absent(&self, family: FamilyId, key: &[u8], value: &[u8]) -> Result<bool> {
         let mut batch = WriteBatch::new();
         batch.put(key, value)?;
@@ -236,7 +236,7 @@ impl Families {
         Ok(true)
     }
 
-    /// Applies the operations of several families atomically. Each pair contains the number of a family and its
+    /// Applies the operations of several column families atomically. Each pair contains the number of a family and its
     /// operations.
     pub(super) fn write_parts(&self, parts: &[(usize, &WriteBatch)]) -> Result<()> {
         let commits = self.commits.read();
@@ -245,8 +245,8 @@ impl Families {
         self.work_after(work, self.most_log())
     }
 
-    /// Commits the parts of a batch: writes them to the WAL and applies them to the memtables. Returns the work that
-    /// each family must do after the commit. The caller must hold the lock `commits`.
+    /// Commits the operations of several column families: writes them to the WAL and applies them to the memtables.
+    /// Returns the work that each family must do after the commit. The caller must hold the lock `commits`.
     fn commit(&self, parts: &[(usize, &WriteBatch)]) -> Result<Vec<(usize, WorkAfterCommit)>> {
         self.log.check()?;
         parts.iter().try_for_each(|(family, batch)| {
@@ -279,7 +279,7 @@ impl Families {
         Ok(work)
     }
 
-    /// Applies the operations of one family that recovery has read from the shared WAL.
+    /// Applies operations of one column family that recovery has read from the shared WAL.
     pub(super) fn apply_recovered(&self, part: &Part) -> Result<()> {
         let (inner, counts) = (self.inner(part.family), part.batch.counts());
         let slot = self.log.count(|tally| {
@@ -295,16 +295,18 @@ impl Families {
         self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
     }
 
-    /// Makes the largest active memtable immutable if the active memtables of all families together have reached
-    /// `memtable.capacity`. Also makes memtables immutable while the completed WAL segments exceed their limit,
-    /// [`MOST_LOG`].
+    /// Keeps the store within its memory limit and its WAL limit.
+    ///
+    /// - If the active memtables of all column families together have reached `memtable.capacity`, the largest one
+    ///   becomes immutable.
+    /// - While the completed WAL segments exceed their limit ([`MOST_LOG`]), the memtables with operations of the
+    ///   oldest segment become immutable.
     pub(super) fn keep_limits(&self) -> Result<()> {
         self.work_after(Vec::new(), self.most_log())
     }
 
-    /// Does the work that each family must do after a commit. Makes further memtables immutable if the active memtables
-    /// of all families together have reached `memtable.capacity`, or if the completed WAL segments have more than
-    /// `most_log` bytes.
+    /// Does the work that each column family must do after a commit. Then keeps the memory limit and the WAL limit,
+    /// like [`keep_limits`](Self::keep_limits). `most_log` is the WAL limit in bytes.
     fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>, most_log: u64) -> Result<()> {
         let budget = self.design.memtable_capacity.0;
         let mut rotated = Vec::new();
@@ -328,7 +330,7 @@ impl Families {
         rotated.into_iter().try_for_each(|family| self.inner(family).work_inline())
     }
 
-    /// Returns the limit of the total size of the completed WAL segments, in bytes.
+    /// Returns the limit for the total size of the completed WAL segments, in bytes.
     fn most_log(&self) -> u64 {
         MOST_LOG * self.design.memtable_capacity.0
     }
@@ -337,8 +339,8 @@ impl Families {
         Arc::clone(&self.inner(family).pending.lock().active)
     }
 
-    /// Records an error of the WAL in all families, so that none of them waits for sequence numbers that were reserved
-    /// for the failed commit.
+    /// Records an error of the WAL in the trees of all column families, so that none of them waits for sequence numbers
+    /// that were reserved for the failed commit.
     fn fail(&self, error: Error) -> Error {
         let error = self.log.fail(error);
         for tree in &self.trees {

@@ -1,44 +1,46 @@
-//! The last sequence number and the size of the active memtable of each family that shares a WAL.
+//! The write progress of the column families that share a WAL: the last sequence number and the size of the active
+//! memtable of each family.
 
 use types::SequenceNumber;
 
-/// The last sequence number and the size of the active memtable of each family that shares a WAL. The number of a
-/// family is its index in each list.
+/// The write progress of the column families that share a WAL: the last sequence number and the size of the active
+/// memtable of each family. The number of a family is its index in each list.
 pub(crate) struct Tally {
-    /// The last sequence number of each family in the WAL.
+    /// For each column family, its last sequence number in the WAL.
     last: Vec<SequenceNumber>,
-    /// For each family, the last sequence number in its immutable memtables and SSTables.
+    /// For each column family, the last sequence number in its immutable memtables and SSTables.
     frozen: Vec<SequenceNumber>,
-    /// The size of the active memtable of each family, in bytes.
+    /// For each column family, the size of its active memtable in bytes.
     charged: Vec<u64>,
 }
 
 impl Tally {
-    /// Creates the state of families that have flushed all operations up to the sequence numbers in `flushed`.
+    /// Creates the write progress of column families that have flushed all operations up to the sequence numbers in
+    /// `flushed`.
     pub(crate) fn new(flushed: &[SequenceNumber]) -> Self {
         Self { last: flushed.to_vec(), frozen: flushed.to_vec(), charged: vec![0; flushed.len()] }
     }
 
-    /// Records that a commit added operations to a family. `last` is the sequence number of the last operation, and
-    /// `charged_bytes` is the number of bytes by which the active memtable grows.
+    /// Records that a commit added operations to a column family. `last` is the sequence number of the last operation,
+    /// and `charged_bytes` is the number of bytes by which the active memtable grows.
     pub(crate) fn add(&mut self, family: usize, last: SequenceNumber, charged_bytes: u64) {
         self.last[family] = last;
         self.charged[family] += charged_bytes;
     }
 
-    /// Records that the active memtable of a family has become immutable.
+    /// Records that the active memtable of a column family has become immutable.
     pub(crate) fn freeze(&mut self, family: usize) {
         self.frozen[family] = self.last[family];
         self.charged[family] = 0;
     }
 
-    /// Returns the last sequence number of each family in the WAL.
+    /// Returns the last sequence number of each column family in the WAL.
     pub(crate) fn last(&self) -> &[SequenceNumber] {
         &self.last
     }
 
-    /// Returns the family with the largest active memtable. Returns `None` if all active memtables together have less
-    /// than `budget` bytes.
+    /// Returns the number of the column family with the largest active memtable. Returns `None` if all active memtables
+    /// together have less than `budget` bytes.
     pub(crate) fn fullest(&self, budget: u64) -> Option<usize> {
         let is_over = self.charged.iter().sum::<u64>() >= budget;
         // If the active memtables of several families have equal sizes, the result is the first of these families.
@@ -46,7 +48,7 @@ impl Tally {
         largest.filter(|_| is_over)
     }
 
-    /// Returns the first family whose active memtable contains an operation with a sequence number up to
+    /// Returns the number of a column family whose active memtable contains an operation with a sequence number up to
     /// `last[family]`, inclusive. Returns `None` if no active memtable contains such an operation.
     pub(crate) fn lagging(&self, last: &[SequenceNumber]) -> Option<usize> {
         self.frozen.iter().zip(last).position(|(frozen, last)| frozen < last)

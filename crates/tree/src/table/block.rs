@@ -14,13 +14,13 @@ use super::{delta, pairs, whole};
 use crate::design::BlockIndex;
 
 impl Layout {
-    /// Returns the position of the first key in the block. Returns `None` if the block is corrupt.
+    /// Returns the byte range of the first key in a data block. Returns `None` if the block is corrupt.
     pub(super) fn first_key(&self, bytes: &[u8]) -> Option<Range<usize>> {
         self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
-    /// Decodes the lengths of the entry at offset `at`. Returns `None` if the entry extends beyond the entries of the
-    /// block.
+    /// Decodes the lengths of the entry of a data block that begins at offset `at` of the block. Returns `None` if the
+    /// entry extends beyond the last entry of the block.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
@@ -32,9 +32,9 @@ impl Layout {
         }
     }
 
-    /// Returns the last restart point in the range `among` whose key is not above `target`. Returns the first restart
-    /// point of the range if the keys of all its restart points are above `target`. Returns `None` if the block is
-    /// corrupt.
+    /// Runs a binary search over the restart points of a data block whose numbers are in `among`. Returns the last
+    /// restart point whose key is not above `target`, or the first restart point if all keys are above `target`.
+    /// Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {
@@ -46,17 +46,17 @@ impl Layout {
     }
 }
 
-/// Looks up a key in a block. Returns `None` if the block is corrupt.
+/// Looks up a key in a data block of any format. Returns `None` if the block is corrupt.
 #[inline]
 pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_noting(block, key, |_| {})
 }
 
-/// Looks up a key in a block, like [`find`], and reports to `note` whether the block index answered the lookup. If
-/// the block has no index, `note` is not called.
+/// Looks up a key in a data block, like [`find`], and reports to `note` whether the index inside the block answered the
+/// lookup. If the block has no index, `note` is not called.
 ///
 /// The index answers a lookup if it shows that the key is absent, or if it shows which entries or which restart point
-/// to compare. If the index has no answer, the lookup searches the block. Returns `None` if the block is corrupt.
+/// to compare. Otherwise, the lookup searches the entries of the block. Returns `None` if the block is corrupt.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
@@ -79,13 +79,14 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
     with_layout(&footer, block, |layout| find_by(layout, block, key, note))
 }
 
-/// Looks up a key in a block without a footer. Returns `None` if no format recognizes the block.
+/// Looks up a key in a data block without a footer. Returns `None` if no block format recognizes the block.
 #[inline(never)]
 fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_by(&layout_without_footer(block)?, block, key, |_| {})
 }
 
-/// Looks up a key in a block that has this layout. Returns `None` if the block is corrupt.
+/// Looks up a key in a data block whose layout is `layout`. Reports to `note` whether the index of the block answered
+/// the lookup. Returns `None` if the block is corrupt.
 #[inline]
 fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     match layout.entries {
@@ -96,8 +97,8 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
     }
 }
 
-/// Looks up a key in `part`, which is the only part of the block that can contain the key. The block must have no
-/// index. Returns `None` if the block is corrupt.
+/// Looks up a key in `part`, the only part of a data block that can contain the key. The block must have no index of
+/// its own. Returns `None` if the block is corrupt.
 #[inline]
 pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
     let work = |layout: &Layout| match layout.entries {
@@ -112,10 +113,10 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
     }
 }
 
-/// Calls `work` with the layout of a block. The compiler generates two versions of this call: one for the default
-/// format, whose layout stays in registers, and one for all other formats.
+/// Calls `work` with the layout of a data block.
 ///
-/// A layout in memory is written and read in pieces of different sizes. Such reads stall the CPU (failed store
+/// The compiler generates two versions of this call: one for the default block format and one for all other formats. In
+/// the first version, the layout stays in CPU registers. A layout in memory would stall the CPU (failed store
 /// forwarding) for as long as a search of the block takes.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {

@@ -7,7 +7,7 @@ use super::format::BlockFormat;
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
 
-/// A builder that collects entries in key order and encodes them in a block format.
+/// A builder of data blocks. It collects entries in key order and encodes them in a block format.
 pub struct BlockBuilder {
     writer: Box<dyn EntryWriter>,
     draft: Draft,
@@ -15,7 +15,7 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// Creates a builder for blocks of a format.
+    /// Creates a builder for data blocks in the format `format`.
     pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
         let draft = Draft::new(options);
         Self { writer: format.writer(options), draft, entries: 0 }
@@ -25,12 +25,12 @@ impl BlockBuilder {
         self.entries == 0
     }
 
-    /// Returns the key of the last added entry.
+    /// Returns the key of the last entry that was added to the block.
     pub(super) fn last_key(&self) -> &[u8] {
         &self.draft.last_key
     }
 
-    /// Returns whether the block would have more than `limit` bytes with one more entry.
+    /// Returns whether the block would exceed `limit` bytes after [`add`](Self::add) of this entry.
     pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
         let index = match self.draft.index {
@@ -41,7 +41,8 @@ impl BlockBuilder {
         self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
-    /// Appends an entry to the block. The key must be larger than the previous key. `hash` is the hash of the key.
+    /// Appends an entry to the block. The key must be larger than the previous key of the block. `hash` is the hash of
+    /// the key, for the index of the block.
     pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {
@@ -50,8 +51,8 @@ impl BlockBuilder {
         self.entries += 1;
     }
 
-    /// Completes the block, passes its bytes to `take`, and returns the result of `take`. The builder then begins the
-    /// next block.
+    /// Completes the data block, passes its bytes to `take`, and returns the result of `take`. The builder then begins
+    /// the next block.
     pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
         self.writer.finish(&mut self.draft);
         let taken = take(&self.draft.bytes);

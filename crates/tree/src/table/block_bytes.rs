@@ -10,9 +10,10 @@ use types::Bytes;
 /// would change the same count and slow each other down.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockBytes<'t> {
-    /// Bytes that were read or decompressed, and that the cache may share.
+    /// Bytes in a buffer of their own, which were read from storage or decompressed. The block cache may share the
+    /// buffer.
     Own(Bytes),
-    /// Bytes of a memory-mapped file. The reference is valid as long as the table exists.
+    /// Bytes inside a memory-mapped SSTable, which are not copied. The reference is valid while the SSTable is open.
     InPlace(&'t [u8]),
 }
 

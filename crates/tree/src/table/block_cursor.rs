@@ -8,21 +8,22 @@ use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
 use super::{delta, pairs, whole};
 use crate::merge::head;
 
-/// The number of entries that a forward read decodes together. Within a batch, the state of the decoder stays in
-/// registers, because no merge step runs between two entries.
+/// The maximum number of entries that a forward block iterator decodes in one batch. A batch is faster than single
+/// entries, because the state of the decoder stays in CPU registers.
 const ENTRIES_AT_ONCE: usize = 16;
 
-/// The number of key bytes after which a decoding step ends. The last decoded key may exceed this number.
+/// The number of key bytes after which a block iterator ends a batch of decoded entries. The last key may exceed this
+/// number.
 const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 
-/// The maximum size, in bytes, of a block with more than one entry.
-const MOST_BYTES_OF_MANY: usize = 64 << 10;
+/// The maximum size of a data block with more than one entry, in bytes. A larger block has a single entry.
+const MAX_BYTES_OF_SEVERAL_ENTRIES: usize = 64 << 10;
 
-/// The maximum length, in bytes, of a key that fits in a register.
+/// The maximum length in bytes of a key that the decoder handles as one 128-bit number.
 const SHORT_KEY_BYTES: usize = 16;
 
-/// An iterator over the entries of one block. The iterator holds the block and some decoded entries. The values
-/// remain in the block.
+/// An iterator over the entries of one data block. It holds the block and a batch of decoded entries. The values remain
+/// in the block.
 ///
 /// Every method that moves the iterator returns `None` if the block is corrupt.
 #[derive(Debug)]
@@ -30,29 +31,29 @@ pub(super) struct BlockCursor<'t> {
     block: Option<BlockBytes<'t>>,
     layout: Layout,
     direction: Direction,
-    /// The decoded entries, in key order.
+    /// The current batch of decoded entries, in key order.
     entries: Vec<Decoded>,
     /// The keys of the decoded entries, concatenated.
     keys: Vec<u8>,
-    /// The index of the current entry in `entries`. The index is out of bounds before the first and after the last
-    /// entry.
+    /// The index of the current entry in the batch `entries`. The index is out of bounds before the first and after the
+    /// last entry.
     at: usize,
-    /// The number of entries in the block before the decoded entries. Valid only if the cursor has read the block
+    /// The number of entries of the block before the current batch. Valid only if the iterator has read the block
     /// forward from its first entry.
     passed: usize,
-    /// The offset of the first entry that is not decoded yet, for forward reading.
+    /// The offset in the block of the first entry after the current batch. Only forward iteration uses this field.
     next_at: usize,
-    /// The number of restart points before the current restart point, for backward reading.
+    /// The number of restart points of the block that a backward iteration has not reached yet.
     restarts_left: usize,
-    /// The end of the entries after the current restart point that are not decoded yet, for backward reading. `None`
-    /// if all these entries are decoded.
+    /// The offset in the block at which the current batch begins, if a backward iteration has not decoded all entries
+    /// between the current restart point and the batch. Otherwise `None`.
     rest_end: Option<usize>,
 }
 
-/// A decoded entry.
+/// An entry of a data block whose key was decoded into the buffer of the iterator.
 #[derive(Clone, Copy, Debug)]
 struct Decoded {
-    /// The 16-byte prefix of the key, as [`head`] computes it.
+    /// The first 16 bytes of the key as a number, as [`head`] computes it.
     head: u128,
     key_start: u32,
     key_end: u32,
@@ -61,11 +62,13 @@ struct Decoded {
     value_end: u32,
 }
 
-/// The `value_start` of an entry that is a tombstone.
+/// The value of [`Decoded::value_start`] that marks a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Calls `visit` with the key and the value of every entry of a block, in ascending or descending key order. The value
-/// is `None` for a tombstone. Returns `None` if the block is corrupt; `visit` may have been called for some entries.
+/// Reads a whole data block: calls `visit` with the key and the value of every entry, in ascending or descending key
+/// order. The value is `None` for a tombstone.
+///
+/// Returns `None` if the block is corrupt. `visit` may have been called for some entries before.
 pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
     let mut cursor = BlockCursor::default();
     cursor.enter(BlockBytes::Own(block), direction)?;
@@ -94,13 +97,13 @@ impl Default for BlockCursor<'_> {
 }
 
 impl<'t> BlockCursor<'t> {
-    /// Returns the current key, or an empty key if the iterator is not at an entry.
+    /// Returns the key of the current entry, or an empty key if the iterator is not at an entry.
     #[inline]
     pub(super) fn key(&self) -> &[u8] {
         self.entries.get(self.at).map_or(&[], |entry| entry.key(&self.keys))
     }
 
-    /// Returns the 16-byte prefix of the current key, or 0 if the iterator is not at an entry.
+    /// Returns the first 16 bytes of the current key as a number, or 0 if the iterator is not at an entry.
     #[inline]
     pub(super) fn head(&self) -> u128 {
         self.entries.get(self.at).map_or(0, |entry| entry.head)
@@ -113,8 +116,9 @@ impl<'t> BlockCursor<'t> {
         entry.entry(self.block.as_deref().unwrap_or_default(), &self.keys)
     }
 
-    /// Calls `pass` for the decoded entries after the current entry, in forward direction, while `pass` returns
-    /// `true`. Moves to the last entry for which `pass` returned `true`.
+    /// Moves past decoded entries: calls `pass` with each entry after the current entry, as long as `pass` returns
+    /// `true`. Ends at the last entry for which `pass` returned `true`, or at the last entry of the batch. Only for
+    /// forward iteration.
     #[inline]
     pub(super) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         let block = self.block.as_deref().unwrap_or_default();
@@ -122,7 +126,7 @@ impl<'t> BlockCursor<'t> {
         self.at += behind.iter().take_while(|entry| pass(entry.entry(block, &self.keys))).count();
     }
 
-    /// Returns the number of entries before the current entry in its block. The cursor must have read the block
+    /// Returns the number of entries before the current entry in its data block. The iterator must have read the block
     /// forward, from its first entry.
     pub(super) fn number(&self) -> usize {
         self.passed + self.at
@@ -134,14 +138,14 @@ impl<'t> BlockCursor<'t> {
         self.entries.get(self.at).is_none_or(|entry| entry.value_start == TOMBSTONE)
     }
 
-    /// Takes a block and moves to the position before its first entry in `direction`. Returns `None` if the block is
-    /// corrupt.
+    /// Starts the iteration over a block, at the position before its first entry in `direction`. Returns `None` if the
+    /// block is corrupt.
     pub(super) fn enter(&mut self, block: BlockBytes<'t>, direction: Direction) -> Option<()> {
         self.layout = layout_of(&block)?;
         if block.len() >= TOMBSTONE as usize {
             return None;
         }
-        if block.len() > MOST_BYTES_OF_MANY {
+        if block.len() > MAX_BYTES_OF_SEVERAL_ENTRIES {
             let first = self.layout.entry(&block, self.layout.entries_start)?;
             (first.value.end == self.layout.entries_end).then_some(())?;
         }
@@ -151,7 +155,8 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Moves to the position before the first entry of the current block in the reading direction.
+    /// Moves back to the start of the iteration: before the first entry, or after the last entry in a backward
+    /// iteration.
     pub(super) fn rewind(&mut self) {
         self.next_at = self.layout.entries_start;
         let is_backward = self.direction == Direction::Backward;
@@ -167,12 +172,11 @@ impl<'t> BlockCursor<'t> {
         if self.at < self.entries.len() { Some(true) } else { self.decode_more() }
     }
 
-    /// Moves to the first entry in the reading direction that is not before `target`. Forward, the key of this entry
-    /// is at or above `target`. Backward, the key is at or below `target`. Returns `Some(false)` if no such entry
-    /// exists.
+    /// Moves to the first entry at or after `target` in the reading direction: forward, the first key at or above
+    /// `target`; backward, the last key at or below `target`. Returns `Some(false)` if no such entry exists.
     ///
-    /// The caller must call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`,
-    /// if the caller knows the part.
+    /// The caller must call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`, if
+    /// the caller knows the part.
     pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
         let (block, layout) = (self.block.as_deref()?, &self.layout);
         let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());
@@ -201,7 +205,7 @@ impl<'t> BlockCursor<'t> {
         Some(false)
     }
 
-    /// Discards the decoded entries.
+    /// Discards the current batch of decoded entries.
     fn forget(&mut self) {
         self.entries.clear();
         self.keys.clear();
@@ -210,8 +214,8 @@ impl<'t> BlockCursor<'t> {
         self.rest_end = None;
     }
 
-    /// Decodes the next entries in the reading direction and moves to the first of these entries. Returns
-    /// `Some(false)` at the end of the block.
+    /// Decodes the next batch of entries in the reading direction and moves to its first entry. Returns `Some(false)`
+    /// at the end of the block.
     #[inline(never)]
     fn decode_more(&mut self) -> Option<bool> {
         match self.direction {
@@ -248,8 +252,8 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes only the last entries between the restart point at `start` and the offset `end`. Backward reading uses
-    /// this function if all keys between `start` and `end` together have more than [`KEY_BYTES_AT_ONCE`] bytes.
+    /// For backward iteration: decodes only the last entries between the restart point at offset `start` and the offset
+    /// `end`. This limits the memory of a batch if the keys in this range have more than [`KEY_BYTES_AT_ONCE`] bytes.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();
@@ -280,10 +284,11 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Decodes the entries from offset `at` to `end`, and returns the offset at which decoding stopped.
+    /// Decodes the entries between the offsets `at` and `end` of the block, and returns the offset at which decoding
+    /// stopped.
     ///
-    /// The function decodes at most `limit` entries, and not many more than [`KEY_BYTES_AT_ONCE`] bytes of keys.
-    /// Before the call, the last key in `keys` must be the key before the first of these entries.
+    /// The function decodes at most `limit` entries, and stops after about [`KEY_BYTES_AT_ONCE`] bytes of keys. If the
+    /// entry at `at` is not a restart point, `keys` must end with the key of the entry before it.
     #[inline]
     fn decode(&mut self, at: usize, end: usize, limit: usize) -> Option<usize> {
         match self.layout.entries {
@@ -294,7 +299,7 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// Decodes entries like [`decode`](Self::decode), for one entry encoding.
+    /// Implements [`decode`](Self::decode) for the entry encoding `E`.
     #[inline(never)]
     fn decode_as<E: EntryCodec>(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
         let block = self.block.as_deref()?;
@@ -334,23 +339,25 @@ impl Decoded {
     }
 }
 
-/// The key before the next decoded key.
+/// The last decoded key, from which the decoder of a delta-encoded block restores the next key.
 struct LastKey {
     start: usize,
-    /// The first bytes of the key as a number, with the first byte as the lowest byte, padded with zeros.
+    /// The first 16 bytes of the key as a little-endian number, padded with zeros. Short keys are restored with
+    /// operations on this number.
     front: u128,
 }
 
 impl LastKey {
-    /// Creates the state for `keys`, which contains exactly one key. This key may be empty.
+    /// Creates the state after the decoding of one key. `keys` contains exactly this key, which may be empty.
     fn of(keys: &[u8]) -> Self {
         Self { start: 0, front: head(keys).swap_bytes() }
     }
 
-    /// Appends the key of `entry` to `keys`, which must end with this last key. The appended key becomes the last
-    /// key.
+    /// Restores the key of `entry` and appends it to `keys`, which must end with this last key. The appended key
+    /// becomes the last key.
     ///
-    /// Returns the 16-byte prefix of the key. Returns `None` if the entry shares more bytes than the last key has.
+    /// Returns the first 16 bytes of the key as a number. Returns `None` if the entry shares more bytes than the last
+    /// key has.
     // This function is inlined, because a call would take as long as the body.
     #[allow(clippy::inline_always)]
     #[inline(always)]
@@ -466,7 +473,7 @@ mod tests {
         let mut builder = BlockBuilder::new(&**format, &delta);
         keys.iter().for_each(|key| builder.add(Entry { key, value: Some(b"v") }, KeyHash(0)));
         let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));
-        assert!(block.len() < MOST_BYTES_OF_MANY);
+        assert!(block.len() < MAX_BYTES_OF_SEVERAL_ENTRIES);
         let room = |cursor: &BlockCursor<'_>| cursor.keys.capacity();
         for direction in [Direction::Forward, Direction::Backward] {
             let mut cursor = BlockCursor::default();
@@ -493,7 +500,7 @@ mod tests {
         for (_, format) in formats() {
             for (count, is_taken) in [(1, Some(())), (2, None)] {
                 let mut builder = BlockBuilder::new(&*format, &BlockOptions::default());
-                let value = vec![b'v'; MOST_BYTES_OF_MANY];
+                let value = vec![b'v'; MAX_BYTES_OF_SEVERAL_ENTRIES];
                 (0..count).for_each(|key: u8| {
                     builder.add(Entry { key: &[key], value: Some(&value) }, KeyHash(0));
                 });

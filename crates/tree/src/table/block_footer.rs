@@ -6,25 +6,25 @@
 
 use crate::design::BlockIndex;
 
-/// The length of a block footer, in bytes.
+/// The length of the footer of a data block, in bytes.
 pub const BLOCK_FOOTER_BYTES: usize = 8;
 
 /// The footer of a data block, which identifies the format and the index of the block.
 pub struct BlockFooter {
-    /// The code of the block format. A format never changes its code.
+    /// The code of the block format in the footer of a block. A format never changes its code.
     pub format: u8,
-    /// The number of restart points, at least one.
+    /// The number of restart points in the block, at least one.
     pub restart_count: usize,
     /// The kind of index inside the block, which finds a key without a binary search.
     pub index: BlockIndex,
     /// The offset of the index in the block.
     pub index_at: usize,
-    /// The length of the index, in bytes. The footer follows the index.
+    /// The length of the index in the block, in bytes. The footer follows the index.
     pub index_len: usize,
 }
 
 impl BlockFooter {
-    /// Encodes the footer.
+    /// Returns the footer of a data block as bytes.
     pub(super) fn encode(&self) -> [u8; BLOCK_FOOTER_BYTES] {
         let mut bytes = [0; BLOCK_FOOTER_BYTES];
         bytes[..4].copy_from_slice(&(self.restart_count as u32).to_le_bytes());
@@ -33,7 +33,8 @@ impl BlockFooter {
         bytes
     }
 
-    /// Decodes the footer of a block. Returns `None` if the block is too short or the footer is invalid.
+    /// Decodes the footer at the end of a data block. Returns `None` if the block is too short or the footer is
+    /// invalid.
     #[inline]
     pub(super) fn of(block: &[u8]) -> Option<Self> {
         let (before, footer) = block.split_last_chunk::<BLOCK_FOOTER_BYTES>()?;
@@ -50,7 +51,7 @@ impl BlockFooter {
         })
     }
 
-    /// Returns the offset of the footer, which is the end of the index.
+    /// Returns the offset of this footer in its data block. The index of the block ends at this offset.
     #[inline]
     pub(super) fn end(&self) -> usize {
         self.index_at + self.index_len

@@ -29,19 +29,20 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     || Box::new(BtreePage),
 );
 
-/// The code of the format in block footers.
+/// The code of the block format `btree-page` in block footers.
 pub(super) const CODE: u8 = 2;
 
-/// The page type of a leaf.
+/// The number at the start of a block that identifies the block as a leaf page.
 const LEAF: u32 = 2;
 
-/// The number of bytes before the slots.
+/// The length of the page header in bytes: the page type and the number of entries.
 const HEADER_BYTES: usize = 8;
 
-/// The size of a slot, in bytes. Entries begin before 64 KiB, because no block is larger.
+/// The size of a slot in bytes. A slot contains the offset of an entry in its page. Two bytes are enough, because a
+/// page with several entries has at most 64 KiB.
 const SLOT_BYTES: usize = 2;
 
-/// The B-tree page format.
+/// The block format `btree-page`.
 struct BtreePage;
 
 impl BlockFormat for BtreePage {
@@ -62,7 +63,7 @@ impl BlockFormat for BtreePage {
     }
 }
 
-/// Returns the layout of a block of this format. Returns `None` if the block is corrupt.
+/// Returns the positions of the parts of a block in the format `btree-page`. Returns `None` if the block is corrupt.
 pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     let mut header = Reader::new(&block[..footer.index_at]);
     let (kind, pairs) = (header.u32()?, header.u32()? as usize);
@@ -80,10 +81,10 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     })
 }
 
-/// Encodes the entries of one page in key order.
+/// Encodes the entries of one B-tree leaf page in key order.
 #[derive(Default)]
 struct Writer {
-    /// The offset of each entry from the first entry, in bytes.
+    /// For each entry, its offset from the first entry of the page, in bytes.
     starts: Vec<u16>,
     entries: Vec<u8>,
 }

@@ -10,21 +10,21 @@ use crate::error::{Error, Result};
 use crate::merge_operands::is_marked;
 use crate::stats::Counters;
 
-/// The totals over all entries of a table, computed by the check.
+/// Totals over the entries of an SSTable, which the check compares with the properties of the SSTable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
     entries: u64,
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
-    /// The number of entries with the mark of a single delete.
+    /// The number of entries that single deletes have marked.
     marked: u64,
-    /// The number of blob file records to which pointers of the table refer.
+    /// The number of values that the SSTable stores in blob files.
     blob_records: u64,
     blob_bytes: u64,
 }
 
-/// The state that a check carries from block to block.
+/// The state of a check of an SSTable, which passes from one data block to the next.
 struct Visit<'a> {
     seen: &'a mut Seen,
     last_key: &'a mut Option<Vec<u8>>,
@@ -32,8 +32,8 @@ struct Visit<'a> {
 }
 
 impl Table {
-    /// Reads the whole table and passes every corruption to `report`. If `has_operator` is set, the last byte of each
-    /// value must be the tag of a value or of a merge operand.
+    /// Reads the whole SSTable and passes every corruption to `report`. If `has_operator` is set, the tree has a merge
+    /// operator, so the last byte of each value must be a tag: 0 for a value, 1 for a merge operand.
     pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
@@ -116,7 +116,7 @@ impl Table {
         }
     }
 
-    /// Checks one key of the table. The filter must accept the key, the fence must find its block, and a lookup must
+    /// Checks one key of a data block. The filter must accept the key, the fence must find its block, and a lookup must
     /// find the key. If `has_operator` is set, the last byte of the value must be the tag of a value or of a merge
     /// operand.
     fn check_key(&self, index: u32, key: &[u8], has_operator: bool, report: &mut dyn FnMut(Error)) {

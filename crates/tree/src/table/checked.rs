@@ -1,13 +1,13 @@
-//! Records which blocks of a table have a verified checksum.
+//! Records for which data blocks of an SSTable the checksum was verified.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One bit for each block of a table. The thread that verifies the checksum of a block sets the bit of the block.
-/// Later reads of the block then skip the verification.
+/// The set of data blocks of an SSTable whose checksums were verified, with one bit per block. The thread that verifies
+/// the checksum of a block sets its bit. Later reads of the block then skip the verification.
 pub(super) struct CheckedBlocks(Box<[AtomicU64]>);
 
 impl CheckedBlocks {
-    /// Creates the bits for `count` blocks. No block is marked as verified.
+    /// Creates the set for an SSTable with `count` data blocks. No block is in the set.
     pub(super) fn new(count: u32) -> Self {
         Self((0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect())
     }
@@ -17,14 +17,14 @@ impl CheckedBlocks {
         (&self.0[(block / u64::BITS) as usize], 1 << (block % u64::BITS))
     }
 
-    /// Returns whether the checksum of the block was verified.
+    /// Returns whether the checksum of the data block number `block` was verified.
     #[inline]
     pub(super) fn contains(&self, block: u32) -> bool {
         let (word, bit) = self.place(block);
         word.load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Records that the checksum of the block was verified.
+    /// Records that the checksum of the data block number `block` was verified.
     pub(super) fn insert(&self, block: u32) {
         let (word, bit) = self.place(block);
         word.fetch_or(bit, Ordering::Relaxed);

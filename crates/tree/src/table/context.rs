@@ -24,31 +24,32 @@ pub(crate) struct TableContext {
     pub(crate) storage: Arc<dyn Storage>,
     /// The directory of the tree.
     pub(crate) directory: PathBuf,
-    /// The file names of the tables.
+    /// The file names of the SSTables of the tree.
     pub(crate) names: Names,
-    /// The seals of the files.
+    /// The seals of the files of the tree. Each checksum in a file also covers the seal of the file, so a file of
+    /// another store has wrong checksums.
     pub(crate) seals: Seals,
-    /// The number of the tree in this process. The cache distinguishes blocks of different trees by this number.
+    /// The number of the tree in this process. The block cache distinguishes blocks of different trees by this number.
     pub(crate) tree: u64,
     /// The block cache.
     pub(crate) cache: Arc<dyn Cache>,
     /// The blob files of the tree.
     pub(crate) blobs: BlobFiles,
-    /// The filter policy for new tables.
+    /// The filter policy for new SSTables.
     pub(crate) bloom: Component<dyn FilterPolicy>,
-    /// The allocation of filter memory to the levels.
+    /// The policy that divides the memory of filters among the levels of the tree.
     pub(crate) allocation: Box<dyn Allocation>,
-    /// The fence policy for new tables.
+    /// The policy for the fence pointers of new SSTables.
     pub(crate) fence: Component<dyn FencePolicy>,
-    /// The hash function of the tree.
+    /// The hash function of the tree, which filters and hash indexes use.
     pub(crate) hash: Component<dyn KeyHasher>,
-    /// The block format for new tables.
+    /// The block format of new SSTables.
     pub(crate) format: Box<dyn BlockFormat>,
-    /// The label of the compression for new tables.
+    /// The label of the compression of new SSTables, as in the design.
     pub(crate) compression_label: String,
-    /// The compression for new tables.
+    /// The compression of new SSTables.
     pub(crate) compression: Box<dyn Compression>,
-    /// The options of the design.
+    /// The options of the design of the tree.
     pub(crate) options: Options,
 }
 
@@ -72,7 +73,7 @@ impl TableContext {
         self.names.forget(number);
     }
 
-    /// Removes the file of an SSTable `number` that is not complete, and its companion files.
+    /// Removes the files of an SSTable `number` that was not written completely.
     pub(crate) fn remove_unfinished(&self, number: u64, has_filter_file: bool) {
         if self.names.sequences(number).is_some() {
             // If the removal fails, the next open removes the file.
@@ -81,23 +82,25 @@ impl TableContext {
         self.remove_table(number, has_filter_file);
     }
 
-    /// Returns whether new blocks are padded to whole pages.
+    /// Returns whether the data blocks of new SSTables are padded to whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         self.options.block.align || self.format.is_page_aligned()
     }
 }
 
-/// A component, and the label that identifies the component in files.
+/// A component of the tree, such as the filter policy, with the label that identifies it in SSTables.
 pub(crate) struct Component<T: ?Sized> {
     /// The label of the component, which SSTables and results record.
     pub(crate) label: String,
-    /// The component with this label.
+    /// The component that has this label.
     pub(crate) component: Arc<T>,
 }
 
 impl<T: ?Sized> Component<T> {
-    /// Returns this component if it has the given label, or else the component of `catalog` with this label. A table is
-    /// always read with the components that wrote the table, even if the current design has other components.
+    /// Returns the component with the given label: this component if it has the label, or else the component of
+    /// `catalog`.
+    ///
+    /// An SSTable is always read with the components that wrote it, even if the current design has other components.
     pub(super) fn named(&self, label: &str, catalog: &Catalog<T>) -> Result<Arc<T>, String> {
         if self.label == label {
             return Ok(Arc::clone(&self.component));

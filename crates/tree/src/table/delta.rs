@@ -25,10 +25,10 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     || Box::new(Delta),
 );
 
-/// The code of the format in block footers.
+/// The code of the block format `delta` in block footers.
 pub(super) const CODE: u8 = 0;
 
-/// The delta format, and the codec of its entries.
+/// The block format `delta`, and the encoding of its entries.
 pub(super) struct Delta;
 
 impl BlockFormat for Delta {
@@ -45,7 +45,7 @@ impl BlockFormat for Delta {
     }
 }
 
-/// Returns the layout of a block of this format. Returns `None` if the block is corrupt.
+/// Returns the positions of the parts of a block in the format `delta`. Returns `None` if the block is corrupt.
 #[inline]
 pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
     let entries_end = footer.index_at.checked_sub(footer.restart_count.checked_mul(size_of::<u32>())?)?;
@@ -62,8 +62,8 @@ pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
 }
 
 impl EntryCodec for Delta {
-    /// Decodes the common case with one load: each length of the key takes one byte, and the length of the value
-    /// takes one or two bytes.
+    /// Decodes the lengths at the start of an entry. In the common case, one load reads all lengths: each length of the
+    /// key takes one byte, and the length of the value takes one or two bytes.
     #[inline]
     fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
         let Some(&[shared, unshared, low, high]) = entries.get(at..)?.first_chunk::<4>() else {
@@ -85,10 +85,12 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// Finds the target among the entries, comparing keys without reconstructing them. `matched` is the length of the
-    /// common prefix of the target and the previous key, and the previous key is below the target. In most cases, the
-    /// search therefore only compares `matched` with the length of the prefix that an entry shares with the entry
-    /// before it.
+    /// Searches for the key `target` in the entries from a restart point to the offset `end`, without restoring their
+    /// keys.
+    ///
+    /// The search remembers in `matched` how many bytes the target shares with the previous key, which is below the
+    /// target. In most cases, a comparison of `matched` with the length of the shared prefix in the entry already shows
+    /// whether the key of the entry is below or above the target.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;
@@ -121,7 +123,7 @@ impl EntryCodec for Delta {
     }
 }
 
-/// Decodes the lengths of an entry in the general case, in which a length may take several bytes.
+/// Decodes the lengths at the start of an entry in the general case, in which a length may take several bytes.
 #[cold]
 #[inline(never)]
 fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
@@ -138,8 +140,8 @@ fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
     })
 }
 
-/// Appends an entry to a block whose entries are [`Entries::Delta`]. The key shares its first `shared` bytes with the
-/// previous key of the block.
+/// Appends an entry in the encoding [`Entries::Delta`] to a block. The first `shared` bytes of its key are equal to the
+/// first bytes of the previous key, so they are not stored.
 pub fn append(entry: &Entry<'_>, shared: usize, block: &mut Vec<u8>) {
     let value = entry.value.unwrap_or_default();
     put_varint(block, shared as u64);
@@ -149,7 +151,7 @@ pub fn append(entry: &Entry<'_>, shared: usize, block: &mut Vec<u8>) {
     block.extend_from_slice(value);
 }
 
-/// Encodes the entries of one block in key order.
+/// Encodes the entries of one block in the format `delta`.
 struct Writer {
     interval: u32,
     restarts: Vec<u32>,

@@ -5,109 +5,113 @@ use std::ops::Range;
 
 use crate::codec::{Reader, put_varint};
 
-/// The positions of the data blocks in the file, by block number.
+/// The block directory of an SSTable: the position of each data block in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directory {
-    /// The offset of the first block.
+    /// The offset of the first data block in the file.
     start: u64,
     lengths: Lengths,
 }
 
-/// The positions of the data blocks relative to the first block.
+/// The positions of the data blocks of an SSTable, relative to the first data block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Lengths {
-    /// The offset of the end of each block. A block begins at the end of the previous block.
+    /// Blocks of any length. The list contains the end of each block, relative to the start of the first block. A block
+    /// begins at the end of the previous block.
     Ends(Vec<u32>),
-    /// Blocks that begin at multiples of the page size. Every block takes one page, except the blocks in a list of
-    /// longer blocks.
+    /// Blocks that are padded to whole pages. Every block takes one page, except the blocks in the list `long`.
     Aligned {
         /// The page size, in bytes.
         page_bytes: u32,
         /// The number of blocks.
         blocks: u32,
-        /// The blocks that take more than one page, in ascending order.
+        /// The blocks that take more than one page, in ascending order of their numbers.
         long: Vec<LongBlock>,
     },
 }
 
-/// An aligned block that takes more than one page.
+/// A data block that takes more than one page, in an SSTable whose blocks are padded to whole pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongBlock {
-    /// The number of the block.
+    /// The number of the block in its SSTable.
     block: u32,
-    /// The number of pages of the block in addition to its first page.
+    /// The number of pages that the block takes in addition to its first page.
     extra_pages: u32,
-    /// The sum of `extra_pages` over all long blocks before this block.
+    /// The sum of `extra_pages` over all earlier blocks that take more than one page. This sum gives the position of
+    /// the block without a loop.
     extra_before: u32,
 }
 
-/// The offset and the stored length of a block in the file.
+/// The offset and the stored length of a data block in an SSTable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
-    /// The offset of the block.
+    /// The offset of the block in the file.
     pub(super) offset: u64,
     /// The stored length of the block with its trailer, in bytes.
     pub(super) len: usize,
 }
 
 impl Directory {
-    /// Creates an empty directory. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are not
-    /// aligned.
+    /// Creates an empty block directory. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are
+    /// not aligned.
     pub(super) fn new(align: Option<u32>) -> Self {
         Self { start: 0, lengths: Lengths::new(align) }
     }
 
-    /// Sets the offset of the first block. The directory must be empty. If blocks are aligned, the offset must be a
-    /// multiple of the page size.
+    /// Sets the offset of the first data block in the file. The directory must be empty. If blocks are aligned, the
+    /// offset must be a multiple of the page size.
     pub(super) fn begin_at(&mut self, start: u64) {
         self.start = start;
     }
 
-    /// Adds the next block. If blocks are aligned, the length of a block must be a multiple of the page size.
+    /// Adds the next data block, which takes `len` bytes of the file. If blocks are aligned, `len` must be a multiple
+    /// of the page size.
     pub(super) fn push(&mut self, len: usize) {
         self.lengths.push(len);
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of data blocks of the SSTable.
     pub(super) fn len(&self) -> u32 {
         self.lengths.len()
     }
 
-    /// Returns whether each block is padded to whole pages.
+    /// Returns whether each data block of the SSTable is padded to whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         matches!(self.lengths, Lengths::Aligned { .. })
     }
 
-    /// Returns the position of a block. Returns `None` if the block does not exist.
+    /// Returns the position of the data block number `block` in the file. Returns `None` if the SSTable has no such
+    /// block.
     #[inline]
     pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
         let place = self.lengths.place(block)?;
         Some(BlockPlace { offset: self.start + place.offset, ..place })
     }
 
-    /// Returns the total size of all blocks, in bytes.
+    /// Returns the total size of all data blocks in the file, in bytes.
     pub(super) fn data_bytes(&self) -> u64 {
         self.lengths.data_bytes()
     }
 
-    /// Returns the byte range of the file that contains the blocks.
+    /// Returns the byte range of the file that contains the data blocks.
     pub(super) fn range(&self) -> Range<u64> {
         self.start..self.start + self.data_bytes()
     }
 
-    /// Returns the memory of the directory, in bytes.
+    /// Returns the memory that the directory takes, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.lengths.memory_bytes()
     }
 
-    /// Appends the encoded directory to `out`. The encoding does not contain the offset of the first block.
+    /// Appends the encoded directory to `out`. The encoding omits the offset of the first data block.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         self.lengths.encode(out);
     }
 
-    /// Decodes a directory. `data` is the byte range of the blocks in the file. The first block begins at the start of
-    /// `data`, or at the next page if blocks are aligned. Returns `None` if the directory is corrupt, or if the last
-    /// block does not end at the end of `data`.
+    /// Decodes the block directory of an SSTable. `data` is the byte range of the data blocks in the file. The first
+    /// block begins at the start of `data`, or at the next page if blocks are aligned.
+    ///
+    /// Returns `None` if the directory is corrupt, or if the last block does not end at the end of `data`.
     pub(super) fn decode(reader: &mut Reader<'_>, data: Range<u64>) -> Option<Self> {
         let page_bytes = u32::try_from(reader.varint()?).ok()?;
         let blocks = u32::try_from(reader.varint()?).ok()?;
@@ -122,8 +126,8 @@ impl Directory {
 }
 
 impl Lengths {
-    /// Creates an empty list. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are not
-    /// aligned.
+    /// Creates an empty list of block positions. `align` is the page size of aligned blocks, in bytes, or `None` if
+    /// blocks are not aligned.
     fn new(align: Option<u32>) -> Self {
         match align {
             Some(page_bytes) => Self::Aligned { page_bytes, blocks: 0, long: Vec::new() },
@@ -131,7 +135,8 @@ impl Lengths {
         }
     }
 
-    /// Adds the next block. If blocks are aligned, the length of a block must be a multiple of the page size.
+    /// Adds the next data block, which takes `len` bytes of the file. If blocks are aligned, `len` must be a multiple
+    /// of the page size.
     fn push(&mut self, len: usize) {
         match self {
             Self::Ends(ends) => ends.push(ends.last().copied().unwrap_or(0) + len as u32),
@@ -146,7 +151,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of data blocks in the list.
     fn len(&self) -> u32 {
         match self {
             Self::Ends(ends) => ends.len() as u32,
@@ -154,7 +159,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the position of a block. Returns `None` if the block does not exist.
+    /// Returns the position of the data block number `block`, relative to the first block. Returns `None` if the list
+    /// has no such block.
     #[inline]
     fn place(&self, block: u32) -> Option<BlockPlace> {
         match self {
@@ -181,7 +187,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the total size of all blocks, in bytes.
+    /// Returns the total size of all data blocks in the list, in bytes.
     fn data_bytes(&self) -> u64 {
         match self.len().checked_sub(1).and_then(|last| self.place(last)) {
             Some(last) => last.offset + last.len as u64,
@@ -189,7 +195,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the memory of the list, in bytes.
+    /// Returns the memory that the list of block positions takes, in bytes.
     fn memory_bytes(&self) -> usize {
         match self {
             Self::Ends(ends) => ends.len() * size_of::<u32>(),
@@ -197,7 +203,7 @@ impl Lengths {
         }
     }
 
-    /// Appends the encoded list to `out`.
+    /// Appends the encoded list of block positions to `out`.
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Ends(_) => {

@@ -1,10 +1,10 @@
-//! The distance between the entries of a table with large entries. From this distance, a scan computes where the
-//! entries of a block begin, so that it prefetches only their lengths and keys.
+//! The expected positions of large entries in the data blocks of an SSTable. With these positions, a scan prefetches
+//! only the lengths and keys of the entries.
 //!
 //! A scan reads the lengths and the key of each entry. The scan reads the values later or not at all. A large entry
-//! takes many cache lines, but a scan reads only a few of them. Prefetching all cache lines would take too much
-//! memory bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which a scan
-//! needs about 8.
+//! takes many cache lines, but a scan reads only a few of them. Prefetching all cache lines would take too much memory
+//! bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which a scan needs about
+//! 8.
 
 use std::ops::Range;
 
@@ -15,28 +15,29 @@ use super::directory::Directory;
 use super::properties::Properties;
 use super::trailer::TRAILER_BYTES;
 
-/// The maximum number of bytes before the key of an entry with short lengths.
+/// The maximum number of bytes before the key of an entry, if the lengths of the entry are short.
 const LENGTHS_BYTES: usize = 8;
 
-/// The minimum size of a large entry, as a multiple of the number of bytes that are prefetched per entry.
+/// The minimum size of an entry for prefetching only its key, as a multiple of the number of prefetched bytes.
 const LARGE: usize = 4;
 
-/// The distance between entries, and the range to prefetch for each entry, in bytes.
+/// The expected positions of the entries in the data blocks of an SSTable, so that a scan prefetches only their lengths
+/// and keys.
 ///
-/// The spacing assumes that a block begins with its entries and that all entries have equal sizes. If an entry is at
-/// another position, the scan only has a cache miss.
+/// The computation assumes that a block begins with its entries and that all entries have equal sizes. If an entry is
+/// at another position, the scan only has a cache miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntrySpacing {
     step: usize,
-    /// The distance from the start of the prefetched range to the expected start of its entry.
+    /// The number of bytes that are prefetched before the expected start of an entry.
     early: usize,
     asked: usize,
 }
 
 impl EntrySpacing {
-    /// Returns the distance between the entries of a table. Returns `None` if the entries are small, or if the stored
-    /// sizes do not determine the distance. Examples are compressed blocks, and blocks that are padded to whole
-    /// pages.
+    /// Returns the expected positions of the entries in the data blocks of an SSTable. Returns `None` if the entries
+    /// are small, or if the stored sizes do not determine the positions. Examples are compressed blocks, and blocks
+    /// that are padded to whole pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
         let entries = properties.entries.max(1);
         let around = u64::from(directory.len()) * (TRAILER_BYTES + BLOCK_FOOTER_BYTES) as u64;
@@ -55,8 +56,8 @@ impl EntrySpacing {
         is_large.then_some(Self { step, early, asked })
     }
 
-    /// Prefetches the lengths and keys of the entries in `block`. `block` is a block, or the part of a block that
-    /// begins at a restart point.
+    /// Prefetches the lengths and keys of the entries in `block`, which is a data block, or the part of a data block
+    /// that begins at a restart point.
     #[inline]
     pub(super) fn prefetch(self, block: &[u8]) {
         for part in self.parts(block.len()) {
@@ -64,7 +65,8 @@ impl EntrySpacing {
         }
     }
 
-    /// Returns the expected ranges of lengths and keys in a block of `len` bytes.
+    /// Returns the byte ranges of a data block of `len` bytes at which the lengths and keys of its entries are
+    /// expected.
     #[inline]
     fn parts(self, len: usize) -> impl Iterator<Item = Range<usize>> {
         (0..len).step_by(self.step).map(move |at| {

@@ -13,11 +13,13 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The access of a fence to its SSTable during one operation, such as a get.
+/// Access to one SSTable for its fence, the index that finds the data block of a key. Each operation, such as a get,
+/// creates its own value.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
-    /// Whether the operation is a get. Blocks that the fence reads during a get count as searched blocks.
+    /// Whether the operation is a get. The statistics count the data blocks that the fence reads during a get as
+    /// searched blocks.
     pub(super) is_get: bool,
 }
 
@@ -65,12 +67,13 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// Reads the byte range `range` of the fence and verifies the checksums of its chunks.
+    /// Reads the byte range `range` of the fence section of an SSTable, and verifies the checksums of the 4 KiB chunks
+    /// that contain this range.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(self.damaged(
                 self.footer.fence.offset,
-                "the fence refers to one of its pages, but the page is outside of the fence section",
+                "the fence of the SSTable refers to a page outside of the fence section",
             ));
         }
         let chunk = FENCE_CHUNK_BYTES as u64;
@@ -82,7 +85,7 @@ impl TableFile {
             let offset = self.footer.fence.offset + at;
             let expected = self.fence_checksums.get((at / chunk) as usize);
             if expected != Some(&checksum(self.seal, offset, piece)) {
-                return Err(self.damaged(offset, "the fence does not match its checksum"));
+                return Err(self.damaged(offset, "the fence of the SSTable does not match its checksum"));
             }
         }
         Ok(bytes.slice((range.start - start) as usize..(range.end - start) as usize))

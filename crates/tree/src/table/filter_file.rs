@@ -15,7 +15,7 @@ use super::names::filter_path;
 use crate::checksum::checksum;
 use crate::error::{Error, Result};
 
-/// The offset that the checksum of a filter file covers. No part of an SSTable begins at this offset, so the checksum
+/// The offset that enters the checksum of a filter file. No part of an SSTable begins at this offset, so the checksum
 /// of a filter is never valid for another part.
 const PLACE: u64 = u64::MAX;
 
@@ -44,6 +44,6 @@ pub(super) fn read(context: &TableContext, number: u64) -> Result<(Bytes, u64)> 
     let filter = stored.slice(0..at);
     match checksum(context.seals.of(number), PLACE, &filter).to_le_bytes() == stored[at..] {
         true => Ok((filter, file.len())),
-        false => Err(Error::damaged(&path, 0, "the filter does not match its checksum")),
+        false => Err(Error::damaged(&path, 0, "the filter in the filter file does not match its checksum")),
     }
 }

@@ -1,7 +1,7 @@
-//! The fingerprint index of a block, with one hash byte per entry.
+//! The fingerprint index of a data block, with one hash byte (fingerprint) per entry.
 //!
-//! A lookup compares its key only with entries whose hash byte equals the hash byte of the key. On average, the hash
-//! byte excludes 255 of 256 entries with other keys. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
+//! A lookup compares its key only with entries whose fingerprint equals the hash byte of the key. On average, the
+//! fingerprint excludes 255 of 256 entries with other keys. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
 //!
 //! ```text
 //! u16 restart interval, u8 × entries: the lowest byte of each key's hash
@@ -9,39 +9,40 @@
 
 use types::KeyHash;
 
-/// The number of bytes before the fingerprints.
+/// The number of bytes before the fingerprints in the index.
 const HEAD_BYTES: usize = 2;
 
-/// The number of fingerprints that a lookup compares before it reads a matching entry.
+/// The number of fingerprints that a lookup compares in one step.
 const GROUP: usize = 64;
 
-/// The number of fingerprints that one instruction compares.
+/// The number of fingerprints that one SIMD instruction compares.
 const CHUNK: usize = 16;
 
-/// Returns the size of an index over `entries` entries, in bytes.
+/// Returns the size of the fingerprint index of a data block with `entries` entries, in bytes.
 pub(super) fn len(entries: usize) -> usize {
     HEAD_BYTES + entries
 }
 
-/// Appends the index for entries with these hashes. Every `interval`-th entry is a restart point.
+/// Appends the fingerprint index of a data block to `out`. `hashes` contains the hash of each key of the block. Every
+/// `interval`-th entry is a restart point.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(interval as u16).to_le_bytes());
     out.extend(hashes.iter().map(|hash| fingerprint(*hash)));
 }
 
-/// The fingerprints of a block.
+/// The fingerprint index of a data block: one hash byte per entry.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
-    /// The restart interval in entries, at least one.
+    /// The restart interval of the block in entries, at least one.
     pub(super) interval: usize,
-    /// The bytes of the block up to the end of the index.
+    /// The data block from its first byte to the end of the index.
     bytes: &'a [u8],
     count: usize,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Reads the index from the last `len` bytes of `bytes`, which contains the block from its start to the end of the
-    /// index. Returns `None` if the index is invalid.
+    /// Reads the fingerprint index of a data block. `bytes` ends with the index, which has `len` bytes. Returns `None`
+    /// if the index is invalid.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let index = bytes.get(bytes.len().checked_sub(len)?..)?;
@@ -50,7 +51,7 @@ impl<'a> Fingerprints<'a> {
         (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
     }
 
-    /// Returns the numbers of the entries whose fingerprint equals the fingerprint of `hash`. The iterator returns each
+    /// Returns the numbers of the entries whose fingerprint equals the lowest byte of `hash`. The iterator returns each
     /// number once.
     #[inline]
     pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
@@ -62,12 +63,13 @@ fn fingerprint(hash: KeyHash) -> u8 {
     hash.0 as u8
 }
 
-/// The iterator that [`Fingerprints::matches`] returns.
+/// An iterator over the numbers of the entries with a matching fingerprint, from [`Fingerprints::matches`].
 pub(super) struct Matches<'a> {
-    /// The fingerprints that are not compared yet. The iterator takes groups from the end.
+    /// The fingerprints that the iterator has not compared yet. The iterator compares groups of fingerprints from the
+    /// end.
     left: Fingerprints<'a>,
     wanted: u8,
-    /// A bit mask of the matching entries in the last compared group that are not returned yet.
+    /// A bit mask of the matching entries in the last compared group that the iterator has not returned yet.
     mask: u64,
 }
 
@@ -91,7 +93,8 @@ impl Iterator for Matches<'_> {
     }
 }
 
-/// Returns a bit mask of the last `count` bytes that equal `wanted`. `count` is 1 to [`GROUP`].
+/// Compares the last `count` of the fingerprints `bytes` with `wanted`. Returns a bit mask with one bit per compared
+/// byte, which is set if the byte equals `wanted`. `count` is 1 to [`GROUP`].
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     if let Some(group) = bytes.last_chunk::<GROUP>() {
@@ -105,7 +108,8 @@ fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`.
+/// Compares the bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
+/// equals `wanted`.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline]
@@ -119,8 +123,9 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`. The mask is the sum of a power of two for each equal
-/// byte, because NEON has no instruction that collects one bit per byte.
+/// Compares the bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
+/// equals `wanted`. The mask is the sum of a power of two for each equal byte, because NEON has no instruction that
+/// collects one bit per byte.
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code)]
 #[inline]
@@ -136,7 +141,8 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`, without SIMD instructions.
+/// Compares the bytes of a chunk with `wanted`, without SIMD instructions. Returns a bit mask with one bit per byte,
+/// which is set if the byte equals `wanted`.
 #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     chunk.iter().rev().fold(0, |mask, byte| mask << 1 | u16::from(*byte == wanted))

@@ -1,18 +1,21 @@
-//! The footer of an SSTable, which is at the end of the file and contains the positions of all other parts. The length
-//! of the footer depends only on the optional sections of the table: range tombstones, and marks of single deletes.
+//! The footer of an SSTable. It is at the end of the file and contains the positions of all other parts.
+//!
+//! The length of the footer depends only on the optional sections of the SSTable: range tombstones, and marks of single
+//! deletes.
 
 use std::ops::Range;
 
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
-/// The size of a fence chunk, in bytes. Each chunk of a fence has a separate checksum.
+/// The size of a chunk of the fence section, in bytes. Each chunk has a separate checksum, so a page of the fence can
+/// be read without the rest.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
-/// The length of the footer of a table without optional sections, in bytes.
+/// The length of the footer of an SSTable without optional sections, in bytes.
 pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + END_BYTES;
 
-/// The length of the version, the checksum and the magic number, in bytes.
+/// The length of the last three fields of the footer in bytes: the version, the checksum and the magic number.
 const END_BYTES: usize = 4 + 4 + 8;
 
 const SECTION_BYTES: usize = 8 + 8 + 4;
@@ -20,27 +23,27 @@ const SECTION_BYTES: usize = 8 + 8 + 4;
 /// The last bytes of every SSTable.
 const MAGIC: [u8; 8] = *b"lsmtable";
 
-/// The version of a file without optional sections. Each optional section adds a number to the version. The tree
+/// The version of an SSTable without optional sections. Each optional section adds a number to the version. The tree
 /// rejects files with any other version.
 const VERSION: u32 = 1;
 
-/// The number that is added to the version of a file with range tombstones.
+/// The number that an SSTable with range tombstones adds to its version.
 const RANGE_TOMBSTONES: u32 = 1;
 
-/// The number that is added to the version of a file with marks of single deletes.
+/// The number that an SSTable with marks of single deletes adds to its version.
 const SINGLE_MARKS: u32 = 2;
 
-/// The version of a file with all optional sections.
+/// The version of an SSTable with all optional sections.
 const LAST_VERSION: u32 = VERSION + RANGE_TOMBSTONES + SINGLE_MARKS;
 
-/// The position and the checksum of a part of the file.
+/// The position and the checksum of one part of an SSTable, such as the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The offset of the part.
+    /// The offset of the part in the file.
     pub(super) offset: u64,
     /// The length of the part, in bytes.
     pub(super) len: u64,
-    /// The checksum of the part.
+    /// The checksum of the part, as stored in the footer.
     pub(super) checksum: u32,
 }
 
@@ -48,23 +51,24 @@ pub(super) struct Section {
 /// is before the data blocks or after the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The position of the filter.
+    /// The position of the filter in the SSTable.
     pub(super) filter: Section,
-    /// The position of the fence.
+    /// The position of the fence in the SSTable.
     pub(super) fence: Section,
-    /// The position of the range tombstones. `None` if the table has no range tombstones.
+    /// The position of the range tombstones. `None` if the SSTable has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
-    /// The position of the marks of single deletes. `None` if the table has no marked entries.
+    /// The position of the marks of single deletes. `None` if the SSTable has no marked entries.
     pub(super) single_marks: Option<Section>,
-    /// The block directory, the checksums of the fence chunks, and the references to blob files if values are in blob
-    /// files.
+    /// The position of the block directory. The same section contains the checksums of the fence chunks, and the
+    /// references to blob files if values are in blob files.
     pub(super) directory: Section,
-    /// The position of the properties.
+    /// The position of the properties of the SSTable.
     pub(super) properties: Section,
 }
 
 impl Footer {
-    /// Encodes the footer. `seal` is the seal of the file, and `offset` is the offset of the footer.
+    /// Returns the footer as bytes. Its checksum also covers `seal`, the seal of the file, and `offset`, the offset of
+    /// the footer.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FOOTER_BYTES + 2 * SECTION_BYTES);
         for section in self.sections() {
@@ -78,20 +82,24 @@ impl Footer {
         bytes
     }
 
-    /// Returns the version of the file, which determines the optional sections.
+    /// Returns the format version of the SSTable, which identifies its optional sections.
     fn version(&self) -> u32 {
         let range_tombstones = if self.range_tombstones.is_some() { RANGE_TOMBSTONES } else { 0 };
         let single_marks = if self.single_marks.is_some() { SINGLE_MARKS } else { 0 };
         VERSION + range_tombstones + single_marks
     }
 
-    /// Returns the length of the footer. `end` contains the last [`FOOTER_BYTES`] of the file.
+    /// Returns the length of the footer of an SSTable, in bytes. `end` contains the last [`FOOTER_BYTES`] of the file.
     pub(super) fn len(end: &[u8]) -> usize {
         let optional = version_of(end).saturating_sub(VERSION).count_ones() as usize;
         FOOTER_BYTES + optional * SECTION_BYTES
     }
 
-    /// Decodes the footer at `offset` of the file whose checksums cover `seal`.
+    /// Verifies and decodes the footer of an SSTable. `offset` is the offset of the footer, and `seal` is the seal of
+    /// the file.
+    ///
+    /// # Errors
+    /// The bytes are not a footer, are corrupt, have an unknown version, or refer to parts outside of the file.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the SSTable is shorter than its footer")?;
         if *magic != MAGIC {
@@ -100,21 +108,25 @@ impl Footer {
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the SSTable is shorter than its footer")?;
         if bytes.len() != Self::len(bytes) || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
-                "the footer is corrupt, or the file was renamed or copied from another store".to_owned()
+                "the footer of the SSTable is corrupt, or the file was renamed or copied from another store"
+                    .to_owned(),
             );
         }
-        let version = u32::from_le_bytes(*covered.last_chunk().ok_or("the footer is too short")?);
+        let version =
+            u32::from_le_bytes(*covered.last_chunk().ok_or("the footer of the SSTable is too short")?);
         if version_of(bytes) != version {
             return Err(format!(
-                "the format version is {version}; this program reads versions {VERSION} to {LAST_VERSION}"
+                "the SSTable has format version {version}; this program reads versions {VERSION} to \
+                 {LAST_VERSION}"
             ));
         }
-        let footer = Self::read(bytes).ok_or("the footer is too short")?;
+        let footer = Self::read(bytes).ok_or("the footer of the SSTable is too short")?;
         footer.check(offset).map(|()| footer)
     }
 
-    /// Recomputes the checksums in the footer at offset `at` of a file whose checksums cover `seal`: the checksum of
-    /// each part that is within the file, and the checksum of the footer.
+    /// Recomputes the checksums in the footer of an SSTable, so that fuzzing reaches the code after the checksum
+    /// verification. `at` is the offset of the footer, and `seal` is the seal of the file. Parts that extend beyond the
+    /// file keep their checksums.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&file[at..]).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {
@@ -129,8 +141,8 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the positions of the parts from the footer `bytes`, without verification. Returns `None` if `bytes` is too
-    /// short.
+    /// Reads the positions of the parts of an SSTable from its footer, without verification. Returns `None` if `bytes`
+    /// is too short.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let optional = version_of(bytes) - VERSION;
         let mut reader = Reader::new(bytes);
@@ -146,23 +158,22 @@ impl Footer {
         })
     }
 
-    /// Returns the byte range of the data blocks in the file, including padding before the first block. The range ends
-    /// at the filter. If the fence is before the filter, the range begins at the end of the fence.
+    /// Returns the byte range of the data blocks in the SSTable, including padding before the first block. The range
+    /// ends at the filter. If the fence is before the filter, the range begins at the end of the fence.
     pub(super) fn blocks(&self) -> Range<u64> {
         let Section { offset, len, .. } = self.fence;
         let start = if offset < self.filter.offset { offset.saturating_add(len) } else { 0 };
         start..self.filter.offset
     }
 
-    /// Returns all sections in the order of the footer.
+    /// Returns the positions of all parts of the SSTable, in the order of the footer.
     pub(super) fn sections(&self) -> Vec<Section> {
         let first = [self.filter, self.fence].into_iter();
         let optional = self.range_tombstones.into_iter().chain(self.single_marks);
         first.chain(optional).chain([self.directory, self.properties]).collect()
     }
 
-    /// Checks that each section ends before the next section begins, and that the last section ends before the
-    /// footer.
+    /// Checks that the parts of the SSTable do not overlap, and that all parts are before the footer.
     fn check(&self, footer_offset: u64) -> Result<(), String> {
         // The blocks end where the filter begins. Only the fence may precede the blocks.
         let is_after_blocks = |section: &Section| section.offset >= self.filter.offset;
@@ -170,7 +181,7 @@ impl Footer {
         let mut others = [self.directory, self.properties].into_iter().chain(optional);
         let is_fence_placed = self.fence.offset == 0 || is_after_blocks(&self.fence);
         if !is_fence_placed || !others.all(|section| is_after_blocks(&section)) {
-            return Err("the footer refers to parts inside of the data blocks".to_owned());
+            return Err("the footer of the SSTable refers to parts inside of the data blocks".to_owned());
         }
         let mut end = 0;
         let mut sections = self.sections();
@@ -179,15 +190,15 @@ impl Footer {
             let section_end = section.offset.checked_add(section.len);
             match section_end {
                 Some(next) if section.offset >= end && next <= footer_offset => end = next,
-                _ => return Err("the footer refers to parts outside of the file".to_owned()),
+                _ => return Err("the footer of the SSTable refers to parts outside of the file".to_owned()),
             }
         }
         Ok(())
     }
 }
 
-/// Returns the version at the end of a footer. If the version is unknown, returns [`VERSION`], the version without
-/// optional sections.
+/// Returns the format version in the footer of an SSTable. `end` ends with the footer. For an unknown version, returns
+/// [`VERSION`], the version without optional sections.
 fn version_of(end: &[u8]) -> u32 {
     let version = end.len().checked_sub(END_BYTES).and_then(|at| end[at..].first_chunk());
     let version = version.map_or(VERSION, |version| u32::from_le_bytes(*version));

@@ -18,33 +18,36 @@ use super::draft::EntryWriter;
 use super::layout::Layout;
 use crate::design::BlockOptions;
 
-/// A block format: the encoding of the entries of a block. A block can be read without data outside of the block.
+/// A block format: the encoding of the entries of a data block. A block can be decoded without data outside of the
+/// block.
 ///
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
-/// 2. [`layout`](Self::layout) reads every block that the format's writer finished with its code, for all parameters
-///    of the format. [`layout_without_footer`](Self::layout_without_footer) reads the blocks without a footer. For
-///    any other bytes, the functions return `None`, or a layout whose parts are all within the block.
+/// 2. [`layout`](Self::layout) decodes every block that the format's writer finished with its code, for all parameters
+///    of the format.
+/// 3. [`layout_without_footer`](Self::layout_without_footer) decodes the blocks that the writer finished without a
+///    footer.
+/// 4. For any other bytes, both functions return `None`, or a layout whose parts are all within the block.
 pub trait BlockFormat: Send + Sync {
-    /// Returns the code of the format in block footers. Codes 0 and 2 belong to formats of this crate, and codes
-    /// 1, 3, 4 and 5 belong to formats of the crate `study`. Codes 6 to 15 are not assigned.
+    /// Returns the number that identifies this format in the footers of blocks. Codes 0 and 2 belong to formats of this
+    /// crate, and codes 1, 3, 4 and 5 belong to formats of the crate `study`. Codes 6 to 15 are not assigned.
     fn code(&self) -> u8;
 
-    /// Returns the layout of a block whose footer has the code of the format. Returns `None` if the parts do not fit
-    /// in the block.
+    /// Returns the positions of the parts of a block whose footer contains the code of this format. Returns `None` if
+    /// the parts do not fit in the block.
     fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout>;
 
-    /// Returns the layout of a block without a footer. Returns `None` if the block does not have this format. A
-    /// format with footers always returns `None`.
+    /// Returns the positions of the parts of a block without a footer. Returns `None` if the block does not have this
+    /// format. A format whose blocks have footers always returns `None`.
     fn layout_without_footer(&self, block: &[u8]) -> Option<Layout> {
         let _ = block;
         None
     }
 
-    /// Returns a writer that encodes the entries of one block in key order.
+    /// Returns a writer that encodes the entries of one data block in key order.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
-    /// Returns whether each block is padded to whole pages, as with the option `block.align`.
+    /// Returns whether this format pads each block to whole pages, as the option `block.align` does.
     fn is_page_aligned(&self) -> bool {
         false
     }

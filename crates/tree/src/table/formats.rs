@@ -17,13 +17,14 @@ pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     &[delta::VARIANT, btree_page::VARIANT],
 );
 
-/// The block formats that other crates have added to the catalog.
+/// All block formats of the catalog that this crate does not implement, such as the formats of the crate `study`.
 static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     formats.filter(|format| ![delta::CODE, btree_page::CODE].contains(&format.code())).collect()
 });
 
-/// Returns the layout of a block. Returns `None` if the format is unknown or if the parts do not fit in the block.
+/// Returns the positions of the parts of a data block. Returns `None` if the block format is unknown or if the parts do
+/// not fit in the block.
 #[inline]
 pub fn layout_of(block: &[u8]) -> Option<Layout> {
     match BlockFooter::of(block) {
@@ -32,7 +33,8 @@ pub fn layout_of(block: &[u8]) -> Option<Layout> {
     }
 }
 
-/// Returns the layout of a block with this footer. Returns `None` if the parts do not fit in the block.
+/// Returns the positions of the parts of a data block whose footer is `footer`. Returns `None` if the parts do not fit
+/// in the block.
 #[inline]
 pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     match footer.format {
@@ -44,7 +46,8 @@ pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout
     }
 }
 
-/// Returns the layout of a block without a footer. Returns `None` if no format recognizes the block.
+/// Returns the positions of the parts of a data block without a footer. Returns `None` if no block format recognizes
+/// the block.
 #[inline(never)]
 pub(super) fn layout_without_footer(block: &[u8]) -> Option<Layout> {
     OTHERS.iter().find_map(|format| format.layout_without_footer(block))

@@ -1,5 +1,5 @@
-//! The hash index of a block. The index maps the hash of a key to the restart point before the key. Source: the data
-//! block hash index of `RocksDB` (2018).
+//! The hash index of a data block. The index maps the hash of a key to the restart point at or before the key. Source:
+//! the data block hash index of `RocksDB` (2018).
 //!
 //! Each bucket is one byte. A bucket contains the number of a restart point, or the value for an empty bucket, or the
 //! value for a collision. In a collision, keys after different restart points have this bucket, so the lookup must
@@ -10,22 +10,24 @@ use types::KeyHash;
 const EMPTY: u8 = 255;
 const COLLISION: u8 = 254;
 
-/// The maximum number of restart points that a bucket can represent. A block with more restart points gets no index.
+/// The maximum number of restart points in a block with a hash index. A bucket has one byte, and two values of this
+/// byte have other meanings. A block with more restart points gets no index.
 const MAX_RESTARTS: usize = 254;
 
-/// The content of a bucket.
+/// The content of one bucket of a hash index. A lookup finds the bucket by the hash of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bucket {
-    /// No key of the block has this bucket, so the searched key is absent.
+    /// No key of the block has this bucket, so the block does not contain the searched key.
     Empty,
-    /// All keys of this bucket are between this restart point and the next restart point.
+    /// All keys of this bucket are between the restart point with this number and the next restart point.
     Restart(u8),
-    /// Keys after different restart points have this bucket.
+    /// Keys after different restart points have this bucket, so the lookup must search the whole block.
     Collision,
 }
 
-/// Appends the buckets for keys with these hashes. There are `keys_per_bucket` keys per bucket on average, and every
-/// `interval`-th key is a restart point. Appends nothing if the block has too many restart points.
+/// Appends the hash index of a data block to `out`. `hashes` contains the hash of each key, `keys_per_bucket` is the
+/// mean number of keys per bucket, and every `interval`-th key is a restart point. Appends nothing if the block has too
+/// many restart points.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, out: &mut Vec<u8>) {
     if hashes.len().div_ceil(interval) > MAX_RESTARTS {
         return;
@@ -39,9 +41,9 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, o
     }
 }
 
-/// Returns the buckets of a hash index. Each element of `keys` is the hash of a key and the number of the restart point
-/// at or before the key. The elements must be in key order. Returns `None` if there are more than [`MAX_RESTARTS`]
-/// restart points, or no keys.
+/// Returns the buckets of a hash index that is stored outside of its block. Each element of `keys` is the hash of a key
+/// and the number of the restart point at or before the key, in key order. Returns `None` if there are more than
+/// [`MAX_RESTARTS`] restart points, or no keys.
 pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option<Vec<u8>> {
     keys.last().filter(|(_, restart)| *restart < MAX_RESTARTS)?;
     let mut buckets = vec![EMPTY; bucket_count(keys.len(), keys_per_bucket)];
@@ -49,7 +51,7 @@ pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option
     Some(buckets)
 }
 
-/// Adds a key, with the number of its restart point, to its bucket.
+/// Adds a key to its bucket of a hash index. `restart` is the number of the restart point at or before the key.
 fn put(buckets: &mut [u8], hash: KeyHash, restart: usize) {
     let count = buckets.len();
     let bucket = &mut buckets[place(hash, count)];
@@ -60,12 +62,12 @@ fn put(buckets: &mut [u8], hash: KeyHash, restart: usize) {
     };
 }
 
-/// Returns the number of buckets in an index over `keys` keys.
+/// Returns the number of buckets in a hash index over `keys` keys.
 pub(super) fn bucket_count(keys: usize, keys_per_bucket: f64) -> usize {
     (keys as f64 / keys_per_bucket).ceil() as usize
 }
 
-/// Returns the content of the bucket for a hash.
+/// Returns the content of the bucket that a hash index has for `hash`.
 #[inline]
 pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     match buckets[place(hash, buckets.len())] {
@@ -75,8 +77,10 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     }
 }
 
-/// Returns the bucket for a hash, computed from the low 32 bits of the hash. The bucket is independent of the cache
-/// line of a filter, which depends on the high 32 bits.
+/// Returns the number of the bucket for a hash, if the hash index has `count` buckets.
+///
+/// The bucket depends only on the low 32 bits of the hash. It is independent of the cache line in a filter, which
+/// depends on the high 32 bits.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize

@@ -1,4 +1,4 @@
-//! Copies of keys that the writer of an SSTable keeps for the filter and for the largest key.
+//! Copies of the keys of an SSTable, which its writer keeps for the filter and for the largest key.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use types::KeyList;
 
 use crate::design::LastKey;
 
-/// Copies of the keys of a table. Most tables need no copies, so their writers have no `KeptKeys` and only check for it
-/// at each entry.
+/// Copies of the keys of an SSTable, which its writer keeps for the filter and for the largest key. Most writers need
+/// no copies and have no `KeptKeys`.
 pub(super) struct KeptKeys {
-    /// All keys, if the filter needs all keys at once.
+    /// Copies of all keys, if the filter needs all keys at once.
     all: Option<KeyList>,
-    /// The last key in its own allocation. `None` unless every key is copied because it may be the largest key.
+    /// The key of the last entry, if `table.last_key` requires a copy of every key. Otherwise `None`.
     last: Option<Arc<[u8]>>,
     last_key: LastKey,
 }
 
 impl KeptKeys {
-    /// Creates an empty list of copies. `needs_all` is set if the filter needs all keys at once. Returns `None` if the
-    /// table needs no copies.
+    /// Creates an empty list of copies for the writer of an SSTable. `needs_all` is set if the filter needs all keys at
+    /// once. Returns `None` if the writer needs no copies.
     pub(super) fn new(needs_all: bool, last_key: LastKey) -> Option<Self> {
         let is_asked = needs_all || last_key == LastKey::Entry;
         is_asked.then(|| Self { all: needs_all.then(KeyList::default), last: None, last_key })
     }
 
-    /// Adds a copy of the next key.
+    /// Keeps a copy of the next key of the SSTable, as far as the filter or the largest key needs it.
     pub(super) fn push(&mut self, key: &[u8]) {
         if let Some(all) = &mut self.all {
             all.push(key);
@@ -34,12 +34,12 @@ impl KeptKeys {
         }
     }
 
-    /// Returns all keys. Returns `None` if the filter does not need all keys at once.
+    /// Returns the copies of all keys of the SSTable. Returns `None` if the filter does not need all keys at once.
     pub(super) fn all(&self) -> Option<&KeyList> {
         self.all.as_ref()
     }
 
-    /// Returns the last key. Returns `None` if the keys were not copied.
+    /// Removes and returns the copy of the last key of the SSTable. Returns `None` if the last key was not copied.
     pub(super) fn take_last(&mut self) -> Option<Arc<[u8]>> {
         self.last.take()
     }

@@ -12,29 +12,30 @@ use super::hash_index::{self, Bucket};
 use crate::codec::Reader;
 use crate::design::BlockIndex;
 
-/// The positions of the parts of a block, and the encoding of its entries.
+/// The positions of the parts of a data block, and the encoding of its entries. Code that uses a layout does not need
+/// to know the block format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// The offset of the first entry.
+    /// The offset of the first entry in the block.
     pub entries_start: usize,
-    /// The offset of the end of the entries.
+    /// The offset in the block at which the entries end.
     pub entries_end: usize,
-    /// The encoding of the entries.
+    /// The encoding of the entries in the block.
     pub entries: Entries,
-    /// The number of restart points, at least one.
+    /// The number of restart points in the block, at least one.
     pub restart_count: usize,
-    /// The location of the restart points.
+    /// The method by which the block stores the offsets of its restart points.
     pub restarts: Restarts,
-    /// Whether the block stores its smallest and its largest key. After the first four bytes of the block, the
-    /// smallest key follows: its length (`u32`) and its bytes. The largest key follows in the same encoding.
+    /// Whether the block stores its smallest and its largest key before the entries. The smallest key follows the first
+    /// four bytes of the block: its length (`u32`) and its bytes. The largest key follows in the same encoding.
     pub has_bounds: bool,
     /// The kind of index inside the block, which finds a key without a binary search.
     pub index: BlockIndex,
-    /// The length of the index before the footer, in bytes.
+    /// The length of the index inside the block, in bytes. The index is before the block footer.
     pub index_len: usize,
 }
 
-/// The encoding of the entries in a block.
+/// The encoding of the entries in a data block.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Entries {
     /// An entry stores only the part of its key that differs from the previous key. See `delta`.
@@ -42,34 +43,37 @@ pub enum Entries {
     Delta,
     /// An entry stores its full key. See `whole`.
     Whole,
-    /// All entries are key-value pairs of equal size. See `pairs`.
+    /// All entries are key-value pairs of equal size, without lengths. See `pairs`.
     Pairs,
-    /// All entries are pairs of equal size with values of four bytes. The value [`SENTINEL`](crate::block::SENTINEL)
-    /// marks a tombstone.
+    /// All entries are pairs of equal size with values of four bytes, without a tombstone flag. The value
+    /// [`SENTINEL`](crate::block::SENTINEL) marks a tombstone.
     SentinelPairs,
 }
 
-/// The location of the restart points in a block.
+/// The method by which a data block stores the offsets of its restart points.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Restarts {
-    /// The offsets of the restart points, with four bytes each, come after the entries.
+    /// A list of offsets with four bytes each, after the entries.
     #[default]
     Behind,
-    /// The offsets of the restart points, with two bytes each, come before the entries.
+    /// A list of offsets with two bytes each, before the entries.
     Before,
-    /// The distance between two restart points, in bytes. The first entry is a restart point.
+    /// No list, because the restart points have equal distances. The field is the distance between two restart points,
+    /// in bytes. The first entry is a restart point.
     Every(u32),
 }
 
-/// An encoding of entries. Code that iterates over entries is generic over the encoding, so the compiler generates
-/// separate code for each encoding.
+/// A decoder for one encoding of entries in data blocks. Code that iterates over entries is generic over the encoding,
+/// so the compiler generates separate code for each encoding.
 pub(super) trait EntryCodec {
-    /// Decodes the lengths of the entry at offset `at` of `entries`. `entries` ends with the last entry. Returns
+    /// Decodes the lengths of the entry at offset `at` of `entries`, the bytes up to the end of the last entry. Returns
     /// `None` if the entry extends beyond the end of `entries`.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Searches for `target` in the entries from a restart point at `at` to `end`. Returns `None` if the block is
-    /// corrupt. This default implementation works only if entries contain full keys.
+    /// Searches for the key `target` in the entries from a restart point at the offset `at` to the offset `end`.
+    /// Returns `None` if the block is corrupt.
+    ///
+    /// This default implementation works only if each entry contains its full key.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         while at < end {
@@ -84,44 +88,45 @@ pub(super) trait EntryCodec {
     }
 }
 
-/// The lengths of an entry, and the positions of its key and value in the block.
+/// The lengths of an entry of a data block, and the positions of its key and value in the block.
 #[derive(Clone, Debug)]
 pub(super) struct EntryHead {
-    /// The number of leading bytes that the key shares with the previous key.
+    /// The number of bytes at the start of the key that the previous key also has. The entry does not store them.
     pub(super) shared: usize,
-    /// The byte range of the part of the key that is not shared.
+    /// The byte range in the block of the rest of the key, after the shared bytes.
     pub(super) suffix: Range<usize>,
-    /// The byte range of the value.
+    /// The byte range of the value in the block.
     pub(super) value: Range<usize>,
     /// Whether the entry is a tombstone.
     pub(super) tombstone: bool,
 }
 
-/// The result of a key lookup in a block.
+/// The result of the lookup of a key in a data block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The key is not in the block.
     Absent,
-    /// The newest version of the key in the block is a tombstone.
+    /// The block contains a tombstone for the key.
     Tombstone,
-    /// The byte range of the key's value in the block.
+    /// The key has a value, which the block contains in this byte range.
     Value(Range<usize>),
 }
 
-/// The part of a block that can contain a key.
+/// A part of a data block that begins at a restart point. A search in a part finds a key without the rest of the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The numbers of the restart points of the part, at least one. If any restart point of the block has a key at or
-    /// below the searched key, the range contains the last such restart point.
+    /// The numbers of the restart points that a search in the part compares, at least one. They include the last
+    /// restart point of the block whose key is not above the searched key, if there is one.
     pub(super) restarts: Range<usize>,
-    /// The offset at which the part begins. 0 if the part begins at the first entry.
+    /// The offset in the block at which the part begins. 0 if the part begins at the first entry.
     pub(super) start: usize,
-    /// The offset at which the part ends. `None` if the part ends after the last entry.
+    /// The offset in the block at which the part ends. `None` if the part ends after the last entry.
     pub(super) end: Option<usize>,
 }
 
 impl Layout {
-    /// Returns the offset of a restart point. Returns `None` if the restart point is not within the entries.
+    /// Returns the offset of the restart point number `index` in the block. Returns `None` if the offset is not within
+    /// the entries.
     #[inline]
     pub(super) fn restart(&self, bytes: &[u8], index: usize) -> Option<usize> {
         if index >= self.restart_count {
@@ -141,15 +146,14 @@ impl Layout {
         (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
-    /// Returns the range of all restart points.
+    /// Returns the numbers of all restart points of the block.
     #[inline]
     pub(super) fn all_restarts(&self) -> Range<usize> {
         0..self.restart_count
     }
 
-    /// Returns the last restart point in the range `among` whose key is not above `target`. Returns the first restart
-    /// point of the range if the keys of all its restart points are above `target`. Returns `None` if the block is
-    /// corrupt.
+    /// Implements [`seek_restart`](Self::seek_restart) for the entry encoding `E`: a binary search over the restart
+    /// points in `among` for the last key that is not above `target`.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],
@@ -168,9 +172,11 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key in a data block. If the block has a hash index with an answer, the function uses this answer.
-    /// Otherwise, it uses a binary search over the restart points. If the block has a hash index, passes to `note`
-    /// whether the hash index answered the lookup. Returns `None` if the block is corrupt.
+    /// Looks up a key in a data block. If the block has a hash index with an answer, the lookup compares at most the
+    /// entries after one restart point. Otherwise, a binary search over the restart points comes first.
+    ///
+    /// If the block has a hash index, the function passes to `note` whether the hash index answered the lookup. Returns
+    /// `None` if the block is corrupt.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -196,7 +202,7 @@ impl Layout {
         self.find_behind::<E>(block, restart, key.bytes)
     }
 
-    /// Looks up a key in one part of the block. Returns `None` if the block is corrupt.
+    /// Looks up a key in one part of a data block. Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn find_in_part<E: EntryCodec>(
         &self,
@@ -211,15 +217,16 @@ impl Layout {
         self.find_behind::<E>(block, self.seek_among::<E>(block, part.restarts.clone(), target)?, target)
     }
 
-    /// Returns the start offset and the end offset of a part.
+    /// Returns the offsets in the block at which a part begins and ends.
     #[inline]
     pub(super) fn ends(&self, part: &Part) -> (usize, usize) {
         (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
     }
 
-    /// Searches for the key `target` among the entries whose fingerprint equals its fingerprint. `first` is the number
-    /// of the first of these entries, and `others` returns the numbers of all others. Every `interval`-th entry is a
-    /// restart point. Returns `None` if the block is corrupt.
+    /// Searches for the key `target` among the entries that the fingerprint index of the block has selected.
+    ///
+    /// `first` is the number of the first selected entry, and `others` returns the numbers of all others. Every
+    /// `interval`-th entry is a restart point. Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn find_matching<E: EntryCodec>(
         &self,
@@ -250,8 +257,8 @@ impl Layout {
         }
     }
 
-    /// Searches for the key `target` in the entries from the restart point `restart` to the next restart point. Returns
-    /// `None` if the block is corrupt.
+    /// Searches for the key `target` in the entries from the restart point number `restart` to the next restart point.
+    /// Returns `None` if the block is corrupt.
     #[inline]
     fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
         let end = match restart + 1 < self.restart_count {
@@ -269,8 +276,8 @@ impl EntryHead {
     }
 }
 
-/// Returns whether a key is below the smallest key or above the largest key that the block stores. Returns `None` if
-/// the block is too short to contain these two keys.
+/// Returns whether `key` is below the smallest key or above the largest key that the block stores before its entries.
+/// Returns `None` if the block is too short to contain these two keys.
 fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     let mut reader = Reader::new(block.get(size_of::<u32>()..)?);
     let mut bound = || {
@@ -280,8 +287,8 @@ fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     Some(key < bound()? || bound()? < key)
 }
 
-/// Returns whether two keys are equal. The operator `==` of slices calls a library function, and this call would take
-/// longer than most comparisons.
+/// Returns whether two keys are equal. The operator `==` of slices would call a library function, which takes longer
+/// than most comparisons of keys.
 #[inline]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && common_prefix(a, b) == a.len()

@@ -13,7 +13,8 @@ use types::Bytes;
 
 use crate::error::Result;
 
-/// The blocks of one SSTable, compressed and without trailers. Dropping the value removes the file.
+/// The temporary file of the data blocks of one SSTable. The blocks are compressed, but have no trailers yet. Dropping
+/// this value removes the file.
 pub(super) struct Leaves {
     storage: Arc<dyn Storage>,
     path: PathBuf,
@@ -21,27 +22,27 @@ pub(super) struct Leaves {
     blocks: Vec<Leaf>,
 }
 
-/// A block in the temporary file.
+/// A data block in the temporary file of an SSTable.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf {
-    /// The code of the codec that compressed the block.
+    /// The number of the codec that compressed the block, as in its trailer.
     pub(super) codec: u8,
-    /// The length of the block in the file, in bytes.
+    /// The length of the compressed block, in bytes.
     pub(super) stored_len: usize,
     /// The length of the block before compression, in bytes.
     pub(super) raw_len: usize,
 }
 
 impl Leaves {
-    /// Creates the file for the blocks of the SSTable at `table`.
+    /// Creates the temporary file for the data blocks of an SSTable. `table` is the path of the SSTable.
     pub(super) fn new(storage: &Arc<dyn Storage>, table: &Path) -> Result<Self> {
         let path = table.with_extension("leaves");
         let file = storage.create(&path, Purpose::Table)?;
         Ok(Self { storage: Arc::clone(storage), path, file, blocks: Vec::new() })
     }
 
-    /// Adds a block to the list of blocks. The caller must append the bytes of the block with [`append`](Self::append),
-    /// in the order of the list.
+    /// Adds a block to the list of blocks, before the bytes of the block are in the file. The caller must append these
+    /// bytes with [`append`](Self::append), in the order of the list.
     pub(super) fn push(&mut self, leaf: Leaf) {
         self.blocks.push(leaf);
     }
@@ -51,13 +52,12 @@ impl Leaves {
         &self.blocks
     }
 
-    /// Appends the bytes of blocks to the file.
+    /// Appends the bytes of one or more blocks to the temporary file.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.file.append(bytes)?)
     }
 
-    /// Calls `sink` with every block and its bytes, in the order in which the blocks were added. Removes the file
-    /// afterwards.
+    /// Calls `sink` with every block and its bytes, in the order of the list. Then removes the temporary file.
     pub(super) fn read(mut self, mut sink: impl FnMut(Leaf, &Bytes) -> Result<()>) -> Result<()> {
         // Some back ends keep appended bytes in memory until a sync.
         self.file.sync()?;

@@ -19,34 +19,37 @@ use super::hash_index::{self, Bucket};
 use super::layout::{Entries, Part};
 use crate::design::BlockOptions;
 
-/// The restart points and the hash indexes of all blocks of a table.
+/// The restart points and the hash indexes of all data blocks of an SSTable, which stay in memory while the SSTable is
+/// open.
 #[derive(Default)]
 pub(super) struct MemoryIndex {
-    /// The index of each block. `None` for a corrupt block: lookups then read the block and return the error.
+    /// The index of each data block, by block number. `None` for a corrupt block: a lookup then reads the block and
+    /// returns the error.
     blocks: Vec<Option<IndexOfBlock>>,
 }
 
-/// The restart points and the hash index of one block.
+/// The restart points and the hash index of one data block.
 struct IndexOfBlock {
-    /// The offsets of the restart points in the block.
+    /// The offsets of the restart points in the data block.
     restarts: Box<[u32]>,
-    /// The buckets of the hash index. Empty if the block has too many restart points.
+    /// The buckets of the hash index. Empty if the block has too many restart points for a hash index.
     buckets: Box<[u8]>,
 }
 
-/// The information that the index has about a key in one block.
+/// An answer of the memory index about a key in one data block, before the lookup reads the block.
 pub(super) enum Hint {
     /// The block does not contain the key.
     Absent,
-    /// The only part of the block that can contain the key.
+    /// The block can contain the key only in this part.
     Part(Part),
-    /// The key can follow any of the restart points, so the lookup must search all of them.
+    /// The block can contain the key, but the hash index cannot exclude any part. The lookup must search all restart
+    /// points.
     Unknown,
 }
 
 impl MemoryIndex {
-    /// Adds the index of the next block of the table. `block` is `None` if the block is corrupt. `hash` computes the
-    /// hash of a key.
+    /// Adds the index of the next data block of the SSTable. `block` is `None` if the block is corrupt. `hash` computes
+    /// the hash of a key.
     pub(super) fn add(
         &mut self,
         block: Option<&[u8]>,
@@ -56,7 +59,8 @@ impl MemoryIndex {
         self.blocks.push(block.and_then(|block| IndexOfBlock::new(block, options, hash)));
     }
 
-    /// Returns the hint of the index about a key with this hash. Returns `None` if the block has no index.
+    /// Returns what the index knows about a key with this hash in the data block number `block`. Returns `None` if this
+    /// block has no index.
     pub(super) fn hint(&self, block: u32, hash: KeyHash) -> Option<Hint> {
         let index = self.of(block)?;
         if index.buckets.is_empty() {
@@ -69,8 +73,8 @@ impl MemoryIndex {
         })
     }
 
-    /// Returns the only part of a block that can contain a key, after a binary search of the restart points. Returns
-    /// `None` if the block has no index or is corrupt.
+    /// Returns the only part of the data block number `block` that can contain `key`, after a binary search over the
+    /// restart points of the index. `bytes` is the block. Returns `None` if the block has no index or is corrupt.
     pub(super) fn seek(&self, block: u32, bytes: &[u8], key: &[u8]) -> Option<Part> {
         let (index, layout) = (self.of(block)?, layout_of(bytes)?);
         let Range { start: mut low, end: mut high } = 0..index.restarts.len();
@@ -82,7 +86,7 @@ impl MemoryIndex {
         Some(index.part(low))
     }
 
-    /// Returns the memory of the index, in bytes.
+    /// Returns the memory that the index takes, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         let blocks = self.blocks.iter().flatten();
         let parts = blocks.map(|index| size_of_val(&*index.restarts) + index.buckets.len());
@@ -95,7 +99,7 @@ impl MemoryIndex {
 }
 
 impl IndexOfBlock {
-    /// Creates the index of a block. Returns `None` if the block is corrupt.
+    /// Creates the index of a data block. Returns `None` if the block is corrupt.
     fn new(block: &[u8], options: &BlockOptions, hash: impl Fn(&[u8]) -> KeyHash) -> Option<Self> {
         let layout = layout_of(block)?;
         let (mut restarts, mut keys): (Vec<u32>, Vec<(KeyHash, usize)>) = Default::default();
@@ -119,7 +123,7 @@ impl IndexOfBlock {
         (!restarts.is_empty()).then(|| Self { restarts: restarts.into(), buckets })
     }
 
-    /// Returns the part of the block from one restart point to the next restart point.
+    /// Returns the part of the block from the restart point number `restart` to the next restart point.
     fn part(&self, restart: usize) -> Part {
         let offset = |restart: usize| self.restarts.get(restart).map(|offset| *offset as usize);
         Part { restarts: 0..1, start: offset(restart).unwrap_or_default(), end: offset(restart + 1) }

@@ -14,17 +14,18 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The values in the metadata file that cannot be read from an open [`Table`].
+/// The values of the metadata file of an SSTable that an open [`Table`] does not contain.
 pub(super) struct Description {
-    /// The level for which the table was written.
+    /// The level of the tree for which the SSTable was written.
     pub(super) level: usize,
-    /// The number of blocks.
+    /// The number of data blocks of the SSTable.
     pub(super) blocks: u32,
     /// The memory budget of the filter, in bits per key. `None` if the filter has no budget.
     pub(super) bits_per_key: Option<f64>,
 }
 
-/// Writes the metadata file of a table and makes its bytes durable. Does nothing for a table without metadata file.
+/// Writes the metadata file of an SSTable and makes its bytes durable. Does nothing if the form of the file name has no
+/// metadata file.
 pub(super) fn write(context: &TableContext, table: &Table, description: &Description) -> Result<()> {
     let Some(path) = metadata_path(&context.table_path(table.id())) else { return Ok(()) };
     let properties = table.properties();

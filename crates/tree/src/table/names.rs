@@ -9,36 +9,37 @@ use types::SequenceNumber;
 
 use crate::design::TableNames;
 
-/// The sequence numbers of the writes in a sorted run.
+/// The range of sequence numbers of the writes in a sorted run. In a store without a manifest, the file names contain
+/// this range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SequenceRange {
-    /// The first sequence number.
+    /// The first sequence number of the range.
     pub(crate) first: SequenceNumber,
-    /// The last sequence number, which is not below the first.
+    /// The last sequence number of the range, which is not below the first.
     pub(crate) last: SequenceNumber,
 }
 
 impl SequenceRange {
-    /// Returns the smallest range that contains both ranges.
+    /// Returns the smallest range that contains both `self` and `other`.
     pub(crate) fn joined(self, other: Self) -> Self {
         Self { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 }
 
-/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] depends only on the number of
-/// the SSTable. All other names are recorded here.
+/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] follows from the number of the
+/// SSTable. All other names are recorded here.
 pub(crate) struct Names {
     form: TableNames,
     recorded: Mutex<BTreeMap<u64, String>>,
 }
 
 impl Names {
-    /// Creates the names of a tree without tables. `form` is the form of the names of new tables.
+    /// Creates the record of file names of a tree without SSTables. New SSTables get names of the form `form`.
     pub(crate) fn new(form: TableNames) -> Self {
         Self { form, recorded: Mutex::default() }
     }
 
-    /// Records the file name of the existing table `number`.
+    /// Records the file name of the existing SSTable `number`.
     pub(crate) fn record(&self, number: u64, name: &str) {
         let mut recorded = self.recorded.lock();
         match name == by_number(number) {
@@ -48,8 +49,8 @@ impl Names {
         };
     }
 
-    /// Returns the name of a new table for `level`, and records the name. In a store without a manifest, the name
-    /// contains the sequence numbers of the table.
+    /// Returns the file name of a new SSTable for `level`, and records the name. In a store without a manifest, the
+    /// name contains `sequences`, the sequence numbers of the writes in the SSTable.
     pub(super) fn create(&self, number: u64, level: usize, sequences: Option<SequenceRange>) -> String {
         let name = match sequences {
             Some(sequences) => with_sequences(number, sequences),
@@ -59,17 +60,18 @@ impl Names {
         name
     }
 
-    /// Returns the sequence numbers in the name of the table `number`. Returns `None` if the name contains none.
+    /// Returns the range of sequence numbers in the file name of the SSTable `number`. Returns `None` if the name
+    /// contains no sequence numbers.
     pub(crate) fn sequences(&self, number: u64) -> Option<SequenceRange> {
         table_sequences(self.recorded.lock().get(&number)?)
     }
 
-    /// Returns the file name of the table `number`.
+    /// Returns the file name of the SSTable `number`.
     pub(crate) fn of(&self, number: u64) -> String {
         self.recorded.lock().get(&number).cloned().unwrap_or_else(|| by_number(number))
     }
 
-    /// Removes the recorded file name of the table `number`, which no longer exists.
+    /// Removes the recorded file name of the SSTable `number`, whose file no longer exists.
     pub(super) fn forget(&self, number: u64) {
         self.recorded.lock().remove(&number);
     }
@@ -79,8 +81,8 @@ fn by_number(number: u64) -> String {
     spelling(TableNames::Number, number, 0)
 }
 
-/// Returns the number of the table with this file name. `number` parses the digits of a file number. Returns `None` if
-/// the name belongs to no table.
+/// Returns the number of the SSTable with the file name `name`. Returns `None` if the name belongs to no SSTable.
+/// `number` parses the digits of a file number.
 pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Option<u64> {
     if let Some(stem) = name.strip_suffix(".table") {
         let Some((digits, _)) = stem.split_once('_') else { return number(stem) };
@@ -100,7 +102,8 @@ pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Optio
     (spelling(form, number, level.parse().ok()?) == name).then_some(number)
 }
 
-/// Returns the sequence numbers in the file name of a table. Returns `None` if the name contains none.
+/// Returns the range of sequence numbers in the file name of an SSTable. Returns `None` if the name contains no
+/// sequence numbers.
 pub(crate) fn table_sequences(name: &str) -> Option<SequenceRange> {
     let (_, sequences) = name.strip_suffix(".table")?.split_once('_')?;
     let (first, last) = sequences.split_once('_')?;
@@ -108,29 +111,31 @@ pub(crate) fn table_sequences(name: &str) -> Option<SequenceRange> {
     (range.first <= range.last).then_some(range)
 }
 
-/// Returns the name of table `number` with its sequence numbers.
+/// Returns the file name of the SSTable `number` in a store without a manifest, which contains a range of sequence
+/// numbers.
 fn with_sequences(number: u64, SequenceRange { first, last }: SequenceRange) -> String {
     format!("{number:08}_{first}_{last}.table")
 }
 
-/// The ending of a table's file name while the table is written, if its final name means that the table is complete.
+/// The ending of a file name while an SSTable is written, in a store without a manifest. The tree removes this ending
+/// when the SSTable is complete.
 const UNFINISHED: &str = ".tmp";
 
-/// Returns the path of the table at `path` while the table is written.
+/// Returns the path that the SSTable `path` has while it is written in a store without a manifest.
 pub(super) fn unfinished_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(UNFINISHED);
     name.into()
 }
 
-/// Returns whether a file name belongs to an incomplete table, which only a crash leaves. `number` parses the digits
-/// of a file number.
+/// Returns whether a file name belongs to an SSTable that was not completed because of a crash. `number` parses the
+/// digits of a file number.
 pub(crate) fn is_unfinished(name: &str, number: fn(&str) -> Option<u64>) -> bool {
     name.strip_suffix(UNFINISHED)
         .is_some_and(|table| table_sequences(table).is_some() && table_number(table, number).is_some())
 }
 
-/// Returns the file name of the table `number` in the level `level`, in the form `form`.
+/// Returns the file name of the SSTable `number` in the level `level`. `form` selects the form of the name.
 fn spelling(form: TableNames, number: u64, level: usize) -> String {
     match form {
         TableNames::Number => format!("{number:08}.table"),
@@ -139,30 +144,34 @@ fn spelling(form: TableNames, number: u64, level: usize) -> String {
     }
 }
 
-/// Returns the name of the metadata file of the table with this file name. Returns `None` if the table has no metadata
-/// file.
+/// Returns the name of the metadata file of the SSTable with the file name `name`. Returns `None` if SSTables with
+/// names of this form have no metadata file.
 fn metadata_name(name: &str) -> Option<String> {
     name.strip_suffix(".bin").map(|stem| format!("{stem}.meta"))
 }
 
-/// Returns the path of the metadata file of the table with this path. Returns `None` if the table has no metadata file.
+/// Returns the path of the metadata file of the SSTable at `table`. Returns `None` if SSTables with names of this form
+/// have no metadata file.
 pub(super) fn metadata_path(table: &Path) -> Option<PathBuf> {
     Some(table.with_file_name(metadata_name(table.file_name()?.to_str()?)?))
 }
 
-/// Returns the paths of all files of the table at `path`, with the table first.
+/// Returns the paths of all files of the SSTable at `path`. The first path is `path` itself.
 pub(super) fn files_of(path: &Path, has_filter_file: bool) -> impl Iterator<Item = PathBuf> + use<> {
     let filter = has_filter_file.then(|| filter_path(path));
     std::iter::once(path.to_owned()).chain(metadata_path(path)).chain(filter)
 }
 
-/// Returns the path of the filter file of the table with this path.
+/// Returns the path of the filter file of the SSTable at `table`.
 pub(super) fn filter_path(table: &Path) -> PathBuf {
     table.with_extension("filter")
 }
 
-/// Returns the number and the file name of the table with this metadata file, filter file or temporary file of
-/// blocks. `number` parses the digits of a file number. Returns `None` if `name` is not the name of a companion file.
+/// Returns the SSTable to which a companion file belongs, as its number and its file name. A companion file is a
+/// metadata file, a filter file, or a temporary file of blocks. Returns `None` if `name` is not the name of a companion
+/// file.
+///
+/// `number` parses the digits of a file number.
 pub(crate) fn table_of_companion(name: &str, number: fn(&str) -> Option<u64>) -> Option<(u64, String)> {
     let (stem, endings) = if let Some(stem) = name.strip_suffix(".meta") {
         (stem, &["bin"][..])

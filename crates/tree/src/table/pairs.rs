@@ -1,5 +1,5 @@
-//! Entries in which all keys have one size and all values have one size. The block stores both sizes once, before the
-//! entries.
+//! An encoding of entries for data blocks in which all keys have one size and all values have one size. The block
+//! stores both sizes once, before the entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -12,10 +12,11 @@ use super::layout::{EntryCodec, EntryHead};
 /// byte order.
 pub const SENTINEL: [u8; 4] = i32::MAX.to_le_bytes();
 
-/// The encoding of key-value pairs of equal size. The encoded entries begin with the sizes of keys and values.
+/// The encoding of key-value pairs of equal size. The encoded entries begin with the size of the keys and the size of
+/// the values.
 pub(super) struct Pairs;
 
-/// The encoding of pairs with values of four bytes, in which the value [`SENTINEL`] marks a tombstone.
+/// The encoding of key-value pairs with values of four bytes. The value [`SENTINEL`] marks a tombstone.
 pub(super) struct SentinelPairs;
 
 impl EntryCodec for Pairs {

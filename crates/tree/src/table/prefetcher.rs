@@ -1,5 +1,5 @@
-//! Prefetches cache lines of a table. If pages of a memory-mapped table are not in memory, informs the storage that
-//! these pages will be read soon.
+//! Prefetches the bytes of an open SSTable that will be read soon. If pages of a memory-mapped SSTable are not in
+//! memory, announces them to the storage.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,28 +12,30 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// The number of consecutive checks that must find a part in memory before the prefetcher checks only a few of the next
-/// parts. A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the
-/// kernel reads the part page by page, which takes some milliseconds.
-const TRUSTED_PARTS: u32 = 4096;
+/// The number of consecutive checks after which the prefetcher assumes that the SSTable is in memory. It then checks
+/// only a few of the next parts.
+///
+/// A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel
+/// reads the part page by page, which takes some milliseconds.
+const CHECKED_PARTS: u32 = 4096;
 
-/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks on average one part out of this number of parts.
-const DOUBTED: u64 = 32;
+/// The mean number of parts per check, after [`CHECKED_PARTS`] checks have found their parts in memory.
+const PARTS_PER_CHECK: u64 = 32;
 
-/// Prefetches the parts of a table that will be read soon.
+/// Prefetches the parts of an open SSTable that will be read soon.
 pub(super) struct Prefetcher {
     stride: Option<EntrySpacing>,
-    /// The number of consecutive checks that found a part in memory, up to [`TRUSTED_PARTS`].
+    /// The number of consecutive checks that found a part of the SSTable in memory, up to [`CHECKED_PARTS`].
     in_memory: AtomicU32,
 }
 
 impl Prefetcher {
-    /// Creates the prefetcher of a newly opened table.
+    /// Creates the prefetcher of an SSTable that is being opened.
     pub(super) fn new(properties: &Properties, directory: &Directory) -> Self {
         Self { stride: EntrySpacing::of(properties, directory), in_memory: AtomicU32::new(0) }
     }
 
-    /// Prefetches the entries of a block that a search or a scan reads first.
+    /// Prefetches the bytes of a data block that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, block: &[u8]) {
         match self.stride {
@@ -42,27 +44,27 @@ impl Prefetcher {
         }
     }
 
-    /// Informs the storage that a part of `file` will be read sequentially, unless the part is in memory. For a part in
-    /// memory, this call would cost as much kernel time as a scan of the blocks takes.
+    /// Announces to the storage that a part of the SSTable will be read sequentially, unless the part is in memory. For
+    /// a part in memory, the announcement would cost as much kernel time as a scan of the part.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
-        let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
-        if is_trusted && !is_doubted(offset) {
+        let is_assumed_in_memory = self.in_memory.load(Relaxed) >= CHECKED_PARTS;
+        if is_assumed_in_memory && !is_always_checked(offset) {
             return;
         }
         if !file.is_in_memory((offset + len as u64).saturating_sub(1)) {
             self.in_memory.store(0, Relaxed);
             file.expect(offset, len);
-        } else if !is_trusted {
+        } else if !is_assumed_in_memory {
             self.in_memory.fetch_add(1, Relaxed);
         }
     }
 }
 
-/// Returns whether the part that begins at `offset` is one of the few parts that the prefetcher always checks. A hash
-/// of the offset decides, because the parts of a scan begin at equal distances. Without the hash, a scan might check
-/// all of its parts or none of them.
-fn is_doubted(offset: u64) -> bool {
-    avalanche(offset).is_multiple_of(DOUBTED)
+/// Returns whether the prefetcher always checks the part that begins at `offset`, even if it assumes that the SSTable
+/// is in memory. A hash of the offset selects these parts, because the parts of a scan begin at equal distances.
+/// Without the hash, a scan might check all of its parts or none of them.
+fn is_always_checked(offset: u64) -> bool {
+    avalanche(offset).is_multiple_of(PARTS_PER_CHECK)
 }
 
 #[cfg(test)]
@@ -118,7 +120,7 @@ mod tests {
             let (ahead, file) = (Prefetcher { stride: None, in_memory: AtomicU32::new(0) }, Asked::default());
             assert_eq!(tell(&ahead, &file, 100, pages), (100, 100), "nothing is in memory");
             file.is_in_memory.store(true, Relaxed);
-            assert_eq!(tell(&ahead, &file, TRUSTED_PARTS, pages), (TRUSTED_PARTS, 0));
+            assert_eq!(tell(&ahead, &file, CHECKED_PARTS, pages), (CHECKED_PARTS, 0));
             let (questions, expected) = tell(&ahead, &file, 3200, pages);
             assert!((50..200).contains(&questions) && expected == 0, "{questions} for {pages} pages");
             file.is_in_memory.store(false, Relaxed);

@@ -7,56 +7,61 @@ use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The limit for the number of entries in a table, for its key bytes and for its value bytes. The tree rejects larger
-/// numbers as corrupt, so that sums over several tables do not overflow.
+/// The limit for the number of entries in an SSTable, for the total size of its keys in bytes, and for the total size
+/// of its values. The tree rejects larger numbers as corrupt, so that sums over several SSTables do not overflow.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// An upper bound for the size of a block before compression, in bytes. Blocks with several entries have at most 64
-/// KiB, so the largest block has a single entry with a key and a value of maximum length. The space of two more keys is
-/// enough for all other parts of this block.
+/// The maximum size of a data block before compression, in bytes. The tree rejects an SSTable with a larger block as
+/// corrupt.
+///
+/// A block with several entries has at most 64 KiB. The largest block therefore has a single entry with a key and a
+/// value of maximum length. The space of two more keys is enough for all other parts of this block.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
-/// The bit in the code of the checksum that is set if the filter of the table has a file of its own.
+/// The bit of the stored checksum code that is set if the filter of the SSTable has a file of its own.
 const FILTER_APART: u8 = 0x80;
 
-/// The properties of a table.
+/// The properties of an SSTable: its counts and sizes, its key range, and the components that wrote it. The file of the
+/// SSTable contains them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
-    /// The number of entries, including tombstones.
+    /// The number of entries in the SSTable, including tombstones.
     pub(crate) entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones in the SSTable.
     pub(crate) tombstones: u64,
-    /// The total size of all keys, in bytes.
+    /// The total size of all keys in the SSTable, in bytes.
     pub(crate) key_bytes: u64,
-    /// The total size of all values, in bytes.
+    /// The total size of all values as stored in the SSTable, in bytes.
     pub(crate) value_bytes: u64,
-    /// The size of the largest block before compression, in bytes. No allocation for a block exceeds this size.
+    /// The size of the largest data block before compression, in bytes. A reader never allocates more memory than this
+    /// for a block.
     pub(crate) largest_block_bytes: u64,
-    /// The smallest key.
+    /// The smallest key of the entries.
     pub(crate) smallest: Arc<[u8]>,
-    /// The largest key.
+    /// The largest key of the entries.
     pub(crate) largest: Arc<[u8]>,
-    /// The label of the filter policy.
+    /// The label of the filter policy that built the filter.
     pub(crate) bloom: String,
-    /// The label of the fence policy.
+    /// The label of the fence policy that built the fence.
     pub(crate) fence: String,
-    /// The label of the hash function of the filter and the hash indexes.
+    /// The label of the hash function that the filter and the hash indexes use.
     pub(crate) hash: String,
-    /// The algorithm that computes the checksum of each block.
+    /// The algorithm that computes the checksum of each data block.
     pub(crate) checksum: Checksum,
-    /// Whether the filter has a file of its own.
+    /// Whether the filter of the SSTable has a file of its own.
     pub(crate) is_filter_apart: bool,
-    /// The dictionaries that codecs trained on the first blocks. Empty if the codecs trained no dictionaries.
+    /// The compression dictionaries that codecs trained on the first data blocks. Empty without such dictionaries.
     pub(crate) dictionaries: Vec<u8>,
 }
 
 impl Properties {
-    /// Returns the total size of all keys and values plus 8 bytes per entry, in bytes.
+    /// Returns the size of the SSTable for size limits, in bytes: the sizes of all keys and values plus 8 bytes per
+    /// entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.key_bytes + self.value_bytes + self.entries * ENTRY_CHARGE_BYTES
     }
 
-    /// Appends the encoded properties to `out`.
+    /// Appends the encoded properties of the SSTable to `out`.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let numbers =
             [self.entries, self.tombstones, self.key_bytes, self.value_bytes, self.largest_block_bytes];
@@ -70,7 +75,7 @@ impl Properties {
         out.extend_from_slice(&self.dictionaries);
     }
 
-    /// Decodes properties. Returns `None` if the properties are corrupt.
+    /// Decodes the properties of an SSTable. Returns `None` if the bytes are corrupt.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let kinds;

@@ -1,13 +1,12 @@
-//! A cursor over a sorted run with the rank of the run. In a merge, the ranks show which of two entries with equal keys
-//! is newer.
+//! A cursor over a sorted run that also knows how new the run is. If two runs of a merge contain one key, the entry of
+//! the newer run is valid.
 
 use super::run_cursor::RunCursor;
 use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
 
-/// A source of a merge: the cursor over a sorted run, and the rank of the run. The newest input run of the merge has
-/// the rank 0.
+/// An input of a merge: a cursor over a sorted run, and the rank of the run. The newest input run has the rank 0.
 pub(crate) struct RankedRun<'t> {
     pub(crate) cursor: RunCursor<'t>,
     pub(crate) rank: usize,

@@ -1,4 +1,4 @@
-//! The number of blocks that a scan reads from storage at once.
+//! Decides how many data blocks a scan reads from storage at once.
 
 use catalog::ByteSize;
 use types::{Bytes, Direction};
@@ -7,27 +7,29 @@ use super::reader::Table;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The number of blocks that a scan reads from a sorted run at once.
+/// Decides how many blocks of a sorted run a scan reads from storage at once.
 ///
-/// The first read covers the blocks that the expected entries need. The second read covers one block, and each
-/// further read covers twice as many blocks. A scan therefore reads at most as many unused blocks as used blocks.
+/// The first read covers the blocks that the expected entries need. The second read covers one block, and each further
+/// read covers twice as many blocks. A scan therefore reads at most as many unused blocks as used blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadAhead {
-    /// The maximum number of bytes to read at once. With 0, the scan reads one block at a time.
+    /// The maximum number of bytes that the scan reads at once. With 0, the scan reads one block at a time.
     bytes: usize,
-    /// The number of blocks for the next read. The limit of bytes may reduce this number.
+    /// The number of blocks for the next read, without the limit in bytes.
     next: u32,
-    /// Whether `next` is the number of blocks that the scan is expected to need.
+    /// Whether `next` comes from the number of entries that the caller expects. Otherwise, `next` comes from doubling.
     is_expected: bool,
-    /// The number of unread blocks of the current table that can have keys of the range. `None` if the number is not
-    /// computed yet.
+    /// The number of blocks of the current SSTable that the scan has not read and that can contain keys of its range.
+    /// `None` if this number is not computed yet.
     left: Option<u32>,
 }
 
 impl ReadAhead {
-    /// Creates the read-ahead of a scan over a run. `table` is any table of the run, and its mean number of entries per
-    /// block is used as an estimate for the whole run. The scan reads at most `limit` bytes at once, and its caller
-    /// expects `expected` entries. Memory-mapped tables have no read-ahead.
+    /// Creates the read-ahead of a scan over a sorted run. The scan reads at most `limit` bytes at once, and its caller
+    /// expects `expected` entries. Memory-mapped SSTables have no read-ahead.
+    ///
+    /// `table` is any SSTable of the run. Its mean number of entries per block is used as an estimate for the whole
+    /// run.
     pub(super) fn new(table: &Table, limit: ByteSize, expected: Option<u64>) -> Self {
         if limit.0 == 0 || table.is_mapped() {
             return Self::default();
@@ -50,13 +52,13 @@ impl ReadAhead {
         self.bytes > 0
     }
 
-    /// Resets the read-ahead at the start of the next table.
+    /// Informs the read-ahead that the scan enters the next SSTable of the run.
     pub(super) fn enter_table(&mut self) {
         self.left = None;
     }
 
-    /// Returns the number of blocks to read now, at least one. `left` returns the number of blocks of the table that
-    /// can have keys of the range. The function calls `left` at most once per table.
+    /// Returns the number of blocks to read now, at least one. `left` returns the number of unread blocks of the
+    /// current SSTable that can contain keys of the range. The function calls `left` at most once per SSTable.
     pub(super) fn wanted(&mut self, left: impl FnOnce() -> u32) -> u32 {
         if self.next <= 1 {
             return 1;
@@ -64,9 +66,11 @@ impl ReadAhead {
         self.next.min(*self.left.get_or_insert_with(left)).max(1)
     }
 
-    /// Reads at most `most` blocks, which must be at least 1. The first block has the number `first`, and the next
-    /// blocks follow in `direction`. After the first block, the function reads further blocks only within the byte
-    /// limit. Returns the blocks in the order of `direction`.
+    /// Reads up to `most` data blocks of an SSTable at once, beginning with block `first` and continuing in
+    /// `direction`. Returns the blocks in this order.
+    ///
+    /// The function always reads the first block. It reads further blocks only within the byte limit. `most` must be at
+    /// least 1.
     pub(super) fn read(
         &self,
         table: &Table,
@@ -100,7 +104,7 @@ impl ReadAhead {
         Ok(blocks)
     }
 
-    /// Records that the scan has read this number of blocks.
+    /// Records that the scan has read `blocks` blocks, and computes the size of the next read.
     pub(super) fn took(&mut self, blocks: u32) {
         self.left = self.left.map(|left| left.saturating_sub(blocks));
         if self.is_expected {

@@ -41,7 +41,7 @@ use crate::hash::KeyHasher;
 use crate::range_tombstones::RangeTombstones;
 use crate::stats::Counters;
 
-/// The maximum number of bytes of a block that a get prefetches before it searches the block.
+/// The maximum number of bytes of a data block that a get prefetches before it searches the block.
 const SEARCHED_BYTES: usize = 4 << 10;
 
 /// An open SSTable.
@@ -50,20 +50,20 @@ pub(crate) struct Table {
     bounds: Bounds,
     filter: Box<dyn Filter>,
     fence: Box<dyn Fence>,
-    /// The hash function with which the table was written. `None` if the tree has the same hash function.
+    /// The hash function with which the SSTable was written. `None` if the tree still has this hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// The blob files to which pointers in the table refer. `None` if the table contains all values themselves, so that
-    /// stored values have no tag byte (see `blob`).
+    /// The blob files that contain values of the SSTable. `None` if the SSTable contains all its values, so that stored
+    /// values have no tag byte (see `blob`).
     references: Option<References>,
-    /// Whether the table is obsolete, because no version of the tree contains it any more. If set, dropping the last
-    /// reference to the table removes its files.
+    /// Whether the SSTable is obsolete, because no version of the tree contains it any more. If set, dropping the last
+    /// reference to the SSTable removes its files.
     obsolete: AtomicBool,
-    /// The size of the filter's own file, in bytes. 0 if the filter is in the file of the table.
+    /// The size of the filter file of the SSTable, in bytes. 0 if the file of the SSTable contains the filter.
     filter_file_bytes: u64,
 }
 
 impl Table {
-    /// Opens the SSTable with number `id`. Reads and verifies all parts except the data blocks.
+    /// Opens the SSTable with the file number `id`. Reads and verifies all parts except the data blocks.
     pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
         let (path, seal) = (context.table_path(id), context.seals.of(id));
         let file = context.storage.open(&path, Purpose::Table)?;
@@ -90,7 +90,7 @@ impl Table {
         };
         let properties = section(footer.properties, "properties block")?;
         let mut properties = Properties::decode(&properties)
-            .ok_or_else(|| damaged(footer.properties.offset, "the properties are corrupt".to_owned()))?;
+            .ok_or_else(|| damaged(footer.properties.offset, "the properties block is corrupt".to_owned()))?;
         let decompressor = Decompressor::open(&std::mem::take(&mut properties.dictionaries))
             .map_err(|error| damaged(footer.properties.offset, error.to_string()))?;
         let directory = section(footer.directory, "block directory")?;
@@ -163,77 +163,74 @@ impl Table {
         })
     }
 
-    /// Returns the file number of the table.
+    /// Returns the file number of the SSTable.
     pub(crate) fn id(&self) -> u64 {
         self.file.id
     }
 
-    /// Returns the paths of all files of the table.
+    /// Returns the paths of all files of the SSTable.
     pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
         files_of(&self.file.path, self.file.properties.is_filter_apart)
     }
 
-    /// Returns the properties of the table.
     pub(crate) fn properties(&self) -> &Properties {
         &self.file.properties
     }
 
-    /// Returns the smallest key of the entries and the range tombstones.
+    /// Returns the smallest key of the SSTable, over its entries and its range tombstones.
     pub(crate) fn smallest(&self) -> &Arc<[u8]> {
         &self.bounds.smallest
     }
 
-    /// Returns the largest key of the entries and the range tombstones. If a range tombstone has the largest key, the
-    /// result can be above every key that the tombstone deletes.
+    /// Returns the largest key of the SSTable, over its entries and its range tombstones. A range tombstone may count
+    /// with its exclusive upper bound, which is above every key that it deletes.
     pub(crate) fn largest(&self) -> &Arc<[u8]> {
         &self.bounds.largest
     }
 
-    /// Returns the range tombstones. Returns `None` if the table has no range tombstones.
+    /// Returns the range tombstones of the SSTable. Returns `None` if it has no range tombstones.
     pub(crate) fn range_tombstones(&self) -> Option<&RangeTombstones> {
         self.bounds.range_tombstones.as_ref()
     }
 
-    /// Returns whether a range tombstone of this table deletes the key in older runs.
+    /// Returns whether a range tombstone of this SSTable deletes the key in older sorted runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Returns whether the table has range tombstones, and the key is outside the key range of its entries.
+    /// Returns whether the SSTable has range tombstones, and the key is outside of the key range of its entries.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
     }
 
-    /// Reads the marks of single deletes from the file (see [`single_deletes`](crate::single_deletes)). Returns the
-    /// marks and the number of bytes read, which is 0 if no entry is marked.
+    /// Reads the marks of single deletes from the SSTable (see [`single_deletes`](crate::single_deletes)). Returns the
+    /// marks and the number of bytes read, which is 0 without marks.
     pub(crate) fn single_marks(&self) -> Result<(SingleMarks, u64)> {
         SingleMarks::read(&self.file)
     }
 
-    /// Returns the size of the table for the compaction policy, in bytes. The size counts keys and values, 8 bytes per
+    /// Returns the size of the SSTable for the compaction policy, in bytes: the sizes of keys and values, 8 bytes per
     /// entry, and the keys of range tombstones.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }
 
-    /// Returns the size of the file of the table, in bytes, plus the size of its filter file, if it has one.
+    /// Returns the size of the files of the SSTable in bytes, with its filter file if it has one.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.file.file.len() + self.filter_file_bytes
     }
 
-    /// Returns the number of data blocks.
     pub(crate) fn block_count(&self) -> u32 {
         self.file.directory.len()
     }
 
-    /// Returns the stored size of all data blocks, in bytes.
+    /// Returns the size of all data blocks in the file, in bytes.
     pub(crate) fn block_bytes(&self) -> u64 {
         self.file.directory.data_bytes()
     }
 
-    /// Returns the filter.
     pub(crate) fn filter(&self) -> &dyn Filter {
         &*self.filter
     }
@@ -246,18 +243,19 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints + memory_index
     }
 
-    /// Marks the table as obsolete. Dropping the last reference to the table then removes its files.
+    /// Marks the SSTable as obsolete. Dropping the last reference to the SSTable then removes its files.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 
-    /// Returns whether the key is between the smallest and the largest key of the entries.
+    /// Returns whether the key is between the smallest and the largest key of the entries of the SSTable.
     #[inline]
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         *self.file.properties.smallest <= *key && *key <= *self.file.properties.largest
     }
 
-    /// Returns the key with its hash, computed by the hash function with which the table was written.
+    /// Returns the key with the hash that the filter and the hash indexes of this SSTable need. The hash function of
+    /// the tree may have changed since the SSTable was written.
     #[inline]
     fn hashed<'a>(&self, key: HashedKey<'a>) -> HashedKey<'a> {
         match &self.own_hash {
@@ -266,7 +264,7 @@ impl Table {
         }
     }
 
-    /// Probes the filter, and counts the probe. Returns `false` only if the table does not contain the key.
+    /// Probes the filter, and counts the probe. Returns `false` only if the SSTable does not contain the key.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -277,8 +275,8 @@ impl Table {
         passes
     }
 
-    /// Probes the filter of the table for each key, and counts the probes. Returns one value per key, in the order of
-    /// `keys`: `false` if the table does not contain the key, or `true` if it may contain the key.
+    /// Probes the filter of the SSTable for each key, and counts the probes. Returns one value per key, in the order of
+    /// `keys`: `false` if the SSTable does not contain the key, or `true` if it may contain the key.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
         let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
         let mut passes = vec![false; keys.len()];
@@ -288,8 +286,8 @@ impl Table {
         passes
     }
 
-    /// Probes the range filter for a key between the bounds, and counts the probe. Returns `false` only if the table
-    /// has no such key. Returns `None` without a probe if the filter is not a range filter.
+    /// Probes the range filter of the SSTable for a key between the bounds, and counts the probe. Returns `false` only
+    /// if the SSTable has no such key. Returns `None` without a probe if the filter is not a range filter.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -305,7 +303,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that passes the filter of the table. If the key has a value, appends the value to `value`.
+    /// Looks up a key that passes the filter of the SSTable. If the key has a value, appends the value to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -331,8 +329,8 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Looks up a key in block number `index`, the only block that can contain the key. Uses the memory index to read
-    /// only a part of the block, or no block.
+    /// Looks up a key in data block number `index`, the only block that can contain the key. Uses the memory index to
+    /// read only a part of the block, or no block.
     #[inline(never)]
     fn find_with(
         &self,
@@ -356,15 +354,15 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`].
+    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`] for the lookup.
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);
         Lookup::Absent
     }
 
-    /// Looks up keys that pass the filter of the table. For each key, calls `answer` with the index of the key in
-    /// `keys`, the result, and the value, which is empty if the table has no value of the key.
+    /// Looks up keys that pass the filter of the SSTable. For each key, calls `answer` with the index of the key in
+    /// `keys`, the result, and the value, which is empty if the SSTable has no value of the key.
     ///
     /// The function requests as many blocks at once as the queue depth of the storage allows.
     pub(crate) fn find_many(
@@ -388,7 +386,7 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up keys like [`find_many`](Self::find_many), and requests the blocks of all keys at once.
+    /// Looks up keys like [`find_many`](Self::find_many), but requests the blocks of all keys at once.
     fn find_together(
         &self,
         keys: &[HashedKey<'_>],
@@ -410,7 +408,8 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up a key in block number `index` with the content `bytes`. Only `part` can contain the key, if given.
+    /// Looks up a key in data block number `index`, whose content is `bytes`. If `part` is given, only this part can
+    /// contain the key.
     fn find_in(
         &self,
         index: u32,
@@ -442,14 +441,14 @@ impl Table {
         }
     }
 
-    /// Returns the blob files to which pointers in the table refer. Returns `None` if the table contains all values
-    /// themselves, so that stored values have no tag byte (see `blob`).
+    /// Returns the blob files that contain values of the SSTable. Returns `None` if the SSTable contains all its
+    /// values, so that stored values have no tag byte (see `blob`).
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.references.as_ref()
     }
 
-    /// Appends the value of `key` to `value`. `stored` is its stored form in data block number `index`.
+    /// Appends the value of `key` to `value`. Data block number `index` contains `stored`: the value or its pointer.
     ///
     /// # Errors
     /// If the stored bytes are corrupt, or if the blob file of the value cannot be read or is corrupt.
@@ -471,15 +470,15 @@ impl Table {
         }
     }
 
-    /// Returns the error for a value in a data block that is neither an inline value nor a pointer of this table.
+    /// Returns the error for a stored value that is neither a value nor a valid pointer to a blob file.
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
         self.damage_in_block(
             index,
-            "a stored value is neither a value nor a pointer to a blob file that the SSTable lists",
+            "a value in the data block is corrupt, or points to a blob file that the SSTable does not list",
         )
     }
 
-    /// Returns the number of the block in which a scan from `key` starts.
+    /// Returns the number of the data block in which a scan from `key` starts.
     pub(crate) fn seek(&self, key: &[u8], counters: &Counters) -> Result<u32> {
         let view = View { file: &self.file, counters, is_get: false };
         let index = self.fence.seek(key, &view).map_err(|error| self.file.fence_error(error))?;
@@ -487,7 +486,7 @@ impl Table {
     }
 
     /// Returns the offset of the data block that can contain `key`, as the approximate offset of the key in the file.
-    /// Returns the end of the data blocks if all keys of the table are below `key`.
+    /// Returns the end of the data blocks if all keys of the SSTable are below `key`.
     pub(crate) fn approximate_offset(&self, key: &[u8], counters: &Counters) -> Result<u64> {
         if *key > **self.largest() {
             return Ok(self.file.directory.range().end);
@@ -501,7 +500,7 @@ impl Table {
         self.file.block(index, counters)
     }
 
-    /// Returns whether data blocks are read in place, in a memory-mapped file.
+    /// Returns whether data blocks are read in place, in a memory-mapped file, and not copied.
     #[inline]
     pub(crate) fn is_in_place(&self) -> bool {
         self.file.is_in_place
@@ -517,18 +516,18 @@ impl Table {
         self.file.directory.place(index).map(|place| place.len)
     }
 
-    /// Returns the expected size of `entries` entries in data blocks, in bytes.
+    /// Returns the expected number of bytes that `entries` entries take in data blocks.
     pub(super) fn expected_bytes(&self, entries: u64) -> usize {
         let bytes = entries.saturating_mul(self.block_bytes()) / self.file.properties.entries.max(1);
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the data blocks with the numbers `indexes`. Blocks outside of the cache are read in one storage request.
+    /// Returns the data blocks with the numbers `indexes`. One storage request reads all blocks outside of the cache.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
     }
 
-    /// Prefetches the first `bytes` bytes of a data block and its footer, if blocks are read in place.
+    /// Prefetches the first `bytes` bytes of a data block, and its footer, if blocks are read in place.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
         if self.file.is_in_place {
@@ -537,9 +536,10 @@ impl Table {
         }
     }
 
-    /// Returns the part of a data block that can contain a key. Returns `None` if the block has no restart hints. The
-    /// function also prefetches the footer of the block, because the search needs the footer. The cache misses of
-    /// footer and hints then overlap.
+    /// Returns the part of a data block that can contain a key, from the restart hints. Returns `None` if the block has
+    /// no hints.
+    ///
+    /// The function also prefetches the footer of the block, so that the cache misses of footer and hints overlap.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let restart_hints = self.file.restart_hints.as_ref()?;
@@ -547,7 +547,7 @@ impl Table {
         restart_hints.part(index, key)
     }
 
-    /// Prefetches the footer and the trailer of a data block that is read in place.
+    /// Prefetches the footer and the trailer of a data block in a memory-mapped file.
     #[inline]
     fn prefetch_tail(&self, index: u32) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
@@ -565,13 +565,13 @@ impl Table {
         }
     }
 
-    /// Prefetches the part of `entries` that a search or a scan reads first.
+    /// Prefetches those bytes of `entries`, a part of a data block, that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, entries: &[u8]) {
         self.file.ahead.prefetch(entries);
     }
 
-    /// Informs the storage that data blocks will be read sequentially, if blocks are read in place.
+    /// Announces to the storage that data blocks will be read sequentially, if blocks are read in place.
     pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
         let place = |index| self.file.directory.place(index);
         let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
@@ -582,13 +582,13 @@ impl Table {
         }
     }
 
-    /// Reads the first data blocks of `range` at once, without the cache. The function reads as many blocks as fit in
-    /// `bytes`, and at least one block. Returns the blocks and the number of bytes read.
+    /// Reads the first data blocks of `range` at once, without the block cache: as many blocks as fit in `bytes`, and
+    /// at least one. Returns the blocks and the number of bytes read.
     pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
         self.file.stream_blocks(range, bytes)
     }
 
-    /// Reads the first key of a data block without the cache. Returns the key and the number of bytes read.
+    /// Reads the first key of a data block without the block cache. Returns the key and the number of bytes read.
     pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
         let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
         let key = |block: &Bytes| Some(block.slice(layout_of(block)?.first_key(block)?));
@@ -601,7 +601,7 @@ impl Table {
         self.file.context.hash.component.hash(key)
     }
 
-    /// Checks that the padding between the parts of the file consists of zeros.
+    /// Checks that the padding between the parts of the SSTable consists of zeros.
     pub(super) fn check_padding(&self) -> Result<()> {
         let sections = self.file.footer.sections().into_iter();
         let mut parts: Vec<Range<u64>> =
@@ -610,11 +610,11 @@ impl Table {
         parts.sort_by_key(|part| (part.start, part.end));
         let mut end = 0;
         for part in parts {
-            let overlap = || self.file.damaged(part.start, "two parts of the file overlap");
+            let overlap = || self.file.damaged(part.start, "two parts of the SSTable overlap");
             let padding = part.start.checked_sub(end).ok_or_else(overlap)?;
             let padding = self.file.file.read(end, padding as usize)?;
             if padding.iter().any(|byte| *byte != 0) {
-                return Err(self.file.damaged(end, "the padding before a part of the file is not zero"));
+                return Err(self.file.damaged(end, "the padding before a part of the SSTable is not zero"));
             }
             end = part.end;
         }
@@ -623,17 +623,17 @@ impl Table {
 
     /// Returns the error for corrupt content of data block number `index`.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
-        self.damage_in_block(index, "the content of the block is corrupt")
+        self.damage_in_block(index, "the content of the data block is corrupt")
     }
 
-    /// Returns the error for corruption in a block. The error contains the offset of the block.
+    /// Returns the error for corruption in a data block, with the offset of the block. `what` describes the corruption.
     pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
         let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
         Error::damaged(&self.file.path, offset, what)
     }
 }
 
-/// The key range of a table, and its range tombstones.
+/// The range tombstones of an SSTable, and its key range over entries and range tombstones.
 struct Bounds {
     smallest: Arc<[u8]>,
     largest: Arc<[u8]>,
@@ -668,15 +668,15 @@ impl Drop for Table {
     }
 }
 
-/// Returns the codec code in the trailer of the first block. Returns `None` without a block or a complete trailer.
+/// Returns the code of the codec that compressed the first data block. Returns `None` if there is no complete block.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };
     Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
-/// Decodes the block directory, the checksums of the fence chunks, and the references to blob files, which are `None`
-/// if stored values have no tag byte. Returns `None` if the bytes are corrupt.
+/// Decodes the block directory of an SSTable, the checksums of its fence chunks, and the references to blob files. The
+/// references are `None` if stored values have no tag byte. Returns `None` if the bytes are corrupt.
 fn decode_directory(
     bytes: &[u8],
     footer: &Footer,

@@ -9,8 +9,8 @@ use crate::codec::Reader;
 
 const SUM_BYTES: usize = size_of::<u32>();
 
-/// Recomputes the checksums of the SSTable whose checksums cover `seal`, as far as the positions of the checksums can
-/// be determined. All other bytes of the file stay unchanged.
+/// Recomputes the checksums of an SSTable, as far as their positions can be determined. All other bytes of the file
+/// stay unchanged. `seal` is the seal of the file, which every checksum covers.
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(end_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let footer_bytes = Footer::len(&bytes[end_at..]);
@@ -23,7 +23,7 @@ pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     Footer::reseal(bytes, footer_at, seal);
 }
 
-/// Returns a part of the file. Returns `None` if the part extends beyond the file.
+/// Returns `len` bytes of an SSTable from `offset` on. Returns `None` if the file ends before these bytes.
 fn part(bytes: &[u8], offset: u64, len: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(offset).ok()?..)?.get(..usize::try_from(len).ok()?)
 }

@@ -1,10 +1,10 @@
-//! Restart hints: an in-memory index of a few restart points of each block, with their offsets and key prefixes.
+//! Restart hints: an in-memory index of a few restart points of each data block, with their offsets and key prefixes.
 //!
 //! Without hints, a search prefetches the whole block and searches all restart points. A 4 KiB block has 64 cache
 //! lines. With hints, a search prefetches only the part of the block that can contain the key. The hints of a block are
 //! computed when its checksum is verified, because the verification reads the whole block anyway.
 //!
-//! The stored prefixes begin after the common prefix of all keys in the table. If the keys of a block have a longer
+//! The stored prefixes begin after the common prefix of all keys in the SSTable. If the keys of a block have a longer
 //! common prefix, their stored prefixes are equal, and the hints return most of the block.
 
 use std::sync::OnceLock;
@@ -14,22 +14,24 @@ use super::formats::layout_of;
 use super::layout::Part;
 use crate::design::BlockIndex;
 
-/// The maximum number of parts into which the hints divide a block. Each part begins at a restart point.
+/// The maximum number of parts into which restart hints divide a data block. Each part begins at a restart point.
 const MOST_PARTS: usize = 6;
 
-/// The length of a key prefix, in bytes.
+/// The length in bytes of a key prefix in restart hints.
 const HEAD_BYTES: usize = size_of::<u64>();
 
-/// The restart hints of the blocks of a table.
+/// The restart hints of the data blocks of an SSTable: an in-memory index of a few restart points of each block. With
+/// hints, a search prefetches only the part of a block that can contain its key.
 pub(super) struct RestartHints {
-    /// The common prefix of all keys of the table.
+    /// The common prefix of all keys of the SSTable. The hints contain key prefixes without this common prefix.
     prefix: Box<[u8]>,
     blocks: u32,
-    /// The hints of each block. The rows are allocated when the first block gets hints.
+    /// The hints of each data block. The list is allocated when the first block gets hints.
     rows: OnceLock<Box<[Row]>>,
 }
 
-/// The hints of one block, in half a cache line. A row consists of little-endian numbers of two bytes, four per word.
+/// The restart hints of one data block, in half a cache line. The hints divide the block into parts that begin at
+/// restart points. A row consists of little-endian numbers of two bytes, four per word.
 ///
 /// ```text
 /// u8 parts, u8 shift
@@ -44,34 +46,35 @@ pub(super) struct RestartHints {
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
 
-/// The number of words of a row.
+/// The number of 8-byte words of a [`Row`].
 const WORDS: usize = 4;
 
-/// The index of the number in a row that contains the count of parts and the shift of prefixes.
+/// The index in a [`Row`] of the two-byte number with the count of parts and the shift of prefixes.
 const PARTS: usize = 0;
 
-/// The index of the number in a row that contains the count of restart points.
+/// The index in a [`Row`] of the two-byte number with the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The index of the first part offset in a row, minus 1. The first part begins at the first entry, so it needs no
-/// offset.
+/// The offset of part `n` of the block is the two-byte number `STARTS + n` of a [`Row`]. Part 0 begins at the first
+/// entry, so a row omits its offset.
 const STARTS: usize = 1;
 
-/// The index of the first prefix difference in a row, minus 1.
+/// The prefix difference of part `n` of the block is the two-byte number `HEADS + n` of a [`Row`].
 const HEADS: usize = 6;
 
-/// The index of the word that contains the prefix of the second part.
+/// The index in a [`Row`] of the word with the key prefix of the second part.
 const BASE: usize = 3;
 
 impl RestartHints {
-    /// Creates empty hints for a table with `blocks` blocks. `smallest` and `largest` are the bounds of its keys.
+    /// Creates empty restart hints for an SSTable with `blocks` data blocks. `smallest` and `largest` are its smallest
+    /// and its largest key.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
         let prefix = smallest[..types::common_prefix(smallest, largest)].into();
         Self { prefix, blocks, rows: OnceLock::new() }
     }
 
-    /// Computes and stores the hints of the block `block`, which has the number `index`. Does nothing if hints would
-    /// not help searches in this block, or if the block is corrupt.
+    /// Computes and stores the restart hints of the data block number `index`, whose content is `block`. Does nothing
+    /// if hints would not help searches in this block, or if the block is corrupt.
     pub(super) fn learn(&self, index: u32, block: &[u8]) {
         if let Some(words) = self.words(block) {
             let rows = self.rows.get_or_init(|| (0..self.blocks).map(|_| Row::default()).collect());
@@ -79,8 +82,10 @@ impl RestartHints {
         }
     }
 
-    /// Computes the row of a block. Returns `None` if hints would not help, because the block has fewer than two
-    /// restart points, a block index, or stored key bounds. Also returns `None` if the block is corrupt.
+    /// Computes the restart hints of a data block, as the words of a [`Row`].
+    ///
+    /// Returns `None` if the block is corrupt, or if hints would not help: the block has fewer than two restart points,
+    /// an index, or its smallest and largest key.
     fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
         let layout = layout_of(block)?;
         let restarts = u16::try_from(layout.restart_count).ok()?;
@@ -110,8 +115,8 @@ impl RestartHints {
         Some(words)
     }
 
-    /// Returns the first bytes of a key after the common prefix of the table. If the key lacks the common prefix,
-    /// returns 0 for a key below all keys of the table, or `u64::MAX` for a key above all keys.
+    /// Returns the first 8 bytes of a key after the common prefix of the SSTable. If the key lacks the common prefix,
+    /// returns 0 for a key below all keys of the SSTable, or `u64::MAX` for a key above all keys.
     #[inline]
     fn head(&self, key: &[u8]) -> u64 {
         match key.strip_prefix(&*self.prefix) {
@@ -121,7 +126,8 @@ impl RestartHints {
         }
     }
 
-    /// Returns the part of the block number `index` that can contain `key`. Returns `None` if the block has no hints.
+    /// Returns the part of the data block number `index` that can contain `key`. Returns `None` if the block has no
+    /// hints.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let words = self.rows.get()?.get(index as usize)?.load();
@@ -148,7 +154,7 @@ impl RestartHints {
         })
     }
 
-    /// Returns the memory of the hints, in bytes.
+    /// Returns the memory that the restart hints take, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.rows.get().map_or(0, |rows| size_of_val(&**rows)) + self.prefix.len()
     }
@@ -171,14 +177,15 @@ impl Row {
     }
 }
 
-/// Returns the number of the first restart point in a part.
+/// Returns the number of the first restart point of the part number `part`. The hints divide `restarts` restart points
+/// evenly into `parts` parts.
 #[inline]
 fn first_restart(part: usize, parts: usize, restarts: usize) -> usize {
     // A 32-bit division takes half as long as a 64-bit division.
     (part as u32 * restarts as u32 / parts as u32) as usize
 }
 
-/// Returns the first bytes of a key as a number, padded with zeros.
+/// Returns the first 8 bytes of a key as a big-endian number, padded with zeros.
 #[inline]
 fn head(key: &[u8]) -> u64 {
     match key.first_chunk::<HEAD_BYTES>() {

@@ -17,82 +17,86 @@ use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
 
-/// The method by which a cursor reads its blocks.
+/// The method by which the cursor of a sorted run reads data blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockReads {
-    /// Reads blocks through the block cache, for scans.
+    /// Reads data blocks through the block cache, as scans do.
     Cached,
-    /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
+    /// Reads many data blocks at once without the block cache, as compactions do. The cursor can then only read
     /// forward.
     Streaming,
-    /// Reads one block at a time without the cache, for seeks to keys that are far apart.
+    /// Reads one data block at a time without the block cache, for seeks to keys that are far apart.
     Single,
 }
 
-/// The position of an entry in a sorted run.
+/// The position of an entry in a sorted run. A cursor can return to this position without comparing keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryPosition {
-    /// The index of the table in the run.
+    /// The index of the SSTable in the run.
     pub(crate) table: usize,
-    /// The number of the block in the table.
+    /// The number of the data block in the SSTable.
     pub(crate) block: u32,
-    /// The number of entries before the entry in its block.
+    /// The number of entries before this entry in the data block.
     pub(crate) number: u32,
-    /// The number of entries in the block.
+    /// The number of all entries in the data block.
     pub(crate) block_entries: u32,
 }
 
-/// A cursor whose first block is prefetched but not searched yet. A scan first creates an `Approach` for each of its
-/// runs, so the cache misses of the runs overlap.
+/// The cursor of a scan whose first block is prefetched, but not searched yet.
+///
+/// A scan first creates an `Approach` for each of its sorted runs, so that the cache misses of the runs overlap. Then
+/// [`land`](Self::land) searches the blocks.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
-    /// The current block. `None` if the block is read in place.
+    /// The first data block of the scan. `None` if the block is read in place.
     block: Option<BlockBytes<'t>>,
-    /// The part of the block that can contain the key of the bound, if the restart hints of the block are known.
+    /// The part of the first block that can contain the start of the scan, if the restart hints of the block are known.
     part: Option<Part>,
 }
 
-/// The maximum number of bytes that are prefetched from a block before the block is read.
+/// The maximum number of bytes that a scan prefetches from a data block before it reads the block.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
-/// The number of consecutive blocks after which a scan is long. A long scan announces later blocks to the storage.
-const BLOCKS_WALKED: u32 = 4;
+/// The number of consecutive data blocks after which a scan counts as long. A long scan announces later blocks to the
+/// storage.
+const LONG_SCAN_BLOCKS: u32 = 4;
 
-/// The number of blocks that a long scan announces at once. When the scan has read the announced blocks, the scan
-/// announces the next blocks.
+/// The number of data blocks that a long scan announces to the storage at once. After the scan has read these blocks,
+/// it announces the next blocks.
 const BLOCKS_AHEAD: u32 = 32;
 
-/// The number of bytes that a streaming cursor reads at once.
+/// The number of bytes that the cursor of a compaction reads at once.
 const STREAM_BYTES: usize = 512 << 10;
 
-/// An iterator over one sorted run.
+/// An iterator over the entries of one sorted run, which consists of SSTables in key order.
 pub(crate) struct RunCursor<'t> {
-    /// The tables of the run in key order, without overlap.
+    /// The SSTables of the run in key order. Their key ranges do not overlap.
     tables: &'t [Arc<Table>],
-    /// References to the tables of the scan, if `range.references` is "table". Otherwise empty.
+    /// References that keep the SSTables open during the scan, if `range.references` is "table". Otherwise empty.
     _references: Vec<Arc<Table>>,
-    /// The number of blocks that the cursor may read in the last table of the run.
+    /// The number of data blocks that the cursor may read in the last SSTable of the run.
     last_blocks: u32,
     direction: Direction,
     reads: BlockReads,
-    /// The index of the current table. Out of bounds or `None` at the end of the run.
+    /// The index of the current SSTable. Out of bounds or `None` at the end of the run.
     table: Option<usize>,
-    /// The number of the current block.
+    /// The number of the current data block in its SSTable.
     block: u32,
     cursor: BlockCursor<'t>,
-    /// The readers of the tables that the cursor has not entered yet, if `range.readers` is "eager".
+    /// The prepared readers of the SSTables that the cursor has not entered yet, if `range.readers` is "eager".
     readers: Option<Readers<'t>>,
-    /// The number of consecutive blocks that the scan has read.
+    /// The number of consecutive data blocks that the scan has read.
     walked: u32,
-    /// The number of blocks that the scan reads at once.
+    /// Decides how many data blocks the scan reads from storage at once.
     read_ahead: ReadAhead,
     /// The bound at which the scan ends. The cursor reads no block beyond this bound in advance. `None` if the scan has
     /// no such bound, or if it reads one block at a time.
     read_to: Option<Box<[u8]>>,
-    /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
+    /// The number of bytes after the current data block that the scan is expected to need. `None` if this number is
     /// unknown, or if the scan has already read more entries than its caller announced.
     expected_bytes: Option<usize>,
-    /// The blocks that are read but not entered yet, in the order of `direction` from `block` on.
+    /// The data blocks that are read but not entered yet. The first one is the block number `block`, and the others
+    /// follow in `direction`.
     ahead: VecDeque<Bytes>,
 }
 
@@ -121,9 +125,9 @@ impl Source for RunCursor<'_> {
 }
 
 impl<'t> RunCursor<'t> {
-    /// Begins to open the cursor of a scan over a run: prefetches the block that contains the first entry in
-    /// `direction` that the bound `from` allows. [`Approach::land`] then positions the cursor. The bound `to`, at which
-    /// the scan ends, limits the read-ahead.
+    /// Begins a scan over a sorted run: prefetches the data block that contains the first entry within the bound
+    /// `from`. Then [`Approach::land`] positions the cursor at this entry. The read-ahead of the scan ends at the bound
+    /// `to`.
     #[inline]
     pub(crate) fn approach(
         RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
@@ -174,8 +178,8 @@ impl<'t> RunCursor<'t> {
         Ok(Approach { cursor, block: None, part })
     }
 
-    /// Prefetches the bytes that a scan reads first, beginning with a part of a block. `expected` is the number of
-    /// entries that the caller of the scan has announced, if any.
+    /// Prefetches the bytes that a scan reads first. They begin with `part`, a part of the first data block. `expected`
+    /// is the number of entries that the caller of the scan has announced, if any.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
         let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);
@@ -195,8 +199,10 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Opens the cursor of a compaction at the first entry of the run whose key is at or above `low`. The cursor ends
-    /// after the block that can contain `high`, so the caller must stop at the first key at or above `high`. `None`
-    /// means no bound. Returns `None` if no entry is at or above `low` in these blocks.
+    /// after the data block that can contain `high`, so the caller must stop at the first key at or above `high`. A
+    /// bound that is `None` does not limit the cursor.
+    ///
+    /// Returns `None` if no entry is at or above `low` before this end.
     pub(crate) fn stream(
         tables: &'t [Arc<Table>],
         low: Option<&[u8]>,
@@ -235,10 +241,10 @@ impl<'t> RunCursor<'t> {
         Ok(standing.then_some(cursor))
     }
 
-    /// Opens a cursor at the entry with the position `position`, without comparing keys.
+    /// Opens a cursor of a sorted run at a given position, without comparing keys.
     ///
     /// # Errors
-    /// If the block cannot be read, is corrupt, or has no such entry.
+    /// If the data block cannot be read, is corrupt, or has no entry at this position.
     pub(crate) fn open_at(
         tables: &'t [Arc<Table>],
         position: EntryPosition,
@@ -267,11 +273,11 @@ impl<'t> RunCursor<'t> {
         Ok(cursor)
     }
 
-    /// Moves to the entry with the position `position` without reading a block. Returns `false` if the entry is not in
-    /// the current block.
+    /// Moves to a position in the current data block. Returns `false` without a move if the position is in another
+    /// block.
     ///
     /// # Errors
-    /// If the block is corrupt, or has no such entry.
+    /// If the block is corrupt, or has no entry at this position.
     pub(crate) fn move_within_block(&mut self, position: EntryPosition) -> Result<bool> {
         if self.table != Some(position.table) || self.block != position.block {
             return Ok(false);
@@ -281,7 +287,7 @@ impl<'t> RunCursor<'t> {
         Ok(true)
     }
 
-    /// Moves from the start of the current block to an entry.
+    /// Moves from the start of the current data block to the entry at `position`.
     fn pass_to(&mut self, position: EntryPosition) -> Result<()> {
         let steps = match self.direction {
             Direction::Forward => position.number + 1,
@@ -301,22 +307,23 @@ impl<'t> RunCursor<'t> {
         self.cursor.entry()
     }
 
-    /// Returns the position of the current entry: the number of its table, the number of its block, and the number of
-    /// the entry in the block. Returns `None` at the end of the run. The cursor must be [streaming](Self::stream).
+    /// Returns the position of the current entry: the file number of its SSTable, the number of its data block, and the
+    /// number of the entry in the block. Returns `None` at the end of the run. The cursor must be
+    /// [streaming](Self::stream).
     pub(crate) fn position(&self) -> Option<(u64, u32, u32)> {
         let table = self.tables.get(self.table?)?;
         Some((table.id(), self.block, self.cursor.number() as u32))
     }
 
-    /// Returns the blob files to which pointers in the current table refer. Returns `None` if stored values of the
-    /// table have no tag byte (see `blob`), or at the end of the run.
+    /// Returns the blob files that contain values of the current SSTable. Returns `None` at the end of the run, or if
+    /// stored values of the SSTable have no tag byte (see `blob`).
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.tables.get(self.table?)?.references()
     }
 
-    /// Returns the current entry with its value. If the stored bytes are not the value itself, the value is written
-    /// to `value`. Returns `None` for a tombstone.
+    /// Returns the current entry with its value. If stored values of the SSTable have tag bytes, the function writes
+    /// the value to `value`, and reads it from its blob file if necessary. Returns `None` for a tombstone.
     ///
     /// # Errors
     /// If the value is in a blob file that cannot be read or is corrupt.
@@ -336,13 +343,15 @@ impl<'t> RunCursor<'t> {
         Ok(Some((entry.key, value)))
     }
 
-    /// Returns the error for a current value that is neither an inline value nor a pointer.
+    /// Returns the error for a stored value at the current position that is neither a value nor a pointer to a blob
+    /// file.
     pub(crate) fn damaged_value(&self) -> Error {
         self.tables[self.table.unwrap_or_default()].damaged_value(self.block)
     }
 
-    /// Calls `pass` for the decoded entries after the current entry, in forward direction, while `pass` returns
-    /// `true`. Moves to the last entry for which `pass` returned `true`.
+    /// Moves past decoded entries: calls `pass` with each entry after the current entry, as long as `pass` returns
+    /// `true`. Ends at the last entry for which `pass` returned `true`, or at the last decoded entry. Only for forward
+    /// iteration.
     #[inline]
     pub(crate) fn pass(&mut self, pass: impl FnMut(Entry<'_>) -> bool) {
         self.cursor.pass(pass);
@@ -354,7 +363,7 @@ impl<'t> RunCursor<'t> {
         self.cursor.is_tombstone()
     }
 
-    /// Moves to the next block with entries in the direction of the cursor, and to its first entry in this direction.
+    /// Moves to the first entry of the next data block in the direction of the cursor. Skips blocks without entries.
     /// Returns `false` at the end of the run.
     #[inline(never)]
     fn advance_block(&mut self, counters: &AllCounters) -> Result<bool> {
@@ -388,8 +397,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Prefetches the next block while the scan reads the current block. A long scan also announces the blocks after
-    /// the next block to the storage.
+    /// Prefetches the next data block while the scan reads the current block. A long scan also announces later blocks
+    /// to the storage. `at` is the index of the current SSTable.
     fn expect_blocks(&mut self, at: usize) {
         if self.reads != BlockReads::Cached {
             return;
@@ -405,12 +414,12 @@ impl<'t> RunCursor<'t> {
             self.tables[at].prefetch_block(next, bytes.min(PREFETCHED_BYTES));
         }
         self.walked += 1;
-        if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
+        if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == LONG_SCAN_BLOCKS {
             self.tables[at].expect_blocks(self.block..end.min(self.block.saturating_add(BLOCKS_AHEAD)));
         }
     }
 
-    /// Returns the number of blocks of a table that the cursor may read.
+    /// Returns the number of data blocks that the cursor may read in the SSTable number `at` of the run.
     fn blocks_of(&self, at: usize) -> u32 {
         if at + 1 == self.tables.len() { self.last_blocks } else { self.tables[at].block_count() }
     }
@@ -422,13 +431,13 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Returns the number of the first block of a table in the direction of the cursor.
+    /// Returns the number of the data block at which the cursor enters the SSTable number `at` of the run.
     fn first_block(&self, at: usize) -> u32 {
         first_block(&self.tables[at], self.direction)
     }
 
-    /// Enters the first block of the current table, at the position before the first entry. Returns `false` if the run
-    /// has no more tables.
+    /// Enters the current SSTable at its first data block, before the first entry. Returns `false` if the run has no
+    /// more SSTables.
     fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = match self.readers.as_mut().and_then(|readers| readers.take(at)) {
@@ -454,8 +463,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. A
-    /// block that is read in place was prefetched earlier.
+    /// Returns the current data block of a scan, through the block cache. Also prefetches the start of the block,
+    /// unless the block is read in place and therefore was prefetched earlier.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {
@@ -471,7 +480,7 @@ impl<'t> RunCursor<'t> {
         Ok(block)
     }
 
-    /// Reads the current block, and in the same request as many following blocks as the read-ahead allows.
+    /// Reads the current data block of a scan, together with as many following blocks as the read-ahead allows.
     ///
     /// The function ignores read errors. After an error, the scan reads block by block and returns the error when it
     /// reaches the unreadable block.
@@ -494,8 +503,8 @@ impl<'t> RunCursor<'t> {
         self.read_ahead.took((self.ahead.len() as u32).max(1));
     }
 
-    /// Returns the current block without using the cache. If the block was not read ahead, reads the current and the
-    /// following blocks: as many as fit in `bytes`, and at least one block.
+    /// Returns the current data block without the block cache. If the block was not read ahead, one call reads the
+    /// current and the following blocks: as many as fit in `bytes`, and at least one block.
     fn streamed_block(&mut self, at: usize, bytes: usize, counters: &AllCounters) -> Result<Bytes> {
         if self.ahead.is_empty() {
             let blocks = self.block..self.blocks_of(at);
@@ -503,11 +512,13 @@ impl<'t> RunCursor<'t> {
             counters.local().compaction_bytes_read.add(bytes);
             self.ahead.extend(blocks);
         }
-        Ok(self.ahead.pop_front().expect("at least the requested block was read"))
+        Ok(self.ahead.pop_front().expect("a read of data blocks must return at least the first block"))
     }
 
-    /// Moves a streaming cursor to the first entry whose key is at or above `key`. Returns `false` if there is no such
-    /// entry. The cursor reads the block from its start, so that the [position](Self::position) of each entry is known.
+    /// Moves the cursor of a compaction to the first entry whose key is at or above `key`. Returns `false` if there is
+    /// no such entry.
+    ///
+    /// The cursor reads the block from its start, so that the [position](Self::position) of each entry is known.
     fn seek(&mut self, key: &[u8], counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = self.tables[at].seek(key, counters.local())?;
@@ -520,7 +531,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Moves to the first entry in the reading direction that is not before `key`. The search begins in the current
-    /// block, or in `part` of this block if given. Returns `false` if there is no such entry.
+    /// data block, or in `part` of this block if given. Returns `false` if there is no such entry.
     fn seek_in_block(&mut self, key: &[u8], part: Option<&Part>, counters: &AllCounters) -> Result<bool> {
         match self.cursor.seek(key, part) {
             Some(true) => Ok(true),
@@ -535,8 +546,8 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// Searches the prefetched block, and returns the cursor at the first entry that the bound `from` allows. `from`
-    /// must be the bound that was passed to [`RunCursor::approach`]. Returns `None` if no entry of the run is within
+    /// Searches the prefetched data block, and returns the cursor at the first entry within the bound `from`, which
+    /// must be the bound that [`RunCursor::approach`] has received. Returns `None` if no entry of the run is within
     /// this bound.
     #[inline]
     pub(crate) fn land(

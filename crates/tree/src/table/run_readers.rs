@@ -11,38 +11,38 @@ use super::read_ahead::ReadAhead;
 use super::reader::Table;
 use crate::design::{RangeOptions, TableReaders, TableReferences};
 
-/// The tables of a run that a scan reads.
+/// The SSTables of a sorted run that a scan reads, with references and readers as the design requires.
 pub(crate) struct RunReaders<'t> {
-    /// The tables that can have keys of the range, in key order.
+    /// The SSTables that can contain keys of the scanned range, in key order.
     pub(super) tables: &'t [Arc<Table>],
-    /// The index of the first table to read.
+    /// The index of the first SSTable that the scan reads.
     pub(super) first: usize,
-    /// References to the tables, if `range.references` is "table". Otherwise, the list is empty, because the reference
-    /// of the scan to the view keeps all tables open.
+    /// References that keep the SSTables open, if `range.references` is "table". Otherwise empty, because the version
+    /// of the tree that the scan reads keeps them open.
     pub(super) references: Vec<Arc<Table>>,
-    /// The readers of the tables, if `range.readers` is "eager".
+    /// The prepared readers of the SSTables, if `range.readers` is "eager".
     pub(super) readers: Option<Readers<'t>>,
-    /// Determines how many blocks the scan reads at once.
+    /// Decides how many data blocks the scan reads from storage at once.
     pub(super) read_ahead: ReadAhead,
     /// The number of entries that the scan is expected to read from this run, if known.
     pub(super) expected: Option<u64>,
 }
 
-/// A reader for each SSTable of a run. A reader is removed from the list when the scan enters its table.
+/// A prepared reader for each SSTable of a sorted run. The scan removes a reader from the list when it enters the
+/// SSTable.
 pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
-/// The state of a scan at the start of a table. The scan has not read any block of the table yet.
+/// A prepared reader of one SSTable. The scan has not read any data block of the SSTable yet.
 pub(super) struct Reader<'t> {
-    /// The first block to read.
+    /// The number of the first data block to read.
     pub(super) first_block: u32,
-    /// The block cursor, which reads the first block.
+    /// The iterator for the entries of the first data block.
     pub(super) cursor: BlockCursor<'t>,
 }
 
 impl<'t> RunReaders<'t> {
-    /// Creates the state of a scan, in `direction`, over the SSTables `run[inside]`, which are those that overlap the
-    /// range. `inside` must not be empty. `expected` is the number of entries that the scan is expected to read from
-    /// this run, if known.
+    /// Prepares a scan in `direction` over the SSTables `run[inside]`, which overlap the scanned range. `inside` must
+    /// not be empty. `expected` is the number of entries that the scan is expected to read from this run, if known.
     #[inline]
     pub(crate) fn new(
         run: &'t [Arc<Table>],
@@ -77,13 +77,13 @@ impl<'t> Readers<'t> {
         Self(tables.iter().map(reader).collect())
     }
 
-    /// Removes and returns the reader of table number `at`. Returns `None` if the table has no reader.
+    /// Removes and returns the reader of the SSTable number `at`. Returns `None` if the SSTable has no reader.
     pub(super) fn take(&mut self, at: usize) -> Option<Reader<'t>> {
         self.0.get_mut(at)?.take()
     }
 }
 
-/// Returns the first block of a table that a scan in this `direction` reads.
+/// Returns the number of the data block at which a scan in this direction enters an SSTable.
 pub(super) fn first_block(table: &Table, direction: Direction) -> u32 {
     match direction {
         Direction::Forward => 0,

@@ -1,30 +1,30 @@
-//! The first blocks of an SSTable. The writer keeps these blocks as training data until the codec of the SSTable is
+//! The first data blocks of an SSTable, which its writer keeps as training data until the codec of the SSTable is
 //! trained.
 
-/// The first blocks before compression, concatenated.
+/// The first data blocks of an SSTable before compression, concatenated. A codec trains its dictionaries on them.
 #[derive(Debug)]
 pub(super) struct Samples {
     bytes: Vec<u8>,
-    /// The offset of the end of each block.
+    /// The offset at which each block ends in the buffer.
     ends: Vec<usize>,
     wanted: usize,
 }
 
 impl Samples {
-    /// Creates a buffer for at least `wanted` bytes of blocks. Returns `None` if `wanted` is 0, because the codec needs
-    /// no training.
+    /// Creates a buffer that is full after at least `wanted` bytes of data blocks. Returns `None` if `wanted` is 0,
+    /// because the codec needs no training.
     pub(super) fn new(wanted: usize) -> Option<Self> {
         (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
     }
 
-    /// Adds a block to the buffer. Returns whether the buffer contains at least the wanted number of bytes.
+    /// Adds a data block to the buffer. Returns whether the buffer contains enough bytes for the training.
     pub(super) fn add(&mut self, block: &[u8]) -> bool {
         self.bytes.extend_from_slice(block);
         self.ends.push(self.bytes.len());
         self.bytes.len() >= self.wanted
     }
 
-    /// Returns the blocks in the order of their addition.
+    /// Returns the data blocks in the order in which they were added.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])

@@ -17,23 +17,23 @@ use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 use crate::error::Result;
 
-/// The positions of the marked entries of a table.
+/// The positions of the entries of an SSTable that carry the mark of a single delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SingleMarks {
-    /// The marked entries in the order of the table. Neighboring marked entries of one block form one run.
+    /// The marked entries in key order. Neighboring marked entries of one data block form one run.
     runs: Vec<MarkRun>,
 }
 
-/// Marked entries that are neighbors in one block.
+/// Neighboring marked entries of one data block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MarkRun {
     block: u32,
-    /// The numbers of the entries in the block.
+    /// The numbers of the marked entries in the block.
     entries: Range<u32>,
 }
 
 impl SingleMarks {
-    /// Reads the marks of a table from its file. Returns the marks and the number of bytes read.
+    /// Reads the marks of single deletes of an SSTable from its file. Returns the marks and the number of bytes read.
     pub(super) fn read(file: &TableFile) -> Result<(Self, u64)> {
         let Some(place) = file.footer.single_marks else { return Ok((Self::default(), 0)) };
         let bytes = file.file.read(place.offset, place.len as usize)?;
@@ -43,8 +43,8 @@ impl SingleMarks {
         Ok((marks.ok_or_else(damaged)?, place.len))
     }
 
-    /// Marks the entry with the number `entry` in the block number `block`. The entry must come after all entries that
-    /// are already marked.
+    /// Marks the entry number `entry` of the data block number `block`. This entry must come after all entries that are
+    /// already marked.
     pub(super) fn push(&mut self, block: u32, entry: u32) {
         match self.runs.last_mut() {
             Some(last) if last.block == block && last.entries.end == entry => last.entries.end += 1,
@@ -52,12 +52,12 @@ impl SingleMarks {
         }
     }
 
-    /// Returns whether no entry is marked.
+    /// Returns whether no entry of the SSTable is marked.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Returns whether the entry number `entry` of the block `block` is marked.
+    /// Returns whether the entry number `entry` of the data block number `block` is marked.
     pub(crate) fn contain(&self, block: u32, entry: u32) -> bool {
         let begun = self.runs.partition_point(|run| (run.block, run.entries.start) <= (block, entry));
         begun.checked_sub(1).is_some_and(|at| {
@@ -66,12 +66,12 @@ impl SingleMarks {
         })
     }
 
-    /// Returns the number of marked entries.
+    /// Returns the number of marked entries in the SSTable.
     pub(super) fn count(&self) -> u64 {
         self.runs.iter().map(|run| run.entries.len() as u64).sum()
     }
 
-    /// Returns the marks in the encoding of SSTables.
+    /// Returns the marks as the bytes of a section of an SSTable.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_varint(&mut out, self.runs.len() as u64);
@@ -88,7 +88,8 @@ impl SingleMarks {
         out
     }
 
-    /// Decodes marks. Returns `None` if the bytes are corrupt, or if no entry is marked.
+    /// Decodes the marks of single deletes of an SSTable. Returns `None` if the bytes are corrupt, or if no entry is
+    /// marked.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let mut runs: Vec<MarkRun> = Vec::new();

@@ -17,39 +17,43 @@ use crate::checksum::{block_checksum, checksum};
 use crate::design::TableLayout;
 use crate::error::Result;
 
-/// The size of the buffer, in bytes, at which its content is appended to the file.
+/// The size of the write buffer, in bytes, at which its content is appended to the file of the SSTable.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// The file of an SSTable, written from start to end.
+/// The file of an SSTable under construction. The file is written from start to end.
 pub(super) struct Store {
     context: Arc<TableContext>,
-    /// The seal of the file, which every checksum of the file covers.
+    /// The seal of the file. Every checksum in the file also covers the seal.
     seal: u64,
-    /// The level of the table. The codec may depend on the level.
+    /// The level of the SSTable. The compression may use another codec in each level.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
-    /// The path of the complete table, if the file has another name while it is written.
+    /// The final path of the SSTable, if its file has a temporary name while it is written. `None` if the file has its
+    /// final name from the start.
     finished: Option<PathBuf>,
-    /// The bytes that are not appended to the file yet. While `leaves` is set, the bytes that are not appended to the
-    /// temporary file of blocks yet.
+    /// The write buffer: the bytes that are not appended to the file yet, or to the temporary file of blocks if
+    /// `leaves` is set.
     buffer: Vec<u8>,
-    /// The temporary file of the blocks, until the fence is written. `None` if the blocks come before the fence.
+    /// The temporary file of the data blocks, until the fence is written. `None` if the blocks come before the fence in
+    /// the SSTable.
     leaves: Option<Leaves>,
-    /// The offsets and lengths of the blocks written so far.
+    /// The offsets and lengths of the data blocks written so far.
     pub(super) directory: Directory,
-    /// The size of the largest block before compression, in bytes.
+    /// The size of the largest data block before compression, in bytes.
     pub(super) largest_block_bytes: u64,
-    /// The codec of this table, if the codec was trained on the first blocks of the table.
+    /// The compression that was trained on the first data blocks of this SSTable. `None` without training.
     learnt: Option<Arc<dyn Compression>>,
-    /// The first blocks of the table, until the codec has enough training data.
+    /// The first data blocks of the SSTable, which are kept until the compression has enough training data.
     samples: Option<Samples>,
-    /// The dictionaries of the trained codec.
+    /// The dictionaries that the compression has trained on the first data blocks.
     pub(super) dictionaries: Dictionaries,
 }
 
 impl Store {
-    /// Creates the file of table `id` for `level`. In a store without a manifest, the file name contains the range
-    /// `sequences`. The file then has a temporary name until the table is complete.
+    /// Creates the file of the SSTable with the file number `id` for `level`.
+    ///
+    /// In a store without a manifest, the file name contains `sequences`, the sequence numbers of the writes in the
+    /// SSTable. The file then has a temporary name until the SSTable is complete.
     pub(super) fn new(
         context: &Arc<TableContext>,
         id: u64,
@@ -77,7 +81,7 @@ impl Store {
         })
     }
 
-    /// Appends a block. Before the codec is trained, keeps the block as training data.
+    /// Compresses and appends a data block. Before the compression is trained, keeps the block as training data.
     pub(super) fn add_block(&mut self, block: &[u8]) -> Result<()> {
         match &mut self.samples {
             None => self.append_block(block),
@@ -88,8 +92,8 @@ impl Store {
         }
     }
 
-    /// Trains the codec on the blocks that were kept, and then appends these blocks. Does nothing if no blocks were
-    /// kept.
+    /// Trains the compression on the data blocks that were kept, and then appends these blocks. Does nothing if no
+    /// blocks were kept.
     pub(super) fn learn(&mut self) -> Result<()> {
         let Some(samples) = self.samples.take() else { return Ok(()) };
         let blocks: Vec<&[u8]> = samples.blocks().collect();
@@ -115,7 +119,7 @@ impl Store {
         self.flush_buffer(WRITE_BUFFER_BYTES)
     }
 
-    /// Returns the offset of every block, relative to the first block.
+    /// Returns the offset of every data block, relative to the first data block.
     pub(super) fn block_offsets(&self) -> Vec<u64> {
         if let Some(leaves) = &self.leaves {
             let lens = leaves.blocks().iter().map(|leaf| self.sealed_len(leaf.stored_len) as u64);
@@ -125,12 +129,12 @@ impl Store {
         places.map(|place| place.offset).collect()
     }
 
-    /// Returns whether the blocks are in a temporary file until the fence is written.
+    /// Returns whether the data blocks are in a temporary file until the fence is written.
     pub(super) fn waits_for_fence(&self) -> bool {
         self.leaves.is_some()
     }
 
-    /// Writes the fence at the start of the file, and then copies the blocks from the temporary file after the fence.
+    /// Writes the fence at the start of the file, and then copies the data blocks from their temporary file behind it.
     /// Returns the position of the fence.
     pub(super) fn join(&mut self, fence: &[u8]) -> Result<Section> {
         self.flush_buffer(0)?;
@@ -152,7 +156,7 @@ impl Store {
         Ok(section)
     }
 
-    /// Returns the length of a block with its padding and trailer, in bytes.
+    /// Returns the length of a data block in the file, in bytes: its compressed length, padding and trailer.
     fn sealed_len(&self, stored_len: usize) -> usize {
         match self.context.is_aligned() {
             true => (stored_len + TRAILER_BYTES).next_multiple_of(self.context.options.block.size.0 as usize),
@@ -160,8 +164,8 @@ impl Store {
         }
     }
 
-    /// Completes the block that begins at the offset `start` of the buffer. Appends padding if blocks are aligned, and
-    /// then the trailer. Adds the block to the directory.
+    /// Completes the data block that begins at the offset `start` of the write buffer. Appends padding if blocks are
+    /// aligned, and then the trailer. Adds the block to the directory.
     fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);
@@ -174,8 +178,8 @@ impl Store {
         self.directory.push(self.buffer.len() - start);
     }
 
-    /// Appends a part of the file that is not a block. If the part is not empty, it begins at an offset that is a
-    /// multiple of `alignment`.
+    /// Appends a part of the file that is not a data block, such as the filter. If the part is not empty, it begins at
+    /// an offset that is a multiple of `alignment`.
     pub(super) fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
         if !bytes.is_empty() {
             let padding = self.offset().next_multiple_of(alignment) - self.offset();
@@ -187,7 +191,7 @@ impl Store {
         Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.seal, offset, bytes) })
     }
 
-    /// Appends `last` as the end of the file, and makes all bytes durable. The file then has its final name, which
+    /// Appends `last`, the end of the file, and makes all bytes durable. The file then has its final name, which
     /// becomes durable when the directory is synced.
     pub(super) fn finish(mut self, last: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(last);
@@ -200,7 +204,7 @@ impl Store {
         }
     }
 
-    /// Returns the offset of the next byte in the file.
+    /// Returns the offset in the file at which the next byte will be.
     pub(super) fn offset(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }

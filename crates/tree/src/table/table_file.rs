@@ -27,11 +27,11 @@ use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::stats::Counters;
 
-/// The parts of an SSTable that are needed to read its blocks.
+/// The file of an open SSTable, and the parts of the SSTable that are needed to read its data blocks.
 pub(super) struct TableFile {
     pub(super) context: Arc<TableContext>,
     pub(super) id: u64,
-    /// The seal of the file, which every checksum of the file covers.
+    /// The seal of the file. Every checksum in the file also covers the seal.
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn ReadFile>,
@@ -40,23 +40,23 @@ pub(super) struct TableFile {
     pub(super) directory: Directory,
     pub(super) footer: Footer,
     pub(super) fence_checksums: Vec<u32>,
-    /// Whether blocks are read in place, in a memory-mapped file. The value is true if the file is memory-mapped and
-    /// its first block is not compressed.
+    /// Whether data blocks are read in place, in a memory-mapped file. The value is true if the file is memory-mapped
+    /// and its first data block is not compressed.
     pub(super) is_in_place: bool,
-    /// Prefetches blocks before they are read.
+    /// Prefetches the parts of the file that will be read soon.
     pub(super) ahead: Prefetcher,
-    /// The blocks whose checksums were verified. `None` if every read from storage must verify the checksum.
+    /// The data blocks whose checksums were verified. `None` if every read from storage must verify the checksum.
     pub(super) checked: Option<CheckedBlocks>,
-    /// The restart hints of the verified blocks.
+    /// The restart hints of the data blocks, which are computed when the checksum of a block is verified.
     pub(super) restart_hints: Option<RestartHints>,
-    /// The restart points and hash indexes of all blocks, if the design keeps them in memory.
+    /// The restart points and hash indexes of all data blocks, if the design keeps them in memory.
     pub(super) memory_index: Option<MemoryIndex>,
 }
 
-/// The trailer of a stored block.
+/// The decoded trailer of a data block.
 pub(super) struct Trailer {
     codec: u8,
-    /// The stored length of the block, in bytes.
+    /// The length of the block in the file before its padding and trailer, in bytes.
     stored_len: usize,
     /// The length of the block before compression, in bytes.
     raw_len: usize,
@@ -70,7 +70,7 @@ impl TableFile {
     pub(super) fn fence_error(&self, error: FenceError) -> Error {
         match error {
             FenceError::Corrupt(what) => {
-                self.damaged(self.footer.fence.offset, format!("the fence is corrupt: {what}"))
+                self.damaged(self.footer.fence.offset, format!("the fence of the SSTable is corrupt: {what}"))
             }
             FenceError::Read(source) => match source.downcast::<Error>() {
                 Ok(error) => *error,
@@ -84,7 +84,9 @@ impl TableFile {
             let blocks = self.directory.len();
             self.damaged(
                 self.footer.fence.offset,
-                format!("the fence refers to block {index}, but the SSTable has only {blocks} blocks"),
+                format!(
+                    "the fence refers to data block {index}, but the SSTable has only {blocks} data blocks"
+                ),
             )
         })
     }
@@ -109,8 +111,8 @@ impl TableFile {
         self.take_in(&stored, place, counters).map(BlockBytes::Own)
     }
 
-    /// Returns a data block in place, in a memory-mapped file. Returns `None` if the block is compressed. The block
-    /// bypasses the cache, because a cache lookup would take longer.
+    /// Returns a data block in place, in a memory-mapped file. Returns `None` if the block is compressed. The function
+    /// bypasses the block cache, because a lookup in the cache would take longer.
     pub(super) fn block_in_place(
         &self,
         index: u32,
@@ -135,14 +137,15 @@ impl TableFile {
         Ok(Some(&stored[..trailer.stored_len]))
     }
 
-    /// Returns a stored block in place. Returns `None` if the file is not memory-mapped.
+    /// Returns a data block as stored in a memory-mapped file, with its trailer. Returns `None` if the file is not
+    /// memory-mapped.
     #[inline]
     pub(super) fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
         self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
     }
 
-    /// Returns the data blocks with the numbers `indexes`, by block number. `indexes` may be unsorted and may contain
-    /// duplicates. Blocks are read like in [`blocks_together`](Self::blocks_together).
+    /// Returns the data blocks with the numbers `indexes`, as a map from block number to block. `indexes` may be
+    /// unsorted and may contain duplicates. One storage request reads all blocks that are not in the block cache.
     pub(super) fn blocks_by_number(
         &self,
         indexes: &[u32],
@@ -155,8 +158,8 @@ impl TableFile {
         Ok(indexes.into_iter().zip(blocks).collect())
     }
 
-    /// Returns the data blocks with the numbers `indexes`, in the order of `indexes`. Blocks that are not in the cache
-    /// are read from storage in one request.
+    /// Returns the data blocks with the numbers `indexes`, in this order. One storage request reads all blocks that are
+    /// not in the block cache.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         let mut blocks = Vec::with_capacity(indexes.len());
         let (mut missing, mut parts) = (Vec::new(), Vec::new());
@@ -175,11 +178,11 @@ impl TableFile {
         }
         Ok(blocks
             .into_iter()
-            .map(|block| block.expect("`read_many` returns a result for every part"))
+            .map(|block| block.expect("`read_many` must return one result per part"))
             .collect())
     }
 
-    /// Verifies and decompresses a block that was read from storage, and inserts the block into the cache.
+    /// Verifies and decompresses a data block that was read from storage, and inserts it into the block cache.
     pub(super) fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.data_blocks_read.bump();
         counters.data_block_bytes_read.add(place.len as u64);
@@ -210,8 +213,8 @@ impl TableFile {
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Reads all blocks, and creates the in-memory index of their restart points and key hashes. `hasher` is the hash
-    /// function of the table.
+    /// Reads all data blocks, and creates the in-memory index of their restart points and key hashes. `hasher` is the
+    /// hash function of the SSTable.
     ///
     /// # Errors
     /// If storage cannot read a block. A corrupt block is not an error here, because lookups in the block return the
@@ -229,8 +232,8 @@ impl TableFile {
         Ok(memory_index)
     }
 
-    /// Verifies the checksum of a stored block, and decompresses the block. `kind` is the algorithm of the checksum.
-    /// With [`Checksum::None`], the checksum is not verified.
+    /// Verifies the checksum of a data block as stored in the file, and decompresses the block. `kind` is the algorithm
+    /// of the checksum. With [`Checksum::None`], the checksum is not verified.
     pub(super) fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
         let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
         if codec == RAW {
@@ -241,28 +244,28 @@ impl TableFile {
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 
-    /// Verifies the checksum of a stored block, and decodes its trailer. `kind` is the algorithm of the checksum. With
-    /// [`Checksum::None`], the checksum is not verified.
+    /// Verifies the checksum of a data block as stored in the file, and decodes its trailer. `kind` is the algorithm of
+    /// the checksum. With [`Checksum::None`], the checksum is not verified.
     pub(super) fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
-        let trailer_at =
-            trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
+        let trailer_at = trailer
+            .ok_or_else(|| self.damaged(place.offset, "the data block is shorter than its trailer"))?;
         let mut trailer = Reader::new(&stored[trailer_at..]);
         let (codec, stored_len, raw_len, sum) = (trailer.byte(), trailer.u32(), trailer.u32(), trailer.u32());
         let (Some(codec), Some(stored_len), Some(raw_len), Some(sum)) = (codec, stored_len, raw_len, sum)
         else {
-            return Err(self.damaged(place.offset, "the block has no trailer"));
+            return Err(self.damaged(place.offset, "the data block has no trailer"));
         };
         let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
         let is_checked = kind != Checksum::None;
         if is_checked && block_checksum(kind, self.seal, place.offset, &stored[..stored.len() - 4]) != sum {
-            return Err(self.damaged(place.offset, "the block does not match its checksum"));
+            return Err(self.damaged(place.offset, "the data block does not match its checksum"));
         }
         if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
             return Err(self.damaged(
                 place.offset,
-                "a length in the block trailer exceeds the stored block, or exceeds the largest block in the \
-                 properties",
+                "the trailer of the data block states a length that exceeds the stored block, or exceeds the \
+                 largest block of the SSTable",
             ));
         }
         Ok(Trailer { codec, stored_len, raw_len })

@@ -1,5 +1,5 @@
-//! An encoding of entries with full keys and lengths of fixed width. Block formats without delta encoding share this
-//! encoding, except formats with pairs of equal size.
+//! An encoding of entries in data blocks, with full keys and lengths of fixed width. Block formats without delta
+//! encoding share this encoding, except formats with pairs of equal size.
 //!
 //! ```text
 //! entry   u32 key length, u32 (value length << 1 | tombstone), key, value
@@ -9,13 +9,13 @@ use types::Entry;
 
 use super::layout::{EntryCodec, EntryHead};
 
-/// The number of bytes before the key of an entry.
+/// The number of bytes before the key of an entry: the lengths of its key and value.
 pub(super) const HEAD_BYTES: usize = 8;
 
 /// The encoding of entries with full keys and lengths of fixed width.
 pub(super) struct Whole;
 
-/// Appends an entry to a block whose entries are [`Entries::Whole`](super::layout::Entries::Whole).
+/// Appends an entry to a data block, in the encoding [`Entries::Whole`](super::layout::Entries::Whole).
 pub fn append(entry: &Entry<'_>, block: &mut Vec<u8>) {
     let value = entry.value.unwrap_or_default();
     block.extend_from_slice(&(entry.key.len() as u32).to_le_bytes());

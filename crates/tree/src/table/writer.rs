@@ -26,33 +26,33 @@ use crate::design::FilterPlace;
 use crate::error::{Error, Result};
 use crate::range_tombstones::{KeyRange, RangeTombstones};
 
-/// A writer of one SSTable. Entries must be added in key order. The file is not durable before
+/// A writer of one SSTable. The caller adds entries in key order. The file is not durable before
 /// [`finish`](Self::finish).
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// The memory budget that the axis `allocation` gives to the filter. `None` if the filter variant has no parameter
-    /// for the bits per key.
+    /// The memory budget of the filter of this SSTable. `None` if the filter variant has no parameter for the bits per
+    /// key.
     filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// Copies of keys, if the filter or the option `table.last_key` needs copies.
+    /// Copies of the keys, if the filter or the option `table.last_key` needs them.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
-    /// The first and the last key of each block. `None` if the fence does not need these keys.
+    /// The first and the last key of each data block. `None` if the fence does not need these keys.
     bounds: Option<BlockBounds>,
-    /// The last key of the previous block.
+    /// The last key of the previous data block.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
-    /// The range tombstones, which are disjoint and in key order.
+    /// The range tombstones of the SSTable, which are disjoint and in key order.
     deletes: Vec<KeyRange>,
-    /// The total size of the range tombstones' keys, in bytes.
+    /// The total size of the keys of the range tombstones, in bytes.
     delete_bytes: u64,
-    /// The positions of the entries with the mark of a single delete.
+    /// The positions of the entries that carry the mark of a single delete.
     marks: SingleMarks,
-    /// The blob files to which pointers in the table refer. `None` if stored values have no tag byte (see `blob`).
+    /// The blob files that contain values of the SSTable. `None` if stored values have no tag byte (see `blob`).
     references: Option<References>,
     properties: Properties,
 }
@@ -60,9 +60,9 @@ pub(crate) struct TableWriter {
 /// The memory budget of a filter, in bits.
 #[derive(Clone, Copy)]
 pub(crate) enum FilterBudget {
-    /// A number of bits per key.
+    /// A number of bits for each key of the SSTable.
     PerKey(f64),
-    /// A number of bits for all keys of the table. The writer knows the number of keys only at the end.
+    /// A number of bits for all keys of the SSTable. The writer knows the number of keys only at the end.
     PerTable(f64),
 }
 
@@ -76,8 +76,8 @@ impl FilterBudget {
 }
 
 impl TableWriter {
-    /// Begins the table with the file number `id` for `level`. `filter_budget` is the memory budget of its filter. In a
-    /// store without a manifest, the name of the table contains `sequences`.
+    /// Begins the SSTable with the file number `id` for `level`. `filter_budget` is the memory budget of its filter. In
+    /// a store without a manifest, the file name contains `sequences`, the sequence numbers of its writes.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
@@ -124,8 +124,8 @@ impl TableWriter {
     /// Appends an entry. The key must be larger than the previous key.
     ///
     /// # Errors
-    /// If the key is not larger than the previous key, or if writing fails. Keys are out of order if a compaction has
-    /// corrupt inputs.
+    /// If writing fails, or if the key is not larger than the previous key, which happens if a compaction has corrupt
+    /// inputs.
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if !self.is_empty() && self.block.last_key() >= entry.key {
             return Err(Error::OutOfOrder(self.context.directory.clone()));
@@ -150,21 +150,21 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Marks the last added entry because of a single delete: its tombstone belongs to a single delete, or its value
-    /// replaced a single delete (see [`single_deletes`](crate::single_deletes)).
+    /// Marks the last added entry for single deletes: its tombstone belongs to a single delete, or its value replaced a
+    /// single delete (see [`single_deletes`](crate::single_deletes)).
     pub(crate) fn mark_last(&mut self) {
         let (block, first) = (self.block_starts.len() as u32, self.block_starts.last().copied());
         let entry = (self.properties.entries as u32).saturating_sub(first.unwrap_or_default());
         self.marks.push(block.saturating_sub(1), entry.saturating_sub(1));
     }
 
-    /// Declares that every stored value begins with a tag byte, in the form of [`Stored`](crate::blob::Stored). Must be
-    /// called before the first entry is added.
+    /// Declares that every stored value of the SSTable begins with a tag byte, in the form of
+    /// [`Stored`](crate::blob::Stored). Must be called before the first entry is added.
     pub(crate) fn mark_values(&mut self) {
         self.references = Some(References::default());
     }
 
-    /// Adds a reference to a record of a blob file with a length of `bytes` bytes.
+    /// Records that the SSTable points to one more record of the blob file `file`. The record has `bytes` bytes.
     pub(crate) fn refer(&mut self, file: &Arc<BlobFile>, bytes: u64) {
         self.references.get_or_insert_default().add(file, bytes);
     }
@@ -175,22 +175,22 @@ impl TableWriter {
         self.deletes.push(range);
     }
 
-    /// Returns the size of the table, in bytes, for the comparison with `table.capacity`. The size counts keys and
+    /// Returns the size of the SSTable for the comparison with `table.capacity`, in bytes: the sizes of keys and
     /// values, 8 bytes per entry, and the keys of range tombstones.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties.charged_bytes() + self.delete_bytes
     }
 
-    /// Returns whether no entry was added.
+    /// Returns whether the SSTable has no entry yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.properties.entries == 0
     }
 
-    /// Completes the table, makes its bytes durable and opens the table. The name of the file becomes durable when
-    /// the directory is synced.
+    /// Completes the SSTable, makes its bytes durable and opens it for reading. The name of the file becomes durable
+    /// when the directory is synced.
     ///
     /// # Panics
-    /// If the table has neither an entry nor a range tombstone.
+    /// If the SSTable has neither an entry nor a range tombstone.
     pub(crate) fn finish(mut self) -> Result<Table> {
         if let (true, Some(first)) = (self.is_empty(), self.deletes.first()) {
             // Every table has a block. For a table without entries, this tombstone repeats the first key of the
@@ -198,7 +198,7 @@ impl TableWriter {
             let key = Arc::clone(&first.low);
             self.add(Entry { key: &key, value: None })?;
         }
-        assert!(!self.is_empty(), "a table has at least one entry");
+        assert!(!self.is_empty(), "an SSTable must have an entry or a range tombstone");
         self.properties.smallest = std::mem::take(&mut self.first_key).into();
         let last = self.kept.as_mut().and_then(KeptKeys::take_last);
         self.properties.largest = last.unwrap_or_else(|| self.block.last_key().into());
@@ -237,7 +237,7 @@ impl TableWriter {
         self.block.finish(|block| self.store.add_block(block))
     }
 
-    /// Writes all parts after the blocks, except for the footer. Returns the encoded footer.
+    /// Writes all parts of the SSTable after the data blocks, except for the footer. Returns the encoded footer.
     fn write_sections(&mut self) -> Result<Vec<u8>> {
         let is_fence_first = self.store.waits_for_fence();
         let fence_bytes = self.build_fence();

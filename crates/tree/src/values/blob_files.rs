@@ -40,13 +40,13 @@ struct Params {
     relocation: Relocation,
 }
 
-/// The event at which live values of a stale file are relocated.
+/// The time at which the live values of a blob file with many stale values move to a new blob file.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Relocation {
-    /// Values are relocated when a compaction reads their keys.
+    /// Live values move when a compaction reads their keys.
     Compaction,
-    /// Values are relocated as soon as the share of stale bytes in the file is at least `stale_share`.
+    /// Live values move as soon as the share of stale bytes in their blob file is at least `stale_share`.
     Apart,
 }
 

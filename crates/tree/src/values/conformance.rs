@@ -24,24 +24,27 @@ use crate::conformance::check_in_tree;
 /// A value policy under test.
 struct Subject(Box<dyn ValuePolicy>);
 
-/// The names and the checks of all invariants.
+/// The invariants of value policies: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("two calls with equal arguments return equal results", equal_answers),
-    ("file size and number of partitions are above 0", |subject| {
+    ("two calls with equal arguments must return equal results", equal_answers),
+    ("the file size and the number of partitions must be above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || {
-            format!("the file size is {bytes} bytes, and the number of partitions is {partitions}")
+            format!(
+                "the file size is {bytes} bytes and the number of partitions is {partitions}; both must be \
+                 above 0"
+            )
         })
     }),
-    ("only existing files are selected, each at most once", only_given_files),
-    ("garbage collection ends", collecting_ends),
+    ("only existing files must be selected, each at most once", only_given_files),
+    ("garbage collection must end", collecting_ends),
 ];
 
-/// The number of generated sets of blob files with which each invariant is checked.
-const PICTURES: u64 = 200;
+/// The number of random sets of blob files with which each invariant is checked.
+const FILE_SETS: u64 = 200;
 
-/// The limit for the number of garbage collections until a policy collects no further file. For n blob files, the limit
-/// is this number times n + 1.
+/// The maximum number of garbage collections until a value policy must collect no further file, divided by the number
+/// of blob files plus 1.
 const MOST_ROUNDS: usize = 20;
 
 /// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with
@@ -59,10 +62,10 @@ pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Returns generated sets of blob files. Some of the files have stale values. Each set is in the order of age, oldest
-/// file first.
-fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
-    (0..PICTURES).map(|seed| {
+/// Returns random sets of blob files, some of which have stale values. Each set is in the order of age, oldest file
+/// first.
+fn file_sets() -> impl Iterator<Item = Vec<BlobFileShape>> {
+    (0..FILE_SETS).map(|seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut id = 0;
         let file = |_| {
@@ -84,15 +87,18 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
     for stage in stages {
         let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
         ensure(once == again, || {
-            format!("two calls of separates_from({stage:?}) return {once:?} and {again:?}")
+            format!(
+                "two calls of separates_from({stage:?}) must return equal results, but return {once:?} and \
+                 {again:?}"
+            )
         })?;
     }
-    for files in pictures() {
+    for files in file_sets() {
         let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
         ensure(once == again, || {
             format!(
-                "for the files {files:?}, two calls of relocates() and collects() return {once:?} and \
-                 {again:?}"
+                "two calls of relocates() and collects() must return equal results, but return {once:?} and \
+                 {again:?} for the blob files {files:?}"
             )
         })?;
     }
@@ -100,15 +106,15 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
 }
 
 fn only_given_files(subject: &Subject) -> Result<(), String> {
-    for files in pictures() {
+    for files in file_sets() {
         for named in [subject.0.relocates(&files), subject.0.collects(&files)] {
             let given: HashSet<u64> = files.iter().map(|file| file.id).collect();
             let mut seen = HashSet::new();
             let wrong = named.iter().find(|id| !given.contains(id) || !seen.insert(**id));
             ensure(wrong.is_none(), || {
                 format!(
-                    "the policy selects the files {named:?}, but file {} is not among the given files \
-                     {files:?}, or is selected twice",
+                    "the value policy selects the blob files {named:?}, but file {} is not among the given \
+                     blob files {files:?}, or is selected twice",
                     wrong.copied().unwrap_or_default()
                 )
             })?;
@@ -117,10 +123,10 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that garbage collection ends. The check replaces each collected file with a file that contains its live
-/// values, as the tree does, until the policy collects no file.
+/// Checks that garbage collection ends. As a tree does, the check replaces each collected blob file with a file that
+/// contains its live values, until the value policy collects no file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
-    for mut files in pictures() {
+    for mut files in file_sets() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);
         for round in 0.. {
             let collected: HashSet<u64> = subject.0.collects(&files).into_iter().collect();
@@ -129,8 +135,8 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
             }
             ensure(round < most_rounds, || {
                 format!(
-                    "garbage collection still selects files after {round} rounds, which is the maximum; the \
-                     files are now {files:?}"
+                    "the value policy still collects blob files after {round} garbage collections, which is \
+                     the maximum; the files are now {files:?}"
                 )
             })?;
             let next = files.last().map_or(1, |file| file.id + 1);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::params::{check_share, file_bytes};
 use super::policy::{BlobFileShape, ValuePolicy, Writing};
 
-/// The maximum number of partitions. A flush has an open file for each partition.
+/// The maximum number of partitions. A flush has an open blob file for each partition.
 const MOST_PARTITIONS: u32 = 256;
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<HashPartitioned>(

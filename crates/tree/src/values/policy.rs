@@ -1,13 +1,13 @@
 //! The trait of value policies, which decide where values are stored.
 
-/// The kind of work that writes SSTables.
+/// The kind of work that writes SSTables and can also write blob files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// A flush, which writes to level 0.
+    /// A flush, which writes an SSTable of level 0.
     Flush,
-    /// A compaction whose output goes to this level.
+    /// A compaction that writes SSTables of this level.
     Compaction {
-        /// The level of the output.
+        /// The level to which the SSTables of the compaction belong.
         level: usize,
     },
 }
@@ -15,19 +15,20 @@ pub enum Writing {
 /// The data about one blob file that a value policy receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobFileShape {
-    /// The number of the file. A file with a larger number is newer.
+    /// The number of the blob file. A file with a larger number is newer.
     pub id: u64,
-    /// The total size of all values with their keys and checksums, in bytes.
+    /// The total size of all values in the file with their keys and checksums, in bytes.
     pub bytes: u64,
-    /// The part of `bytes` to which SSTables refer. A value without a reference from an SSTable is stale. If a key is
-    /// overwritten, the old value becomes stale when a compaction drops the old entry.
+    /// The part of `bytes` to which SSTables refer. The rest belongs to stale values. If a key is overwritten, its old
+    /// value becomes stale when a compaction drops the old entry.
     pub live_bytes: u64,
-    /// The partition of the keys. The number is below [`ValuePolicy::partitions`] of the policy that wrote the file.
+    /// The partition to which all keys of the file belong. The number is below [`ValuePolicy::partitions`] of the
+    /// policy that wrote the file.
     pub partition: u32,
 }
 
 impl BlobFileShape {
-    /// Returns the number of bytes of stale values.
+    /// Returns the number of bytes of stale values in the file.
     pub fn stale_bytes(&self) -> u64 {
         self.bytes.saturating_sub(self.live_bytes)
     }
@@ -56,18 +57,19 @@ pub trait ValuePolicy: Send + Sync {
     /// Returns the size at which a blob file is complete, in bytes.
     fn file_bytes(&self) -> u64;
 
-    /// Returns the number of partitions, at least 1. The hashes of all keys in a blob file belong to one partition.
+    /// Returns the number of partitions into which the policy divides keys by their hashes, at least 1. All keys of a
+    /// blob file belong to one partition.
     fn partitions(&self) -> u32 {
         1
     }
 
-    /// Returns the numbers of the files whose live values move to new files when a compaction reads their keys. `files`
-    /// contains every blob file of the tree, from the oldest to the newest.
+    /// Returns the numbers of the blob files whose live values move to new files when a compaction reads their keys.
+    /// `files` contains every blob file of the tree, from the oldest to the newest.
     fn relocates(&self, files: &[BlobFileShape]) -> Vec<u64>;
 
-    /// Returns the numbers of the files whose live values must move now, even if no compaction is due. The tree then
-    /// rewrites the SSTables that refer to these files. `files` contains every blob file of the tree, from the oldest
-    /// to the newest.
+    /// Returns the numbers of the blob files whose live values must move now, even if no compaction is due. The tree
+    /// then rewrites the SSTables that refer to these files. `files` contains every blob file of the tree, from the
+    /// oldest to the newest.
     fn collects(&self, files: &[BlobFileShape]) -> Vec<u64> {
         let _ = files;
         Vec::new()

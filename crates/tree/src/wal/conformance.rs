@@ -19,13 +19,15 @@ use crate::conformance::check_in_tree;
 /// A WAL mode under test.
 struct Subject(Box<dyn WalPolicy>);
 
-/// The names and the checks of all invariants.
+/// The invariants of WAL modes: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a mode without a WAL syncs nothing, and the period is above 0", |subject| subject.0.mode().check()),
-    ("every call of mode() returns equal decisions", |subject| {
+    ("a mode without a WAL must sync nothing, and the period must be above 0", |subject| {
+        subject.0.mode().check()
+    }),
+    ("every call of mode() must return equal decisions", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.mode());
         ensure(once == again, || {
-            format!("the first call returns {once:?}, and the second call returns {again:?}")
+            format!("the first call of mode() returns {once:?}, and the second call returns {again:?}")
         })
     }),
 ];

@@ -8,14 +8,14 @@ use super::record::header;
 use super::{WalMode, log_path};
 use crate::error::Result;
 
-/// A WAL file that is open for appending. In mode "none", the file does not exist, and every call does nothing.
+/// A WAL file that is open for appending. In the WAL mode "none", no file exists, and every call does nothing.
 pub(crate) struct LogFile {
     file: Option<Box<dyn WriteFile>>,
 }
 
 impl LogFile {
-    /// Creates the WAL file with this number and seal. If the mode syncs at rotations, the function also makes the file
-    /// and its directory entry durable.
+    /// Creates the WAL file `number`. `seal` is the seal of the file, which all its checksums cover. If the WAL mode
+    /// syncs at rotations, the function also makes the file and its directory entry durable.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,
@@ -28,8 +28,8 @@ impl LogFile {
         Ok(log)
     }
 
-    /// Creates the WAL file with this number and seal, without syncs. Call [`sync_new`](Self::sync_new) before the
-    /// first append.
+    /// Creates the WAL file `number` without syncs. `seal` is the seal of the file. Call [`sync_new`](Self::sync_new)
+    /// before the first append.
     ///
     /// # Errors
     /// If the file cannot be created, or if its header cannot be written. A part of the file may then exist.
@@ -48,7 +48,7 @@ impl LogFile {
         Ok(Self { file: Some(file) })
     }
 
-    /// Makes a new WAL file and its directory entry durable if the mode syncs at rotations.
+    /// Makes a new WAL file and its directory entry durable, if the WAL mode syncs at rotations.
     pub(crate) fn sync_new(&mut self, storage: &dyn Storage, directory: &Path, mode: WalMode) -> Result<()> {
         if mode.syncs_at_rotation {
             self.sync()?;
@@ -57,17 +57,17 @@ impl LogFile {
         Ok(())
     }
 
-    /// Returns the number of bytes written to the WAL file, or 0 in mode "none".
+    /// Returns the number of bytes written to the WAL file, or 0 in the WAL mode "none".
     pub(crate) fn len(&self) -> u64 {
         self.bytes().unwrap_or(0)
     }
 
-    /// Returns the number of bytes written to the WAL file, or `None` in mode "none".
+    /// Returns the number of bytes written to the WAL file, or `None` in the WAL mode "none".
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.file.as_ref().map(|file| file.len())
     }
 
-    /// Appends framed records to the WAL.
+    /// Appends records to the WAL file. Each record is already encoded with its checksums.
     pub(crate) fn append(&mut self, records: &[u8]) -> Result<()> {
         match &mut self.file {
             Some(file) if !records.is_empty() => Ok(file.append(records)?),
@@ -83,7 +83,7 @@ impl LogFile {
         }
     }
 
-    /// Makes all appended records durable.
+    /// Makes all appended records of the WAL file durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         match &mut self.file {
             Some(file) => Ok(file.sync()?),

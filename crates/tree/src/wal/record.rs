@@ -17,19 +17,19 @@ use types::SequenceNumber;
 use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 
-/// The length of a header, in bytes.
+/// The length of the header of a WAL file, in bytes.
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + 8 + 4;
 
-/// The length of the two checksums before each head, in bytes.
+/// The length in bytes of the two checksums at the start of each WAL record.
 const SUMS_BYTES: usize = 4 + 4;
 
-/// The length, in bytes, of the number at the start of each head.
+/// The length in bytes of the first number in the head of a WAL record.
 const LENGTH_BYTES: usize = 4;
 
 /// The first bytes of a WAL file, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmlog\x001";
 
-/// Returns the header of WAL `number`. Every checksum of the WAL covers `seal`.
+/// Returns the header of the WAL file `number`. `seal` is the seal of the file, which all its checksums cover.
 pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -38,38 +38,39 @@ pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns whether `bytes` begins with the header of WAL `number`, for a file with this `seal`.
+/// Returns whether `bytes` begins with an intact header of the WAL file `number` with this `seal`.
 pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// Returns whether `bytes` begins with a complete header of WAL `number` in a store with other seals.
+/// Returns whether `bytes` begins with a complete header of the WAL file `number` whose seal differs from `seal`,
+/// because the file belongs to another store.
 pub(super) fn has_other_seal(bytes: &[u8], number: u64, seal: u64) -> bool {
     let own = header(number, seal);
     let unsealed = HEADER_BYTES - 4;
     bytes.len() >= HEADER_BYTES && bytes.starts_with(&own[..unsealed]) && !bytes.starts_with(&own)
 }
 
-/// Returns the format version in the header `bytes` if another version of lsmbench wrote the WAL. Returns `None` if the
-/// version is the current version, or if the bytes are not the header of a WAL.
+/// Returns the format version of a WAL file that another version of lsmbench wrote. `bytes` is the start of the file.
+/// Returns `None` if the version is the current version, or if the bytes are not the header of a WAL.
 pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, magic) = bytes.get(..MAGIC.len())?.split_last()?;
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
 }
 
-/// The position at which a record will be written to a WAL, and the numbers that its checksums and its head contain.
+/// The position of the next record in a WAL file, and the numbers that the record depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace {
-    /// The seal of the WAL.
+    /// The seal of the WAL file, which the checksums of the record cover.
     pub(crate) seal: u64,
-    /// The offset in the WAL at which the buffer for the record begins.
+    /// The offset in the WAL file at which the buffer for new records begins.
     pub(crate) base: u64,
-    /// The length of the WAL that is known to be durable, in bytes.
+    /// The number of bytes at the start of the WAL file that are known to be durable.
     pub(crate) synced: u64,
 }
 
-/// Appends one record to the buffer `out`, which begins at the offset `place.base` of the WAL. `write` appends the
-/// operations to the buffer.
+/// Appends one WAL record to the buffer `out`. The buffer begins at the offset `place.base` of the WAL file, and
+/// `write` appends the operations of the record.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,
@@ -93,18 +94,18 @@ pub(crate) fn frame(
     out[start..head].copy_from_slice(sums.as_flattened());
 }
 
-/// A record that replay has read.
+/// A WAL record: the operations of one commit.
 pub(super) struct Record<'a> {
-    /// The sequence number of the first operation.
+    /// The sequence number of the first operation in the record.
     pub(super) first_sequence: SequenceNumber,
-    /// The operations in the encoding of `batch`.
+    /// The operations of the record, encoded like the operations of a write batch.
     pub(super) operations: &'a [u8],
-    /// The offset of the next record.
+    /// The offset in the WAL file at which the next record begins.
     pub(super) end: usize,
 }
 
-/// Reads the record at the offset `at` of the WAL `bytes`, which has this `seal`. Returns `None` if no intact record
-/// begins at this offset.
+/// Reads the WAL record at the offset `at` of a WAL file. `bytes` is the file, and `seal` is its seal. Returns `None`
+/// if no intact record begins at this offset.
 pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     let head = Head::read(bytes, seal, at)?;
     let operations = bytes.get(head.end..)?.get(..head.length)?;
@@ -113,15 +114,16 @@ pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     is_intact.then_some(Record { first_sequence: head.first_sequence, operations, end })
 }
 
-/// Returns the durable length of the WAL at the time at which the record at offset `at` was framed. The operations of
-/// the record may be corrupt. Returns `None` if no record with an intact head begins at this offset.
+/// Returns how many bytes of the WAL file were durable when the record at the offset `at` was encoded. Replay uses this
+/// number to distinguish a crash from corruption.
+///
+/// Only the head of the record must be intact. Returns `None` if no record with an intact head begins at this offset.
 pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Recomputes the checksums of the WAL whose checksums cover `seal`, as far as the positions of the checksums can be
-/// determined. Fuzzing then reaches the code after the checksum verification. All other bytes of the file stay
-/// unchanged.
+/// Recomputes the checksums of a WAL file, so that fuzzing reaches the code after the checksum verification. `seal` is
+/// the seal of the file. The function stops where it cannot find the next checksum. All other bytes stay unchanged.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {
@@ -149,13 +151,13 @@ fn reseal_record(bytes: &mut [u8], seal: u64, at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// The head of a record.
+/// The head of a WAL record, which has a checksum of its own.
 struct Head {
     operations_sum: u32,
     length: usize,
     first_sequence: SequenceNumber,
     synced: u64,
-    /// The offset in the WAL at which the head ends.
+    /// The offset in the WAL file at which the head ends.
     end: usize,
 }
 

@@ -11,38 +11,37 @@ use crate::batch::{Operation, operations};
 use crate::error::{Error, Result};
 use crate::manifest::State;
 
-/// The result of a WAL replay.
+/// The result of the replay of one WAL file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogContent {
-    /// The number of replayed commits.
+    /// The number of commits that were replayed.
     pub(crate) records: u64,
-    /// The number of replayed operations.
+    /// The number of operations that were replayed.
     pub(crate) operations: u64,
-    /// The last replayed sequence number. If no operation was replayed, the sequence number of the last write before
-    /// the WAL.
+    /// The sequence number of the last replayed write. If no write was replayed, the sequence number of the last write
+    /// before this WAL file.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. These bytes begin with a commit that a crash interrupted, and
-    /// include all bytes after this commit. If writes are missing in the WAL (see `gap`), these bytes begin with the
-    /// record after the missing writes.
+    /// The number of bytes at the end of the WAL file that were not replayed. They begin with a record that a crash
+    /// interrupted, or with the record after a gap (see `gap`).
     pub(crate) dropped_bytes: u64,
-    /// The first sequence number of the first record that does not continue the writes before it, because some writes
-    /// are missing. `None` if there is no gap. With a gap, the WAL must not be replayed.
+    /// The first sequence number of the record that follows a gap, because writes before it are missing. `None` if the
+    /// WAL file has no gap. A WAL with a gap must not be replayed.
     pub(crate) gap: Option<SequenceNumber>,
-    /// The length of the WAL in bytes, without the zeros after its last record.
+    /// The length of the WAL file in bytes, without the zeros after its last record.
     pub(crate) file_bytes: u64,
-    /// Whether the file begins with an intact header of the WAL with the expected number and seal.
+    /// Whether the WAL file begins with an intact header that has the expected file number and seal.
     pub(crate) has_header: bool,
 }
 
 impl LogContent {
-    /// Returns an error if the content of the WAL `number` contradicts the manifest with `state`, so that no crash can
-    /// be the cause. `after` is the sequence number of the last write before the WAL.
+    /// Returns an error if the replayed WAL file `number` contradicts the manifest in a way that no crash can cause.
+    /// `state` is the state in the manifest, and `after` is the sequence number of the last write before this WAL file.
     ///
     /// The function rejects:
     ///
     /// - a WAL that does not begin with the write after `after`, if each WAL is synced before the next WAL is written;
-    /// - a WAL without an intact header, if the manifest names this WAL as the oldest needed WAL, and if each WAL is
-    ///   synced before the manifest names it. Newer WALs may lack a header, because a power failure may interrupt their
+    /// - a WAL without an intact header, if it is the oldest needed WAL of the manifest, and if each WAL is synced
+    ///   before the manifest names it. Newer WALs may lack a header, because a power failure may interrupt their
     ///   creation;
     /// - an incomplete WAL, if the store was closed.
     pub(crate) fn check(
@@ -64,7 +63,10 @@ impl LogContent {
             ));
         }
         if !self.has_header && state.log_is_synced && state.log == Some(number) {
-            return Err(damaged(0, "the header is corrupt, or the WAL belongs to another store".to_owned()));
+            return Err(damaged(
+                0,
+                "the header of the WAL is corrupt, or the WAL belongs to another store".to_owned(),
+            ));
         }
         match state.closed_log {
             Some((closed, bytes))
@@ -84,23 +86,24 @@ impl LogContent {
     }
 }
 
-/// The write with which the replay of a WAL begins.
+/// The position in the order of writes at which the replay of a WAL file begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplayStart {
-    /// The last write before the replay. The replay begins with the next write.
+    /// The sequence number of the last write before the replay. The replay begins with the next write.
     pub(crate) after: SequenceNumber,
-    /// Whether the WAL may begin with earlier writes, which the replay skips.
+    /// Whether the WAL file may begin with earlier writes, which the replay skips.
     pub(crate) skips: bool,
 }
 
 impl ReplayStart {
-    /// Begins with the first record of the WAL, which must be the write after `after`.
+    /// Begins with the first record of the WAL file, which must be the write after `after`.
     pub(crate) fn after(after: SequenceNumber) -> Self {
         Self { after, skips: false }
     }
 }
 
-/// Returns whether the WAL `number` has an intact header with another seal than `seal`.
+/// Returns whether the WAL file `number` has an intact header with another seal than `seal`, so that it belongs to
+/// another store.
 pub(crate) fn is_of_other_store(
     storage: &dyn Storage,
     directory: &Path,
@@ -112,8 +115,8 @@ pub(crate) fn is_of_other_store(
     Ok(has_other_seal(&bytes, number, seal))
 }
 
-/// Calls `apply` with the sequence number and the operation, for every operation of WAL `number` from `start` on, in
-/// the order of the sequence numbers. `seal` is the seal of the file. See [`replay_records`] for gaps and corruption.
+/// Replays the WAL file `number`: calls `apply` with the sequence number of each operation and the operation, in order,
+/// from `start` on. `seal` is the seal of the file. See [`replay_records`] for gaps and corruption.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -135,15 +138,18 @@ pub(crate) fn replay(
     })
 }
 
-/// Calls `apply` for every record of WAL `number`, with its first sequence number and its operations. The function
-/// `apply` returns the number of operations, or `None` if the operations are corrupt. `seal` is the seal of the file.
-/// The first record must begin with the write after `start.after`, or with an earlier write if `start` skips earlier
-/// writes. If a later record does not continue the writes before it, replay ends and the result contains the `gap`.
+/// Replays the WAL file `number`: calls `apply` for every record, with its first sequence number and its operations.
+/// `seal` is the seal of the file.
 ///
-/// Replay ends at the first record that is not intact. All later records are dropped, because their replay would leave
-/// a gap in the writes. A crash can break a record that was not durable yet. But if a later record shows that the WAL
-/// was durable beyond the broken record, no crash can be the cause. The WAL is then corrupt, and the function returns
-/// an error.
+/// `apply` returns the number of operations, or `None` if the operations are corrupt. The first record must begin with
+/// the write after `start.after`, or with an earlier write if `start` skips earlier writes. If writes are missing
+/// before a later record, replay ends there and the result contains the `gap`.
+///
+/// Replay also ends at the first record that is not intact, and drops all later records. A crash can break a record
+/// that was not durable yet. But if a later record shows that the broken record was durable, no crash can be the cause.
+///
+/// # Errors
+/// The WAL file cannot be read, or it is corrupt so that no crash can be the cause.
 pub(crate) fn replay_records(
     storage: &dyn Storage,
     directory: &Path,
@@ -179,7 +185,7 @@ pub(crate) fn replay_records(
                 break;
             }
             let count = apply(record.first_sequence, record.operations).ok_or_else(|| {
-                Error::damaged(&path, at as u64, "the operations of the record are corrupt")
+                Error::damaged(&path, at as u64, "the operations of a WAL record are corrupt")
             })?;
             content.last_sequence += count;
             content.operations += content.last_sequence.saturating_sub(before.max(start.after));
@@ -194,17 +200,18 @@ pub(crate) fn replay_records(
         return Err(Error::damaged(
             &path,
             at as u64,
-            "a synced record is corrupt: a later record shows that the WAL was durable beyond this offset",
+            "a synced record of the WAL is corrupt: a later record shows that the WAL was durable beyond this \
+             offset",
         ));
     }
     Ok(content)
 }
 
-/// The file name of the copy of a WAL that [`make_durable`] writes, before the copy replaces the WAL.
+/// The file name of the durable copy of a WAL file, before [`make_durable`] replaces the WAL file with this copy.
 pub(crate) const LOG_TEMPORARY: &str = "wal.tmp";
 
-/// Replaces a WAL by a durable copy of its first `bytes` bytes. The copy is necessary because after a crash of a
-/// process, the WAL may be only in the page cache.
+/// Replaces the WAL file `number` with a durable copy of its first `bytes` bytes. After a crash of a process, the WAL
+/// file may be only in the page cache.
 pub(crate) fn make_durable(storage: &dyn Storage, directory: &Path, number: u64, bytes: u64) -> Result<()> {
     let (path, temporary) = (log_path(directory, number), directory.join(LOG_TEMPORARY));
     let content = storage.open(&path, Purpose::Log)?.read(0, bytes as usize)?;
@@ -216,7 +223,7 @@ pub(crate) fn make_durable(storage: &dyn Storage, directory: &Path, number: u64,
     Ok(storage.sync_directory(directory)?)
 }
 
-/// Returns whether the head of a record after offset `at` shows that the WAL was durable beyond `at`.
+/// Returns whether a record after the offset `at` of a WAL file shows that the file was durable beyond `at`.
 fn was_durable(bytes: &[u8], seal: u64, at: usize) -> bool {
     (at + 1..bytes.len()).any(|next| {
         let synced = synced_before(bytes, seal, next);

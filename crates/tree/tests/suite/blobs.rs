@@ -157,7 +157,8 @@ fn a_corrupt_or_missing_blob_file_is_named() {
     tree.close().unwrap();
     let [name] = &blobs(&storage)[..] else { panic!("one blob file") };
     damage(&storage, name, 20);
-    let expected = format!("{DIRECTORY}/{name}, offset 0: the record does not match its checksum");
+    let expected =
+        format!("{DIRECTORY}/{name}, offset 0: the record in the blob file does not match its checksum");
     let tree = in_directory(&apart(""), &storage);
     let error = tree.get(b"key000").unwrap_err();
     assert!(error.is_damage() && error.to_string().starts_with(&expected), "{error}");

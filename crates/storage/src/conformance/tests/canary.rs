@@ -51,25 +51,25 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
-        (Self::DropsTheTailOfAppends, "a read returns the appended bytes"),
-        (Self::WritesLate, "appended bytes are readable at once; in table files, only after a sync"),
-        (Self::ReadsZerosBeyondTheEnd, "a read beyond the end is an error"),
-        (Self::RefusesEmptyFiles, "a file may be empty"),
-        (Self::LeavesPadding, "file sizes are exact, also near block boundaries"),
+        (Self::DropsTheTailOfAppends, "a read must return the appended bytes"),
+        (Self::WritesLate, "appended bytes must be readable at once; in SSTables, only after a sync"),
+        (Self::ReadsZerosBeyondTheEnd, "a read beyond the end of a file must fail"),
+        (Self::RefusesEmptyFiles, "an empty file must be supported"),
+        (Self::LeavesPadding, "file sizes must be exact, also near block boundaries"),
         (
             Self::TruncatesInPlace,
-            "creating a file under an existing name does not change the old file for its open readers",
+            "creating a file under an existing name must not change the old file for its open readers",
         ),
-        (Self::RenamesToFreeNamesOnly, "a rename replaces an existing file"),
-        (Self::ReopensToRead, "an open file stays readable after its removal"),
-        (Self::LinksByCopy, "links share their content"),
-        (Self::ListsBackwards, "a directory lists its files in the order of their names"),
-        (Self::OpensWhatIsMissing, "a call for a missing file returns an error"),
-        (Self::LocksTwice, "a lock has at most one holder"),
-        (Self::SharesACursor, "concurrent reads return the appended bytes"),
-        (Self::SortsAnswers, "a read of several parts equals single reads"),
-        (Self::GivesUpAtAnError, "a read of several parts equals single reads"),
-        (Self::MapsTooLittle, "a memory map of a file contains the appended bytes"),
+        (Self::RenamesToFreeNamesOnly, "a rename must replace an existing file"),
+        (Self::ReopensToRead, "an open file must stay readable after its removal"),
+        (Self::LinksByCopy, "hard links to a file must share its content"),
+        (Self::ListsBackwards, "a directory must list its files in the order of their names"),
+        (Self::OpensWhatIsMissing, "a call for a missing file must return an error"),
+        (Self::LocksTwice, "a lock must have at most one holder"),
+        (Self::SharesACursor, "concurrent reads must return the appended bytes"),
+        (Self::SortsAnswers, "a read of several parts must equal single reads"),
+        (Self::GivesUpAtAnError, "a read of several parts must equal single reads"),
+        (Self::MapsTooLittle, "a memory map of a file must contain the appended bytes"),
     ];
 }
 

@@ -68,10 +68,10 @@ impl EntryWriter for Writer {
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
     let cases = [
-        (Fault::HasAnUnknownCode, "no two formats of the catalog have the same code"),
-        (Fault::ForgetsTheLastEntry, "an iterator returns every entry in order"),
-        (Fault::ForgetsValues, "an iterator returns every entry in order"),
-        (Fault::ForgetsValues, "a lookup finds every key of the block, and no other key"),
+        (Fault::HasAnUnknownCode, "all formats of the catalog must have different codes"),
+        (Fault::ForgetsTheLastEntry, "an iterator over a block must return every entry in order"),
+        (Fault::ForgetsValues, "an iterator over a block must return every entry in order"),
+        (Fault::ForgetsValues, "a lookup in a block must find every key of the block, and no other key"),
     ];
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));

@@ -41,7 +41,7 @@ pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Res
     })
 }
 
-/// Builds the components that the design selects, and returns them as the context that all SSTables of the tree share.
+/// Builds the components that the design selects. Returns them as the context that all SSTables of the tree share.
 pub(crate) fn table_context(
     design: &Design,
     storage: Arc<dyn Storage>,

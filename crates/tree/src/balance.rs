@@ -58,7 +58,8 @@ impl Inner {
         }
     }
 
-    /// If a decision is due, lets the arbiter choose new sizes. Then gives the remaining memory to the cache.
+    /// If a decision of the memory arbiter is due, lets the arbiter choose new sizes of memtables and filters. Then
+    /// gives the remaining memory to the cache.
     pub(crate) fn arbitrate(&self) {
         if let Some(arbitration) = &self.arbitration
             && arbitration.decide(|| self.counters.sum(), self.design.options.block.size.0, || self.sizes())
@@ -70,8 +71,8 @@ impl Inner {
         self.balance_memory();
     }
 
-    /// Lets the arbiter choose new sizes after some reads, if a decision is due. Also makes the active memtable
-    /// immutable if it is larger than the capacity of a new memtable.
+    /// If a decision of the memory arbiter is due after some reads, lets the arbiter choose new sizes. Also makes the
+    /// active memtable immutable if it is larger than the capacity of a new memtable.
     pub(crate) fn arbitrate_after_reads(&self) -> Result<()> {
         self.arbitrate();
         let size = self.memtable_bytes();

@@ -22,9 +22,9 @@ pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,
     pub(crate) files: Files,
-    /// The state from the manifest. Its seals also cover the file number of the new WAL.
+    /// The state of the store from the manifest. The seals of the state already contain the identity for new files.
     pub(crate) state: State,
-    /// The file number of the new WAL.
+    /// The file number of the WAL that the opening of the store will create.
     pub(crate) new_log: u64,
     pub(crate) recovery: Recovery,
 }

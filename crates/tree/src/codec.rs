@@ -57,7 +57,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at the front of `bytes`.
+    /// Creates a reader that begins at the first byte of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         self.at == self.bytes.len()
     }
 
-    /// Reads a varint.
+    /// Reads a varint: a number in groups of seven bits.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let (number, end) = varint(self.bytes, self.at)?;
         self.at = end;

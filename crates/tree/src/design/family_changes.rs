@@ -11,10 +11,10 @@ use crate::recovery::QUARANTINE;
 /// The name of the table of families in TOML.
 pub(super) const FAMILIES: &str = "families";
 
-/// The parts of a design that all families share.
+/// The keys of a design that all column families of a store share.
 const SHARED: [&str; 6] = ["cache", "storage", "wal", "memory", "arbiter", FAMILIES];
 
-/// The longest name of a family, in bytes.
+/// The maximum length of the name of a column family, in bytes.
 const MOST_NAME_BYTES: usize = 32;
 
 impl Design {
@@ -38,7 +38,7 @@ impl Design {
         }
     }
 
-    /// Returns an error if the design of a family is invalid.
+    /// Returns an error if the design of a column family is invalid.
     pub(super) fn check_families(&self) -> Result<(), DesignError> {
         self.families().try_for_each(|name| self.changed_for(name).map(|_| ()))
     }
@@ -132,8 +132,8 @@ fn read_layout(value: &Value) -> Result<FamilyLayout, String> {
     })
 }
 
-/// Returns an error if the name has an invalid length or an invalid character, or if a store uses a directory of this
-/// name for another purpose. The valid names are names of directories on every system.
+/// Returns an error if the name of a column family has an invalid length or an invalid character, or if a store uses a
+/// directory of this name for another purpose. Every system accepts the valid names as names of directories.
 fn check_name(name: &str) -> Result<(), String> {
     let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let is_reserved = name == QUARANTINE;

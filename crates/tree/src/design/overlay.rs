@@ -89,7 +89,8 @@ impl Design {
         tables.iter().filter_map(|table| table.get(FAMILIES)).try_fold(next, Self::with_families)
     }
 
-    /// Applies the values of `overrides`, except the table `families`. Does not check combinations of values.
+    /// Sets the values of `overrides` in this design, except for the table `families`. Does not check combinations of
+    /// values.
     fn overlay(&mut self, overrides: &Table) -> Result<(), DesignError> {
         check_names(overrides)?;
         let mut options = self.options.to_toml();
@@ -182,7 +183,7 @@ impl Design {
             && let Value::Table(table) = &mut value
             && let Some(format) = table.remove(axes::FORMAT)
         {
-            let index = axes::index(axes::FORMAT).expect("the name is an axis");
+            let index = axes::index(axes::FORMAT).expect("a design must have this axis");
             self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
@@ -203,7 +204,7 @@ impl Design {
             && let Value::Table(table) = &mut value
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
-                let index = axes::index(axes::ALLOCATION).expect("the name is an axis");
+                let index = axes::index(axes::ALLOCATION).expect("a design must have this axis");
                 self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {
@@ -240,8 +241,8 @@ impl Default for Design {
             families: FamilyDesigns::default(),
         };
         let text = include_str!("default.toml");
-        let table: Table = text.parse().expect("the default design is TOML");
-        baseline.with(&table).expect("the default design can be built")
+        let table: Table = text.parse().expect("the default design must be valid TOML");
+        baseline.with(&table).expect("the default design must be valid")
     }
 }
 
@@ -349,7 +350,7 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
             })?;
         }
     }
-    Ok(Value::Table(table.clone()).try_into().expect("each option has been read separately"))
+    Ok(Value::Table(table.clone()).try_into().expect("separately valid options must be valid together"))
 }
 
 fn unknown_key(key: &str) -> DesignError {

@@ -16,16 +16,17 @@ pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
     /// Maps the file number of each SSTable to the number that the index uses for the SSTable.
     numbers: HashMap<u64, u32>,
-    /// The position of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
+    /// The position of each SSTable in the version, by the number of the SSTable in the index. `None` for a number that
+    /// is not in use.
     places: Vec<Option<FilePlace>>,
 }
 
 /// The position of an SSTable in a version. In the order of this type, SSTables of newer runs come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FilePlace {
-    /// The position of the run in the list of all runs, where the newest run has the position 0.
+    /// The position of the SSTable's run in the list of all sorted runs, where the newest run has the position 0.
     pub(crate) run: usize,
-    /// The position of the SSTable in the run.
+    /// The position of the SSTable in its sorted run.
     pub(crate) table: usize,
 }
 

@@ -34,20 +34,20 @@ struct Candidate<'v> {
     level: usize,
 }
 
-/// A search for one key in some runs, by several threads.
+/// A search for one key in several sorted runs, which several threads execute together.
 struct Search<'v, 'k> {
-    /// The runs, from the newest run to the oldest run.
+    /// The sorted runs that may contain the key, from the newest run to the oldest run.
     candidates: Vec<Candidate<'v>>,
     key: HashedKey<'k>,
-    /// The index of the next candidate that no thread has taken.
+    /// The index, in `candidates`, of the next sorted run that no thread has taken.
     next: AtomicUsize,
-    /// The index of the first candidate that no thread needs to search: the newest candidate with an answer, or the
-    /// number of candidates.
+    /// The index, in `candidates`, from which no run needs a search. This is the index of the newest run in which a
+    /// thread has found an answer. Without an answer, it is the number of candidates.
     end: AtomicUsize,
     newest: Mutex<Option<Answer>>,
 }
 
-/// The answer of a candidate: a value, a tombstone, or an error.
+/// The result of the search in one sorted run: a value, a tombstone, or an error.
 struct Answer {
     candidate: usize,
     lookup: Result<Lookup>,
@@ -55,7 +55,7 @@ struct Answer {
 }
 
 impl LookupPool {
-    /// Starts `helpers` threads that help the callers of gets.
+    /// Starts `helpers` threads that help the callers of gets to search sorted runs.
     ///
     /// # Errors
     /// If a thread cannot be started.
@@ -132,8 +132,8 @@ impl LookupPool {
 }
 
 impl Search<'_, '_> {
-    /// Repeatedly searches the next candidate that no thread has taken, until no further candidate can change the
-    /// result.
+    /// Searches sorted runs until no further run can change the answer. Each step takes the newest run that no thread
+    /// has taken.
     fn run(&self, counters: &AllCounters) {
         let (counters, mut value) = (counters.local(), Vec::new());
         loop {

@@ -20,8 +20,8 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The memory budget that the axis `allocation` gives to the filters of the run. `None` if the filter variant has
-    /// no parameter for the bits per key.
+    /// The size of the filters of the run, which the axis `allocation` derives from the sizes of all levels. `None` if
+    /// the filter variant has no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
     /// The file number and the writer of the current table.
     current: Option<(u64, TableWriter)>,
@@ -39,8 +39,8 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run for `level`. The range tombstones `deletes` must be disjoint and in key order. `loads` contains the
-    /// number of entries that each level will have when the run is installed. `sequences` are the sequence
+    /// Begins a sorted run for the level `level`. The range tombstones `deletes` must be disjoint and in key order.
+    /// `loads` contains the number of entries that each level will have with the new run. `sequences` are the sequence
     /// numbers of the run, if the store has no manifest.
     pub(super) fn new(
         inner: &'a Inner,
@@ -76,15 +76,16 @@ impl<'a> RunWriter<'a> {
         self.tables.is_empty() && self.current.is_none() && self.deletes.is_empty()
     }
 
-    /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the entry
-    /// gets the mark of a single delete (see `single_deletes`).
+    /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the
+    /// SSTable marks the entry. The mark stands for a single delete (see `single_deletes`).
     pub(super) fn add(&mut self, entry: Entry<'_>, is_marked: bool) -> Result<()> {
         self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
-    /// Appends an entry in the stored form of its input table. `source` lists the blob files to which this table
-    /// refers. Without `source`, the stored form is the value itself. The key must be larger than the previous key. If
-    /// `is_marked` is set, the entry gets the mark of a single delete. Returns `false` if the value is corrupt.
+    /// Appends an entry as an input SSTable stores it. `source` lists the blob files to which the input SSTable refers.
+    /// Without `source`, the entry contains the value itself. The key must be larger than the previous key. If
+    /// `is_marked` is set, the output SSTable marks the entry. The mark stands for a single delete. Returns `false` if
+    /// the value is corrupt.
     pub(super) fn add_stored(
         &mut self,
         entry: Entry<'_>,
@@ -153,7 +154,7 @@ impl<'a> RunWriter<'a> {
             }
             self.current = Some((id, writer));
         }
-        let (_, writer) = self.current.as_mut().expect("the writer has a current table");
+        let (_, writer) = self.current.as_mut().expect("a run writer must have a current SSTable here");
         Ok(writer)
     }
 
@@ -181,9 +182,9 @@ impl<'a> RunWriter<'a> {
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Ends the first remaining range tombstone at `end`. The current SSTable gets the part of the range below `end`.
-    /// If the range extends beyond `next`, later SSTables get the part from `next` on. Does nothing if no remaining
-    /// range tombstone begins before `end`.
+    /// Splits the first remaining range tombstone at `end`, because the current SSTable ends there. The current SSTable
+    /// gets the part of the range below `end`, and later SSTables get the part from `next` on. Does nothing if no
+    /// remaining range tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });

@@ -17,7 +17,7 @@ const RANGES_BETWEEN_ASKING: u64 = 64;
 struct Wanted {
     /// Whether the active memtable is flushed first.
     memtable: bool,
-    /// The number of an SSTable in the oldest run that the compaction merges.
+    /// The file number of an SSTable in the oldest run that the compaction merges.
     oldest: u64,
 }
 

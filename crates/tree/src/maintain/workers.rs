@@ -129,7 +129,8 @@ impl Inner {
         self.flush_oldest()
     }
 
-    /// Runs flushes and compactions on one thread. A compaction begins only if no flush is due.
+    /// Runs flushes and compactions on one thread until the tree is closed. A compaction begins only if no flush is
+    /// due.
     fn work_until_stopped(&self) -> Result<()> {
         while !self.signals.is_stopping() {
             {

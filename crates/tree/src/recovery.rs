@@ -51,13 +51,13 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
-/// A metadata file or a filter file of a table.
+/// A file that belongs to an SSTable: its metadata file, or its filter file.
 struct Companion {
-    /// The number of the table.
+    /// The file number of the SSTable.
     number: u64,
-    /// The file name of the table.
+    /// The name of the SSTable's main file.
     table: String,
-    /// The name of the companion file.
+    /// The name of the metadata file or filter file.
     name: String,
 }
 
@@ -65,7 +65,7 @@ struct Companion {
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
-    /// The metadata files and filter files of tables.
+    /// The metadata files and filter files of SSTables.
     companions: Vec<Companion>,
     /// The names of files that only a crash leaves: temporary files of the manifest, of blocks and of WALs, and
     /// incomplete SSTables.
@@ -158,7 +158,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Returns whether all files of the directory can be the files of a store without a manifest.
+    /// Returns whether the directory may be a store without a manifest, because all its files can be files of such a
+    /// store.
     fn may_be_scanned(&self, storage: &dyn Storage, directory: &Path) -> Result<bool> {
         let are_named = self.tables.values().all(|name| table_sequences(name).is_some());
         if !are_named || !self.blobs.is_empty() || !self.companions.is_empty() {
@@ -246,7 +247,8 @@ impl Files {
         self.has_manifest
     }
 
-    /// Returns whether the directory has only a part of a store without a manifest.
+    /// Returns whether the directory contains only a part of a store without a manifest, because a copy or a removal of
+    /// the store did not finish.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.is_incomplete
     }
@@ -263,7 +265,7 @@ impl Files {
         first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
     }
 
-    /// Returns the names of the files that `state` does not need.
+    /// Returns the names of the orphaned files: files that the tree does not need in the state `state`.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
         let companions = self.companions.iter().map(|companion| (&companion.number, &companion.name));
@@ -464,10 +466,10 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     }
 }
 
-/// The WAL number of a memtable that contains replayed writes. The flush of this memtable removes no WAL.
+/// A number in place of the WAL number of a memtable with replayed writes. The flush of this memtable removes no WAL.
 const NO_LOG: u64 = 0;
 
-/// Replays WALs into memtables and flushes these memtables.
+/// Replays the writes of WALs into memtables, and flushes these memtables.
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
@@ -475,15 +477,15 @@ pub(crate) struct Replay<'a> {
     state: &'a State,
     memtable: Slot,
     charged_bytes: u64,
-    /// The sequence number at which the memtable is full, even if it has room for more bytes.
+    /// The sequence number at which the current memtable is full, even if it has room for more bytes.
     full_from: SequenceNumber,
-    /// The last replayed sequence number.
+    /// The sequence number of the last replayed write.
     last_sequence: SequenceNumber,
 }
 
 impl<'a> Replay<'a> {
-    /// Replays the WALs in `logs` in order, and returns the last sequence number. Afterwards, all their writes are in
-    /// SSTables.
+    /// Replays the writes of the WALs `logs` in order, and returns the last sequence number. Afterwards, all these
+    /// writes are in SSTables.
     pub(crate) fn run(
         inner: &'a Inner,
         logs: &[u64],

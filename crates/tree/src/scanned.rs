@@ -58,7 +58,7 @@ const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 pub(crate) const INCOMPLETE: &str = "incomplete.tmp";
 
 impl Inner {
-    /// Returns whether the tree has no manifest.
+    /// Returns whether the tree has no manifest, so that opening it lists its directory instead.
     pub(crate) fn is_scanned(&self) -> bool {
         self.context.options.table.manifest == ManifestPlace::None
     }
@@ -77,8 +77,9 @@ pub(crate) fn seals() -> Seals {
     seals
 }
 
-/// Returns the state of a store without a manifest. `tables` are the numbers and sequence numbers of its SSTables,
-/// `first_log` is the number of its oldest WAL, and `next_number` is an unused number above the numbers of all files.
+/// Returns the state of a store without a manifest, derived from the names of its files. `tables` are the numbers and
+/// sequence numbers of its SSTables, `first_log` is the number of its oldest WAL, and `next_number` is an unused number
+/// above the numbers of all files.
 ///
 /// # Errors
 /// If the sequence numbers of two SSTables overlap, and none replaces the other. The error contains the numbers of both
@@ -119,7 +120,8 @@ pub(crate) fn mark_incomplete(storage: &dyn Storage, directory: &Path) -> Result
     Ok(storage.sync_directory(directory)?)
 }
 
-/// Removes the mark of [`mark_incomplete`]. All changes of names in the directory become durable before the removal.
+/// Removes the mark of [`mark_incomplete`], so that the directory can be opened as a store. All changes of names in the
+/// directory become durable before the removal.
 pub(crate) fn mark_complete(storage: &dyn Storage, directory: &Path) -> Result<()> {
     storage.sync_directory(directory)?;
     storage.remove(&directory.join(INCOMPLETE))?;

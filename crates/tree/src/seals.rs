@@ -23,28 +23,29 @@ pub(crate) struct Seals {
 }
 
 impl Seals {
-    /// Returns the seal of file `number`.
+    /// Returns the seal of the file with the number `number`: a number that identifies the file and its store, and that
+    /// each checksum of the file covers.
     #[inline]
     pub(crate) fn of(&self, number: u64) -> u64 {
         let holds = self.since.iter().rev().find(|(first, _)| *first <= number);
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// Returns the identity for new files; 0 if the store has no identity.
+    /// Returns the identity of the store, which the seals of new files contain. Returns 0 if the store has no identity.
     pub(crate) fn identity(&self) -> u64 {
         self.since.last().map_or(0, |(_, identity)| *identity)
     }
 
-    /// Assigns `identity` to all files with the number `number` or a larger number. Has no effect if the store already
-    /// has an identity.
+    /// Sets the identity of the store, which the seals of all files from `number` on then contain. Has no effect if the
+    /// store already has an identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
         }
     }
 
-    /// Returns the seals of a checkpoint in `directory`. Files with the number `number` or a larger number are written
-    /// by the checkpoint and have its own identity. Files with smaller numbers keep their seals.
+    /// Returns the seals of a checkpoint in `directory`. The seals of files from `number` on contain the identity of
+    /// the checkpoint, which writes these files. Files with smaller numbers keep their seals.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.identity() ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
@@ -72,7 +73,7 @@ impl Seals {
     }
 }
 
-/// Returns a random identity, which is different from the identities of other stores with very high probability.
+/// Returns a random identity for a new store. With very high probability, no other store has the same identity.
 pub(crate) fn new_identity() -> u64 {
     // The keys of the standard library's hash function are random, and each call in a process gets different keys.
     RandomState::new().hash_one("a store")

@@ -30,7 +30,7 @@ pub(crate) enum VersionKind {
     SingleDelete,
 }
 
-/// The tombstone that remains for a key after its single deletes and their puts have been removed.
+/// The tombstone that remains of the versions of a key after its single deletes and their puts have been removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remainder {
     /// No tombstone remains.
@@ -42,9 +42,10 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Decides how a flush or a compaction stores the newest version of a key. `self` must be the remainder of the
-    /// older versions of this key. `is_tombstone` is set if this version is a tombstone. Returns `None` if the output
-    /// omits the key. Otherwise, returns whether the output marks the entry.
+    /// Decides how a flush or a compaction stores the newest version of a key. `self` must be the tombstone that
+    /// remains of the older versions of this key. `is_tombstone` is set if the newest version is a tombstone. Returns
+    /// `None` if the output omits the key. Otherwise, returns whether the output marks the entry. The mark stands for a
+    /// single delete.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,
@@ -54,15 +55,16 @@ impl Remainder {
     }
 }
 
-/// Removes the pairs of a single delete and its put from the versions of a key. Returns the remaining tombstone and the
+/// Removes each single delete together with its put from the versions of a key. Returns the remaining tombstone and the
 /// number of removed pairs. `newest` is the newest version, and `older` contains the older versions, from the newest to
 /// the oldest.
 ///
-/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the
-/// remainder is the tombstone below that value: the value needs a mark unless nothing remains.
+/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the remainder
+/// is the tombstone that must stay below this value. The SSTable marks the value unless nothing remains.
 ///
-/// If the caller breaks the promise of single deletes, the following rules apply. A single delete above a delete, above
-/// an operand or above two values becomes an ordinary tombstone. Two single deletes in sequence count as one.
+/// If the key has more than one put before a single delete, or other deletes or merges, the following rules apply. A
+/// single delete above a delete, above an operand or above two values becomes an ordinary tombstone. Two single deletes
+/// in sequence count as one.
 pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut above = newest;
     loop {
@@ -78,8 +80,8 @@ pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = Versi
     }
 }
 
-/// Returns the tombstone that remains of a single delete and the `older` versions of its key, and the number of removed
-/// pairs.
+/// Removes a single delete and the `older` versions that it deletes. Returns the tombstone that remains, and the number
+/// of removed pairs of a single delete and its put.
 fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut pairs = 0;
     loop {
@@ -124,7 +126,7 @@ impl SingleDeletes {
         SortedSingleDeletes(list)
     }
 
-    /// Returns the memory of the list, in bytes.
+    /// Returns the memory of the list of single deletes, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.count.load(Ordering::Acquire) as usize * size_of::<(KeyHash, SequenceNumber)>()
     }

@@ -7,10 +7,10 @@ use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
 /// The number of levels with separate counters. The counters of the last of these levels also count all deeper levels.
-/// The data of a million memtables fits into these levels, even with size ratio 2.
+/// Even with size ratio 2, the data of a million memtables fits into these levels.
 const COUNTED_LEVELS: usize = 20;
 
-/// Declares counters once: the per-thread variables, their sums and their names.
+/// Declares the counters of a tree once, and derives the variables of each thread, their sums and their names.
 macro_rules! counters {
     ($(#[doc = $threads:literal])+ $counters:ident, [$($of_thread:tt)*],
      $(#[doc = $sums:literal])+ $counts:ident,
@@ -239,8 +239,8 @@ impl Counter {
     }
 }
 
-/// A copy of a thread's lookup counters from before the search of an SSTable. The difference to the later counters
-/// belongs to the level of the SSTable.
+/// A copy of the counters of one thread before it searches an SSTable. After the search, the increase of the counters
+/// is added to the counters of the SSTable's level.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -249,18 +249,18 @@ pub(crate) struct Looked {
 }
 
 impl Counters {
-    /// Returns the counters of a level for this thread.
+    /// Returns the counters of the calling thread for one level.
     #[inline]
     pub(crate) fn level(&self, level: usize) -> &LevelCounters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the bytes that compactions on this thread have read and that the counters of levels already include.
+    /// Returns the bytes that compactions on this thread have read, as counted in the counters of the levels.
     pub(crate) fn level_bytes_read(&self) -> u64 {
         self.levels.iter().map(|level| level.bytes_read.get()).sum()
     }
 
-    /// Returns the current counts of lookups in tables.
+    /// Returns a copy of the counters that the search of an SSTable changes.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {
@@ -270,7 +270,8 @@ impl Counters {
         }
     }
 
-    /// Adds the counts of lookups since `before` to the counters of `level`.
+    /// Adds the increase of the counters since `before` to the counters of the level `level`. Call this function after
+    /// the search of an SSTable.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -348,7 +349,7 @@ pub struct Stats {
     pub device: Option<DeviceTime>,
 }
 
-/// Statistics of the blob files, which contain the values that are not in SSTables.
+/// Statistics of the blob files, which contain the values that are not stored in SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlobStats {
     /// The number of blob files.

@@ -47,7 +47,7 @@ impl OpenOptions {
 /// only one thread should write, because otherwise the counters depend on the order of the threads.
 pub struct Tree {
     pub(crate) inner: Arc<Inner>,
-    /// The background threads. Dropping this value ends and joins the threads.
+    /// The background threads of the tree. Dropping this value ends and joins the threads.
     _workers: Workers,
 }
 

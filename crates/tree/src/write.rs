@@ -23,22 +23,23 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
-/// The number of spins of a waiting writer before it yields to other threads.
+/// The number of times that a waiting writer checks its condition before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// The number of attempts of a writer to lock a mutex before the writer blocks. After seven attempts, the writer yields
-/// between two attempts.
+/// The number of times that a writer tries to lock a mutex before the writer blocks. After seven attempts, the writer
+/// yields between two attempts.
 const ATTEMPTS: u32 = 64;
 
-/// The longest time for which a writer yields while another thread writes or syncs its record. After this time, the
+/// The longest time for which a writer yields while another thread writes or syncs its WAL record. After this time, the
 /// writer sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// A group-commit leader waits for followers at most for the duration of the last sync divided by this number.
+/// The divisor for the longest wait of a group-commit leader. The leader waits for other commits at most for the
+/// duration of the last sync divided by this number.
 const WAIT_SHARE: u32 = 4;
 
-/// The maximum of [`CommitGroup::backoff`]. After 7 or more consecutive waits without followers, 2⁷ − 1 syncs pass
-/// before the next wait.
+/// The maximum of [`CommitGroup::backoff`], which counts waits of a leader that no other commit joined. After 7 or more
+/// such waits, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
 /// The memtable and the sequence numbers that a commit has reserved.
@@ -49,20 +50,20 @@ pub(crate) struct CommitSlot {
     pub(crate) first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// Whether this commit must wait, because the design delays writes. The delay covers the bytes written since the
+    /// Whether this commit must wait, because the design delays writes. The wait covers the bytes written since the
     /// last wait.
     pays: bool,
-    /// The records that this commit took from the write queue, which include its own record. `None` if the commit
-    /// does not hold the WAL.
+    /// The records that this commit took from the write queue, which include its own record. `None` if another thread
+    /// writes the record to the WAL.
     taken: Option<Drained>,
 }
 
 /// The work that the writer must do after its commit is visible.
 pub(crate) enum WorkAfterCommit {
     None,
-    /// The commit has filled this memtable.
+    /// The commit has filled this memtable, so the writer must replace it.
     Rotate(Arc<Slot>),
-    /// The commit must wait as long as the delay rule requires for the bytes written since the last wait.
+    /// The design delays writes, and the writer must wait for the bytes written since the last wait.
     Pay,
 }
 
@@ -243,7 +244,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Reserves sequence numbers and a memtable for a commit whose record goes to the WAL of all families.
+    /// Reserves sequence numbers and a memtable for a commit in a column family, whose record goes to the WAL of all
+    /// families.
     pub(crate) fn reserve(&self, counts: BatchCounts) -> CommitSlot {
         self.enqueue(counts, None, |_| {})
     }
@@ -282,12 +284,12 @@ impl Inner {
         self.publish(slot.first, slot.first + counts.operations() - 1)
     }
 
-    /// Locks the WAL before the commit has a sequence number, if the commit may write its record to the WAL directly.
-    /// Returns `None` if the record must wait in the queue for the thread that locks the WAL next.
+    /// Locks the WAL for a commit that may write its own record. Returns `None` if the record must wait in the write
+    /// queue for the thread that locks the WAL next. The commit has no sequence number yet.
     ///
     /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
-    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs
-    /// no queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
+    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs no
+    /// queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
@@ -383,7 +385,8 @@ impl Inner {
         }
     }
 
-    /// Waits at most `most_wait` for the commits that shared the last sync or entered the queue during the last sync.
+    /// Lets a group-commit leader wait at most `most_wait` for other commits, so that they share its sync. The leader
+    /// waits for as many commits as shared the last sync or entered the queue during the last sync.
     ///
     /// The threads of these commits are likely to commit again soon. Without the wait, their next commits would need
     /// another sync. A group of one commit does not wait. After each wait without followers, twice as many syncs pass
@@ -434,7 +437,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes all acknowledged writes durable.
+    /// Makes all acknowledged writes of the tree durable.
     pub(crate) fn sync(&self) -> Result<()> {
         self.failure.check()?;
         if !self.wal_mode.has_log {
@@ -464,7 +467,7 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers while `waits` returns `true`.
+    /// Waits for other writers while `waits` returns `true` for the visible writes.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;
@@ -547,8 +550,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Waits until the stall limits allow one more immutable memtable. If the writer had to wait, counts one stall and
-    /// its duration.
+    /// Waits until the stall limits allow one more immutable memtable, because the active memtable `full` must be
+    /// replaced. If the writer had to wait, counts one stall and its duration.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

@@ -45,8 +45,8 @@
 /// interval has the weight 1 / `SMOOTHING`.
 const SMOOTHING: u64 = 4;
 
-/// The shortest time, in nanoseconds, between two computations of the delay of writes. A shorter time would cause more
-/// sleeps, and the kernel extends each sleep by up to 50 µs.
+/// The waiting time that writers collect until the delay is computed again, in nanoseconds. A shorter time would cause
+/// more sleeps, and the kernel extends each sleep by up to 50 µs.
 const QUANTUM_NS: f64 = 500_000.0;
 
 /// The longest wait of one write, in nanoseconds. This limit also applies if a queue is almost full.

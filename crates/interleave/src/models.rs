@@ -22,8 +22,8 @@ use crate::{arena_skiplist, bplus};
 pub struct LoomModel {
     /// The name of the modeled structure.
     pub name: &'static str,
-    /// The maximum number of preemptions in one interleaving; `None` for no limit. A preemption is a switch from a
-    /// thread that could continue.
+    /// The maximum number of preemptions in one interleaving of the threads. `None` means no limit. A preemption is a
+    /// switch from a thread that could continue to another thread.
     pub preemptions: Option<usize>,
     body: fn(),
 }
@@ -33,7 +33,7 @@ pub struct LoomModel {
 pub struct LoomVerdict {
     /// The number of interleavings that loom tried.
     pub interleavings: usize,
-    /// The message of the violated condition; `None` if all conditions hold in all interleavings.
+    /// The message of the condition that an interleaving violates. `None` if all conditions hold in all interleavings.
     pub failure: Option<String>,
     /// The atomic operations with an ordering stronger than `Relaxed` that the model executed.
     pub sites: BTreeSet<Site>,
@@ -43,7 +43,7 @@ pub struct LoomVerdict {
 /// wait for each other forever.
 const MOST_STEPS: usize = 4000;
 
-/// All models.
+/// All models of lock-free structures.
 pub const MODELS: &[LoomModel] = &[
     LoomModel { name: "visible", preemptions: None, body: visible },
     LoomModel { name: "epochs", preemptions: None, body: epochs },
@@ -155,7 +155,7 @@ fn epochs() {
     drop(garbage);
 }
 
-/// The catalog of the memtables in the models.
+/// The catalog of the memtables that have models.
 static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
@@ -164,8 +164,8 @@ static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
 );
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
-    let choice = MEMTABLES.choose(&kind.into()).expect("the memtable is in the catalog");
-    let policy = MEMTABLES.build(&choice).expect("the defaults can be built");
+    let choice = MEMTABLES.choose(&kind.into()).expect("the catalog of the models must contain the memtable");
+    let policy = MEMTABLES.build(&choice).expect("a memtable must be valid with its default parameters");
     Arc::from(policy.create(1 << 16))
 }
 
@@ -178,9 +178,9 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Model: two threads insert concurrently while a third thread reads. `before` are the keys that are inserted first,
-/// and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all entries must be
-/// present at the end.
+/// Model of a memtable: two threads insert concurrently while a third thread reads. `before` are the keys that are
+/// inserted first, and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all
+/// entries must be present at the end.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -218,12 +218,12 @@ fn bplus() {
     inserts(&memtable("bplus"), &[b"b"], [b"a", b"c"]);
 }
 
-/// Model: two threads insert into a full leaf, so both must split it.
+/// Model of the memtable `bplus`: two threads insert into a full leaf, so both must split it.
 fn bplus_split() {
     inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
 }
 
-/// Model: a scan reads a full leaf entry by entry, while an insert splits the leaf.
+/// Model of the memtable `bplus`: a scan reads a full leaf entry by entry, while an insert splits the leaf.
 fn bplus_walk(direction: Direction) {
     let memtable = memtable("bplus");
     let before = [b"b", b"d", b"f"];
@@ -244,8 +244,8 @@ fn bplus_walk(direction: Direction) {
     assert_eq!(seen, before, "a scan must return each key that existed before it exactly once");
 }
 
-/// Model: a leaf contains several versions of one key and another key. A scan reads the leaf while the insert of one
-/// more version splits it.
+/// Model of the memtable `bplus`: a leaf contains several versions of one key, and another key. A scan reads the leaf
+/// while the insert of one more version splits it.
 fn bplus_versions() {
     let memtable = memtable("bplus");
     for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {
@@ -260,19 +260,19 @@ fn bplus_versions() {
     assert_eq!(seen, [b"b", b"d"], "a scan must return each key exactly once");
 }
 
-/// Returns the keys of a scan that fetches one entry at a time.
+/// Returns the keys that a scan of the memtable returns if it fetches one entry at a time.
 fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut entries = memtable.entries(Bound::Unbounded, direction, u64::MAX - 1, 1);
     let mut seen = Vec::new();
     while !entries.is_empty() {
         seen.push(entries.entry(0).key.to_vec());
-        assert!(entries.go_on(1), "the scan has a position");
+        assert!(entries.go_on(1), "a scan must continue after its current entry");
     }
     seen
 }
 
-/// Model: one thread inserts several keys in order with one call, while another thread inserts a key between these
-/// keys.
+/// Model of the memtable `bplus`: one thread inserts several keys in order with one call, while another thread inserts
+/// a key between these keys.
 fn bplus_several() {
     let memtable = memtable("bplus");
     memtable.insert(key(b"a"), 1, Some(b"a"));

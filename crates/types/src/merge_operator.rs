@@ -57,7 +57,7 @@ impl MergeOperator {
     }
 }
 
-/// Returns the number in the first eight bytes of a value. Missing bytes count as 0.
+/// Returns the 64-bit little-endian number in the first eight bytes of a value. Missing bytes count as 0.
 fn number(bytes: &[u8]) -> u64 {
     let mut padded = [0; 8];
     let len = bytes.len().min(8);

@@ -4,7 +4,8 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
-/// A catalog of an axis, without the functions that depend on the component type.
+/// An axis: a list of variants that have the same task. The trait hides the type of the components, so that code can
+/// work on all axes.
 pub trait Axis: Sync {
     /// Returns the name of the axis in TOML.
     fn name(&self) -> &'static str;
@@ -38,7 +39,7 @@ pub trait Axis: Sync {
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
-/// The description of a variant: all data of the variant except its constructor.
+/// The description of a variant, without the code that builds its component.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
     /// The name of the variant.

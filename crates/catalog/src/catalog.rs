@@ -21,7 +21,7 @@ const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML, such as `bloom`.
     pub axis: &'static str,
-    /// One line that describes the part of a tree to which this axis belongs.
+    /// One line that describes the part of an LSM-tree to which this axis belongs.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,

@@ -49,7 +49,7 @@ fn is_bare(text: &str) -> bool {
         && read_toml(text).is_none()
 }
 
-/// Splits a text at the commas that are outside of quotes and brackets.
+/// Splits the parameters of a label at the commas that are outside of quotes and brackets.
 fn split_top_level(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
     for (at, c) in text.char_indices() {

@@ -17,7 +17,7 @@ pub const DAMAGED: i32 = 1;
 /// The return code of a function of a C component whose output does not fit into the buffer.
 pub const NO_SPACE: i32 = 3;
 
-/// The interface that the libraries of an axis must have: the exported function, the header and the ABI version.
+/// The interface that the shared libraries of an axis must have: the exported function, the header and the ABI version.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The name of the exported function, such as `lsmbench_filter`.
@@ -32,11 +32,11 @@ pub struct Interface {
 /// dropped.
 #[derive(Debug)]
 pub struct Provider {
-    /// The file of the library. Empty if the functions are part of this program.
+    /// The path of the shared library. Empty if the functions are part of this program.
     path: PathBuf,
     /// The header file that declares the table of functions.
     header: &'static str,
-    /// The handle that keeps the library loaded. `None` if the functions are part of this program.
+    /// The handle that keeps the shared library loaded. `None` if the functions are part of this program.
     _library: Option<Library>,
 }
 

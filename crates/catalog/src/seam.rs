@@ -9,10 +9,10 @@ pub struct Seam {
     pub kind: &'static str,
     /// A description of one call of the component.
     pub call: &'static str,
-    /// The number of component calls in one execution of [`through`](Self::through) or [`direct`](Self::direct).
+    /// The number of component calls in one call of [`through`](Self::through) or of [`direct`](Self::direct).
     pub calls: u32,
-    /// Executes the calls through the interface.
+    /// Executes the calls of the component through the interface to another language or process.
     pub through: Box<dyn FnMut()>,
-    /// Executes the same calls without the interface.
+    /// Executes the same calls of the component without the interface.
     pub direct: Box<dyn FnMut()>,
 }

@@ -10,7 +10,7 @@ use crate::error::suggestion;
 use crate::reading::read_value;
 use crate::{Choice, ChoiceError, Origin};
 
-/// The constructor of a component from its parameters.
+/// Builds the components of a variant from its parameters.
 pub trait Build<T: ?Sized> {
     /// The type of the parameters, with their defaults. This type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
@@ -47,12 +47,12 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The constructor of a variant.
+/// The function that builds the component of a variant.
 #[derive(Clone, Copy)]
 enum Constructor<T: ?Sized> {
-    /// The constructor of a variant without parameters.
+    /// The function of a variant without parameters.
     Plain(fn() -> Box<T>),
-    /// The constructor of a variant with parameters, which receives the parameters as TOML.
+    /// The function of a variant with parameters, which receives the parameters as TOML.
     FromParameters(fn(Table) -> Result<Box<T>, ChoiceError>),
 }
 

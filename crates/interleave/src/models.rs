@@ -20,7 +20,7 @@ use crate::{arena_skiplist, bplus};
 
 /// A model: a program with a few threads that asserts conditions on a lock-free structure.
 pub struct LoomModel {
-    /// The name of the modeled structure.
+    /// The name of the lock-free structure that the model tests.
     pub name: &'static str,
     /// The maximum number of preemptions in one interleaving of the threads. `None` means no limit. A preemption is a
     /// switch from a thread that could continue to another thread.
@@ -28,14 +28,14 @@ pub struct LoomModel {
     body: fn(),
 }
 
-/// The result of running a model.
+/// The result of running a model of a lock-free structure.
 #[derive(Clone, Debug)]
 pub struct LoomVerdict {
     /// The number of interleavings that loom tried.
     pub interleavings: usize,
     /// The message of the condition that an interleaving violates. `None` if all conditions hold in all interleavings.
     pub failure: Option<String>,
-    /// The atomic operations with an ordering stronger than `Relaxed` that the model executed.
+    /// The atomic operations in the source that the model executed, if their ordering is stronger than `Relaxed`.
     pub sites: BTreeSet<Site>,
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
-/// Declares an atomic integer type that records its sites.
+/// Declares an atomic integer type that records each of its operations as a site.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
         /// An atomic integer of a model, which records its operations as sites.

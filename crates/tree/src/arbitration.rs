@@ -23,7 +23,7 @@ pub(crate) struct Arbitration {
     /// memtables plus the capacity of the cache.
     limit_bytes: u64,
     sizes: Mutex<MemorySizes>,
-    /// The number of decisions of the arbiter that changed a size.
+    /// The number of decisions of the memory arbiter that changed a size.
     moves: AtomicU64,
     observed: Mutex<Observed>,
 }
@@ -85,7 +85,7 @@ impl Arbitration {
         *self.sizes.lock()
     }
 
-    /// Returns the number of decisions of the arbiter that changed a size.
+    /// Returns the number of decisions of the memory arbiter that changed a size.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
@@ -135,22 +135,22 @@ impl Arbitration {
 
 /// The sizes of a tree, in bytes, from which the memory arbiter decides.
 pub(crate) struct TreeSizes {
-    /// The memory to divide between two memtables, the filters and the cache.
+    /// The memory budget, in bytes, which the arbiter divides between two memtables, the filters and the cache.
     pub(crate) budget_bytes: u64,
-    /// The smallest valid size of a memtable.
+    /// The smallest valid size of a memtable, in bytes.
     pub(crate) least_memtable_bytes: u64,
-    /// The memory of the filters. 0 if filters are not part of the budget.
+    /// The memory of all filters, in bytes. 0 if filters are not part of the budget.
     pub(crate) filter_bytes: u64,
     /// The number of keys in the filters of the tree.
     pub(crate) filter_keys: u64,
-    /// The total size of the SSTables.
+    /// The total size of the SSTables, in bytes.
     pub(crate) table_bytes: u64,
 }
 
 /// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
 /// counts half as much as the period after it.
 struct Observed {
-    /// The counters of the tree at the last decision of the arbiter.
+    /// The counters of the tree at the last decision of the memory arbiter.
     last: Counts,
     io: ObservedIo,
     reuse: ReuseCurve,
@@ -162,7 +162,7 @@ impl Observed {
     }
 }
 
-/// The bytes that flushes, compactions and reads transferred.
+/// The bytes that the flushes, compactions and reads of a tree have transferred.
 #[derive(Clone, Copy, Default)]
 struct ObservedIo {
     flushed: f64,

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Returns the size at which a new memtable becomes immutable.
+    /// Returns the size, in bytes, at which a new memtable becomes immutable.
     pub(crate) fn memtable_bytes(&self) -> u64 {
         self.arbitration.as_ref().map_or(self.design.memtable_capacity.0, |it| it.sizes().memtable_bytes)
     }

@@ -31,7 +31,7 @@ pub(crate) struct BatchCounts {
     pub(crate) range_deletes: u64,
     pub(crate) merges: u64,
     pub(crate) single_deletes: u64,
-    /// The number of bytes of the keys and values.
+    /// The number of bytes of the keys and values in the commit.
     pub(crate) user_bytes: u64,
 }
 
@@ -274,7 +274,7 @@ impl Drop for WriteBatch {
     }
 }
 
-/// Returns an error if the key or the value of an entry is longer than its limit.
+/// Returns an error if the key or the value of an entry is longer than the maximum for keys or values.
 pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     if entry.key.len() > MAX_KEY_BYTES {
         return Err(Error::KeyTooLong(entry.key.len()));

@@ -78,14 +78,14 @@ impl Claim {
 /// Returns an error if the store has a manifest but the design has none, or if the design has a manifest but the store
 /// has none.
 fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
-    let (kind, remedy) = match (is_store_scanned, is_design_scanned) {
-        (true, false) => ("without", "table.manifest = \"none\""),
-        (false, true) => ("with", "table.manifest = \"file\""),
+    let (store, design, remedy) = match (is_store_scanned, is_design_scanned) {
+        (true, false) => ("without", "with", "table.manifest = \"none\""),
+        (false, true) => ("with", "without", "table.manifest = \"file\""),
         _ => return Ok(()),
     };
     let directory = directory.display();
     Err(Error::Misuse(format!(
-        "{directory} is a store {kind} a manifest, but the design requires the opposite; set {remedy}"
+        "{directory} is a store {store} a manifest, but the design is for a store {design} a manifest; set {remedy}"
     )))
 }
 

@@ -25,7 +25,7 @@ use crate::{Design, DesignError, Mode};
 /// compares the results.
 const STEPS: usize = 4_000;
 
-/// The number of replays per mode, each with its own seed and therefore its own sequence of operations.
+/// The number of replays per mode. Each replay has its own seed and therefore its own sequence of operations.
 const SEEDS: u64 = 2;
 
 /// The options of a design with small memtables, tables and blocks, as TOML.

@@ -102,7 +102,7 @@ impl Inner {
         }
     }
 
-    /// Returns whether the compaction policy has a job for the current shape of the tree.
+    /// Returns whether the compaction policy would pick a job for the current levels of the tree.
     pub(crate) fn is_compaction_due(&self) -> bool {
         let operations = self.observed_operations();
         let shape = self.view.load().version.shape(self.memtable_bytes());

@@ -14,7 +14,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Returns whether the tree has failed.
+    /// Returns whether a write error has occurred, so that the tree accepts no writes.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)

@@ -121,7 +121,8 @@ pub(crate) fn check_continues(directory: &Path, first: u64, expected: u64) -> Re
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }
 
-/// Returns the parent of a directory, and the name of the directory. Returns `None` for a directory without a parent.
+/// Splits the path of a directory into the path of its parent and its own name. Returns `None` for a directory without
+/// a parent.
 fn place_of(directory: &Path) -> Option<(PathBuf, String)> {
     let named = |path: &Path| {
         let name = path.file_name()?.to_str()?.to_owned();

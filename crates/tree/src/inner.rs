@@ -80,7 +80,7 @@ pub(crate) struct Inner {
     pub(crate) observes_reads: bool,
     /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
     pub(crate) arbitration: Option<Arbitration>,
-    /// Decides which values are stored in blob files.
+    /// Decides which values are stored in blob files, outside of SSTables.
     pub(crate) values: Box<dyn ValuePolicy>,
     /// The numbers of the blob files whose live values garbage collection is moving to other files.
     pub(crate) collected_blobs: Mutex<HashSet<u64>>,
@@ -126,9 +126,10 @@ pub(crate) struct Inner {
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
-    /// Computes the delays of writes. `None` if the design does not delay writes.
+    /// Computes how long writes wait. `None` if the design does not delay writes.
     pub(crate) pacer: Option<Pacer>,
-    /// The schedule of compactions. `None` if compactions run one after another as the policy picks them.
+    /// The schedule that gives compactions of level 0 and clients priority. `None` if compactions run one after another
+    /// as the policy picks them.
     pub(crate) scheduler: Option<Scheduler>,
     /// The family number of the tree, and the WAL and memory limit of its store. `None` if the tree is not a family of
     /// a store.
@@ -140,7 +141,7 @@ pub(crate) struct Inner {
     pub(crate) _lock: Box<dyn Send + Sync>,
 }
 
-/// The WAL to which writers currently append.
+/// The WAL to which writers currently append, with the records that are not written yet.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
     /// The records that were moved from the write queue to this buffer and are not written yet.
@@ -169,7 +170,7 @@ impl Log {
         Self { file, records: Vec::new(), commit_group: CommitGroup::default() }
     }
 
-    /// Moves all queued records to the buffer of the WAL.
+    /// Moves all records in the write queue to the buffer of the WAL.
     #[inline]
     pub(crate) fn take(&mut self, pending: &mut WriteQueue) -> Drained {
         std::mem::swap(&mut self.records, &mut pending.records);
@@ -209,7 +210,7 @@ pub(crate) struct WriteQueue {
     pub(crate) payment: Payment,
     /// The encoded records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
-    /// The number of commits in `records`.
+    /// The number of commits in `records`, the encoded records that are not in the WAL yet.
     pub(crate) commits: u64,
     /// The offset in the WAL at which `records` will begin.
     pub(crate) log_offset: u64,
@@ -248,14 +249,15 @@ impl WriteQueue {
 pub(crate) struct Signals {
     pub(crate) state: Mutex<SignalState>,
     pub(crate) changed: Condvar,
-    /// Set when the tree is being closed. Background work ends when it next checks this flag.
+    /// Set while the tree is being closed. Background work ends when it next checks this flag.
     pub(crate) stop: AtomicBool,
 }
 
 /// The state that background threads check to find out whether a compaction is due.
 #[derive(Default)]
 pub(crate) struct SignalState {
-    /// Whether the shape of the tree has changed since the last time the compaction policy picked a job.
+    /// Whether the compaction thread must check if a compaction is due, because the levels have changed or a read has
+    /// requested the check.
     pub(crate) shape_changed: bool,
     /// Whether a compaction is running.
     pub(crate) compacting: bool,
@@ -295,12 +297,12 @@ impl Inner {
         error
     }
 
-    /// Returns an unused number for a file.
+    /// Returns an unused file number.
     pub(crate) fn new_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns an unused number for a sorted run.
+    /// Returns an unused run number.
     pub(crate) fn new_run(&self) -> u64 {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }

@@ -19,7 +19,7 @@ pub(crate) struct LogShelf {
     pub(crate) next: VecDeque<NewLog>,
     /// The WAL files of immutable memtables. These files are still open.
     pub(crate) retired: Vec<LogFile>,
-    /// The number of bytes in the WAL that was retired last.
+    /// The length, in bytes, of the WAL that the current WAL has replaced. The next WAL will have about this length.
     pub(crate) last_bytes: u64,
     /// The file number of the last WAL that a writer created itself, because no WAL was ready. 0 if there is no such
     /// WAL.

@@ -22,13 +22,14 @@ use crate::stats::AllCounters;
 use crate::table::Table;
 use crate::version::Version;
 
-/// The threads that help the callers of gets. All callers of gets share the threads of the pool.
+/// A pool of threads that help the callers of gets to search sorted runs. All callers share these threads.
 pub(crate) struct LookupPool {
     threads: ThreadPool,
     helpers: usize,
 }
 
-/// A run whose filter does not rule out the key, and the SSTable of the run that may contain the key.
+/// A sorted run that may contain the key, because its filter does not rule out the key: the level of the run, and the
+/// SSTable to search.
 struct Candidate<'v> {
     table: &'v Table,
     level: usize,

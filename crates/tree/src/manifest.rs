@@ -55,7 +55,8 @@ const RELEASED: u8 = 5;
 /// most this many times the bytes of the manifest.
 const MOST_PASSES: usize = 64;
 
-/// The information that a tree needs to find its data when the tree is opened.
+/// The durable state of a tree, as each record of the manifest contains it: the information with which the tree finds
+/// its data when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// The file numbers of the SSTables: one list per level, with the runs from the newest to the oldest. The SSTables
@@ -271,13 +272,13 @@ fn decode_released(reader: &mut Reader<'_>) -> Option<Vec<u64>> {
     Some(released)
 }
 
-/// A manifest that is open for appending.
+/// The manifest of an open tree, to which the tree appends its new state after each change.
 pub(crate) struct Manifest {
     directory: PathBuf,
     /// The manifest file, which contains the records. `None` if the store has no manifest, so the state is only in
     /// memory.
     file: Option<Box<dyn WriteFile>>,
-    /// The state in the last record of the manifest.
+    /// The current state of the tree, which the last record of the manifest contains.
     pub(crate) state: State,
     /// In a store without a manifest, the file numbers of the WALs whose flushes wrote no SSTable. These WALs are
     /// needed until the next SSTable.
@@ -327,7 +328,7 @@ impl Manifest {
     }
 }
 
-/// Appends `state` to the file of a manifest, and makes it durable.
+/// Appends a record with the state `state` to the file of a manifest, and makes it durable.
 fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
     let record = state.encode();
     let sum = checksum(0, file.len(), &record);
@@ -344,7 +345,7 @@ fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
 pub(crate) struct Found {
     /// The state of the tree in the last intact record.
     pub(crate) state: State,
-    /// The number of bytes after the last intact record. Such bytes remain after a crash during a change.
+    /// The number of bytes after the last intact record. A crash during a change leaves such bytes.
     pub(crate) torn_bytes: u64,
     /// The number of corrupt bytes before the last intact record.
     pub(crate) damaged_bytes: u64,

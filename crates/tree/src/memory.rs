@@ -11,24 +11,24 @@ use crate::merge_operands::{OperandStack, is_operand};
 use crate::range_deletes::RangeDeletes;
 use crate::single_deletes::{SingleDeletes, SortedSingleDeletes, VersionKind};
 
-/// A memtable with its range deletes and the number of its WAL.
+/// A memtable of an open tree, with its range deletes and the number of its WAL.
 pub(crate) struct Slot {
-    /// The memtable itself, which contains the entries.
+    /// The memtable itself, which contains the entries for single keys.
     pub(crate) memtable: Box<dyn Memtable>,
     /// The range deletes of the memtable. A range delete hides older entries of this memtable, and entries of all older
     /// memtables and runs.
     pub(crate) range_deletes: RangeDeletes,
-    /// The tombstones of the memtable that belong to single deletes.
+    /// The tombstones in the memtable that belong to single deletes.
     pub(crate) single_deletes: SingleDeletes,
     /// The number of the WAL that contains the writes of this memtable. The entries of this memtable are not in older
     /// WALs.
     pub(crate) log: u64,
-    /// The last sequence number of the memtable, which is set when the memtable becomes immutable.
+    /// The sequence number of the last write to the memtable, which is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
 }
 
 impl Slot {
-    /// Creates the slot of an active memtable, whose writes are in the WAL with the number `log`.
+    /// Creates a slot for a new, active memtable, whose writes are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
@@ -117,12 +117,13 @@ impl Slot {
         deleted.is_some() && self.memtable.sequence_of(key, snapshot) < deleted
     }
 
-    /// Records `last` as the sequence number of the last write to this memtable.
+    /// Records that the memtable is immutable, and that `last` is the sequence number of its last write.
     pub(crate) fn close(&self, last: SequenceNumber) {
         self.last_sequence.store(last, Ordering::Release);
     }
 
-    /// Returns the last sequence number of the memtable. While the memtable is active, returns `SequenceNumber::MAX`.
+    /// Returns the sequence number of the last write to the memtable. While the memtable is active, returns
+    /// `SequenceNumber::MAX`.
     pub(crate) fn last_sequence(&self) -> SequenceNumber {
         self.last_sequence.load(Ordering::Acquire)
     }
@@ -199,7 +200,7 @@ impl<'t> MemtableCursor<'t> {
         std::ptr::eq(self.slot, slot)
     }
 
-    /// Returns the memtable with its range deletes.
+    /// Returns the memtable of the cursor, with its range deletes.
     pub(crate) fn slot(&self) -> &'t Slot {
         self.slot
     }

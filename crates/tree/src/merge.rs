@@ -23,7 +23,7 @@ pub fn head(key: &[u8]) -> u128 {
     }
 }
 
-/// Returns the prefix of a key that is shorter than 16 bytes.
+/// Returns the prefix (the first 16 bytes as a number) of a key that is shorter than 16 bytes.
 #[inline]
 fn short_head(key: &[u8]) -> u128 {
     let mut padded = [0u8; 16];
@@ -35,12 +35,12 @@ fn short_head(key: &[u8]) -> u128 {
 ///
 /// A source is always positioned at an entry. The caller must not pass sources without entries to a merge.
 pub trait Source {
-    /// The data that [`advance`](Self::advance) needs in addition to the source.
+    /// The data that [`advance`](Self::advance) needs in addition to the source, such as counters.
     type Context: ?Sized;
     /// The error of [`advance`](Self::advance).
     type Error;
 
-    /// Returns the 16-byte prefix of the current key, as [`head`] computes it.
+    /// Returns the prefix (the first 16 bytes as a number) of the current key, as [`head`] computes it.
     fn head(&self) -> u128;
 
     /// Returns the current key.
@@ -93,9 +93,10 @@ pub struct Merge<S> {
     /// `ended[source]` is `true` if the source is at its end. The elements of unused leaves are also `true`. With fewer
     /// than two sources, `ended`, `shadowed` and `losers` are empty.
     ended: Vec<bool>,
-    /// The number of sources that are not at their end.
+    /// The number of sources that still have entries.
     standing: usize,
-    /// `shadowed[source]` is `true` if a newer source has an entry with the current key of the source.
+    /// Whether each source has a superseded entry: `shadowed[source]` is `true` if a newer source has an entry with the
+    /// same key.
     shadowed: Vec<bool>,
     shadowed_count: usize,
     /// The loser tree: `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes
@@ -353,7 +354,7 @@ impl<S: Source> Kernel<S> for Merge<S> {
     }
 }
 
-/// Returns `a` if `first` is `true`, else `b`, without a branch.
+/// Returns `a` if `first` is `true`, else `b`. The code has no branch, which the CPU could predict wrongly.
 #[inline]
 fn select(first: bool, a: Contender, b: Contender) -> Contender {
     Contender {

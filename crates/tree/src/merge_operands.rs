@@ -45,7 +45,7 @@ pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }
 
-/// Returns the error for stored bytes in the store `directory` that have no valid tag byte.
+/// Returns the error that stored bytes in the store `directory` end with no valid tag byte.
 pub(crate) fn unmarked(directory: &Path) -> Error {
     Error::damaged(
         directory,
@@ -55,7 +55,7 @@ pub(crate) fn unmarked(directory: &Path) -> Error {
     )
 }
 
-/// Returns the error for a WAL that contains merges, in a store without a merge operator.
+/// Returns the error that a WAL contains merges, although the store has no merge operator.
 pub(crate) fn unexpected_merge(log: &Path) -> Error {
     Error::damaged(log, 0, "the WAL contains merges, but the manifest states no merge operator")
 }
@@ -72,7 +72,7 @@ pub(crate) struct OperandStack {
 #[derive(Debug)]
 enum Base {
     Value(Vec<u8>),
-    /// A tombstone, or the absence of an older version.
+    /// The key has no value before the merge operands: the version is a tombstone, or no older version exists.
     Absent,
 }
 

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::table::Table;
 
-/// The obsolete files of a tree.
+/// The files that a tree no longer needs, until they are removed.
 #[derive(Default)]
 pub(crate) struct ObsoleteFiles {
     /// The SSTables that no version contains. A view or a scan may still use them.

@@ -252,7 +252,7 @@ impl Inner {
         manifest.record(&*self.storage, state)
     }
 
-    /// Removes WAL files. A missing file is not an error.
+    /// Removes the files of the given WALs. A missing file is not an error.
     fn remove_logs(&self, logs: &[u64]) -> Result<()> {
         for number in logs {
             match self.storage.remove(&log_path(&self.directory, *number)) {

@@ -74,7 +74,7 @@ impl RangeDeletes {
         RangeTombstones::union(ranges.collect())
     }
 
-    /// Returns the memory of the fragments, in bytes.
+    /// Returns the memory of the range deletes, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         if self.is_empty() {
             return 0;

@@ -87,7 +87,7 @@ impl RangeTombstones {
         self.0.is_empty()
     }
 
-    /// Returns whether a range contains the key.
+    /// Returns whether a range tombstone deletes the key.
     pub(crate) fn cover(&self, key: &[u8]) -> bool {
         let begun = self.0.partition_point(|range| *range.low <= *key);
         begun.checked_sub(1).is_some_and(|last| *key < *self.0[last].high)
@@ -149,7 +149,7 @@ impl RangeTombstones {
 }
 
 impl FromIterator<KeyRange> for RangeTombstones {
-    /// Collects ranges that are already disjoint and in key order.
+    /// Collects range tombstones that are already disjoint and in key order.
     fn from_iter<I: IntoIterator<Item = KeyRange>>(ranges: I) -> Self {
         Self(ranges.into_iter().collect())
     }

@@ -83,7 +83,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the value of a key at `snapshot`: its newest value, combined with all newer operands.
+    /// Returns the value of a key for a reader at `snapshot`: the newest value, combined with all newer merge operands.
     pub(crate) fn combined(
         &self,
         operator: MergeOperator,
@@ -165,7 +165,7 @@ impl Inner {
     }
 }
 
-/// Returns an error if the key is longer than the limit.
+/// Returns an error if the key is longer than the maximum for keys.
 pub(crate) fn check_key(key: &[u8]) -> Result<()> {
     if key.len() > MAX_KEY_BYTES { Err(Error::KeyTooLong(key.len())) } else { Ok(()) }
 }

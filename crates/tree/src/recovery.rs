@@ -79,7 +79,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Lists the files of an existing directory.
+    /// Lists the files of an existing store directory.
     pub(crate) fn list(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         let mut files = Self::default();
         for name in storage.list(directory)? {
@@ -116,7 +116,7 @@ impl Files {
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
-    /// Lists the files of a directory. The result is empty if the directory does not exist.
+    /// Lists the files of a store directory. The result is empty if the directory does not exist.
     pub(crate) fn of_existing(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         match Self::list(storage, directory) {
             Err(Error::Storage(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -174,7 +174,7 @@ impl Files {
         Ok(true)
     }
 
-    /// Returns the state of a store without a manifest.
+    /// Returns the state of a store without a manifest, derived from the names of its files.
     pub(crate) fn scanned_state(&self, directory: &Path) -> Result<State> {
         let tables = self.tables.iter();
         let tables = tables.filter_map(|(number, name)| Some((*number, table_sequences(name)?))).collect();
@@ -237,7 +237,7 @@ impl Files {
         manifest.into_iter().chain(others)
     }
 
-    /// Returns whether the directory has any numbered file.
+    /// Returns whether the directory has any numbered file: an SSTable, a blob file or a WAL.
     fn has_data(&self) -> bool {
         [&self.tables, &self.logs, &self.blobs].into_iter().any(|files| !files.is_empty())
     }
@@ -253,7 +253,7 @@ impl Files {
         self.is_incomplete
     }
 
-    /// Returns a number that is larger than the numbers of all files.
+    /// Returns an unused file number, which is larger than the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = [&self.tables, &self.logs, &self.blobs].into_iter().filter_map(BTreeMap::last_key_value);
         let companions = self.companions.iter().map(|companion| &companion.number);
@@ -473,7 +473,7 @@ const NO_LOG: u64 = 0;
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
-    /// The state in the manifest when the tree was opened.
+    /// The state that the manifest contained when the tree was opened.
     state: &'a State,
     memtable: Slot,
     charged_bytes: u64,

@@ -50,7 +50,8 @@ use crate::seals::Seals;
 use crate::table::SequenceRange;
 use crate::version::Version;
 
-/// The identity in the seals of all stores without a manifest. A store with a manifest has a random identity.
+/// The store identity of all stores without a manifest, which the seals of their files contain. A store with a manifest
+/// has a random identity.
 const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 
 /// The name of a marker file. The file exists while a directory contains only a part of the files of a store without a
@@ -70,7 +71,7 @@ impl Inner {
     }
 }
 
-/// Returns the seals of the files of a store without a manifest.
+/// Returns the seals of a store without a manifest. A seal identifies a file and its store.
 pub(crate) fn seals() -> Seals {
     let mut seals = Seals::default();
     seals.begin(0, IDENTITY);
@@ -128,7 +129,7 @@ pub(crate) fn mark_complete(storage: &dyn Storage, directory: &Path) -> Result<(
     Ok(storage.sync_directory(directory)?)
 }
 
-/// Returns the error for a directory that has only a part of a store.
+/// Returns the error that a directory contains only a part of a store.
 pub(crate) fn incomplete(directory: &Path) -> Error {
     let what = "the directory has only a part of a store, because a checkpoint or the removal of a store did not \
                 finish; remove the directory";

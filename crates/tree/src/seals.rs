@@ -14,7 +14,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::codec::{Reader, put_varint};
 
-/// The identities of the stores that wrote the files of this store. A checkpoint has files of several stores.
+/// Computes the seals of the files of a store: for each file, a number that identifies the file and the store that
+/// wrote it. A checkpoint has files of several stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
     /// Pairs of a file number and the identity for files from this number on, in ascending order. Files before the
@@ -54,7 +55,7 @@ impl Seals {
         Self { since }
     }
 
-    /// Appends the encoded seals to `out`.
+    /// Appends the identities of the stores in encoded form to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.since.len() as u64);
         for (first, identity) in &self.since {
@@ -63,7 +64,7 @@ impl Seals {
         }
     }
 
-    /// Decodes seals. Returns `None` if the seals are corrupt.
+    /// Decodes the identities of the stores. Returns `None` if the bytes are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
         let mut since = Vec::new();
         for _ in 0..reader.varint()? {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use types::{KeyHash, SequenceNumber};
 
-/// The kind of a version of a key.
+/// The kind of a version of a key, as far as single deletes depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionKind {
     /// A value. The value is marked if it replaced a single delete, and the put of this single delete may still exist
@@ -33,7 +33,7 @@ pub(crate) enum VersionKind {
 /// The tombstone that remains of the versions of a key after its single deletes and their puts have been removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remainder {
-    /// No tombstone remains.
+    /// No tombstone remains for the key.
     Nothing,
     /// The tombstone of a single delete, whose put is in an older run.
     SingleDelete,
@@ -101,10 +101,11 @@ fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) 
     }
 }
 
-/// The single deletes of a memtable, which contains them as tombstones.
+/// The single deletes in a memtable. The memtable itself contains them as tombstones.
 #[derive(Default)]
 pub(crate) struct SingleDeletes {
-    /// The number of single deletes. If this number is 0, as in most memtables, a flush needs no other field.
+    /// The number of single deletes in the memtable. If this number is 0, as in most memtables, a flush needs no other
+    /// field.
     count: AtomicU64,
     list: Mutex<Vec<(KeyHash, SequenceNumber)>>,
 }
@@ -116,7 +117,7 @@ impl SingleDeletes {
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns the single deletes in the order of their keys' hashes.
+    /// Returns the single deletes of the memtable in the order of their keys' hashes.
     pub(crate) fn sorted(&self) -> SortedSingleDeletes {
         if self.count.load(Ordering::Acquire) == 0 {
             return SortedSingleDeletes::default();
@@ -137,7 +138,7 @@ impl SingleDeletes {
 pub(crate) struct SortedSingleDeletes(Vec<(KeyHash, SequenceNumber)>);
 
 impl SortedSingleDeletes {
-    /// Returns whether there are no single deletes.
+    /// Returns whether the memtable has no single deletes.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

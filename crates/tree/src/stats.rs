@@ -30,13 +30,13 @@ macro_rules! counters {
         }
 
         impl $counts {
-            /// Returns the increase of each count since `earlier`.
+            /// Returns the increase of each counter since the earlier counts `earlier`.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name.wrapping_sub(earlier.$name),)+ }
             }
 
-            /// Returns every count with its name, in the order of declaration.
+            /// Returns every counter with its name, in the order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)+].into_iter()
             }
@@ -54,9 +54,10 @@ macro_rules! counters {
 }
 
 counters! {
-    /// The counters of one thread for one level. Only the thread that owns these counters writes them.
+    /// The counters of one level that one thread writes. Only this thread writes them, so it needs no atomic
+    /// read-modify-write instruction.
     LevelCounters, [],
-    /// The counts of one level, summed over all threads.
+    /// The counters of one level, summed over all threads.
     LevelCounts,
     /// Bytes of SSTables and blob files read by the compactions that wrote to the level.
     bytes_read,
@@ -75,9 +76,10 @@ counters! {
 }
 
 counters! {
-    /// The counters of one thread. Only the thread that owns these counters writes them.
+    /// The counters of a tree that one thread writes. Only this thread writes them, so it needs no atomic
+    /// read-modify-write instruction.
     Counters, [levels: [LevelCounters; COUNTED_LEVELS],],
-    /// The counts of a tree, summed over all threads.
+    /// The counters of a tree, summed over all threads.
     Counts,
     /// Keys looked up, by gets and multi-gets.
     gets,
@@ -214,7 +216,7 @@ counters! {
     rotation_ns,
 }
 
-/// A number that one thread writes and any thread reads.
+/// A counter that one thread writes and any thread reads.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -295,14 +297,15 @@ impl AllCounters {
         self.threads.get_or_default()
     }
 
-    /// Returns the counters, summed over all threads.
+    /// Returns the counters of the tree, summed over all threads.
     pub(crate) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.threads.iter().for_each(|thread| sum.add(thread));
         sum
     }
 
-    /// Returns the counts per level, summed over all threads, from level 0 to the last level with a nonzero count.
+    /// Returns the counters of each level, summed over all threads, from level 0 to the last level with a nonzero
+    /// counter.
     pub(crate) fn sum_of_levels(&self) -> Vec<LevelCounts> {
         let mut sums = vec![LevelCounts::default(); COUNTED_LEVELS];
         for thread in &self.threads {
@@ -324,11 +327,11 @@ pub struct Stats {
     pub levels: Vec<LevelStats>,
     /// The counters of each level, from level 0 down. The list may have more or fewer levels than `levels`.
     pub level_counts: Vec<LevelCounts>,
-    /// Memory of the active and immutable memtables, in bytes.
+    /// The memory of the active and immutable memtables, in bytes.
     pub memtable_bytes: u64,
-    /// Memory of the filters, in bytes.
+    /// The memory of the filters, in bytes.
     pub filter_bytes: u64,
-    /// Memory of the fences, block directories and restart hints, in bytes.
+    /// The memory of the fences, block directories and restart hints, in bytes.
     pub fence_bytes: u64,
     /// The total size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,

@@ -233,7 +233,7 @@ impl Tree {
         self.inner.checkpoint(directory.as_ref(), None)
     }
 
-    /// Returns the counters and the sizes of the tree.
+    /// Returns the counters and the current sizes of the tree.
     pub fn stats(&self) -> Stats {
         let view = self.inner.view.load();
         let (filter_bytes, fence_bytes) = view.version.filter_and_fence_bytes();

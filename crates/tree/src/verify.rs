@@ -286,7 +286,7 @@ impl Verification {
         }
     }
 
-    /// Adds the content of an intact WAL to the report. Returns the sequence number of the last operation in the WAL.
+    /// Adds the counts of an intact WAL to the report. Returns the sequence number of the last operation in the WAL.
     fn add_log(&mut self, number: u64, content: &LogContent) -> SequenceNumber {
         self.log_operations += content.operations;
         if content.dropped_bytes > 0 {

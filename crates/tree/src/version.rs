@@ -38,7 +38,7 @@ impl Placed for TableRef {
 
 /// A sorted run, which consists of SSTables in key order and an index over their key ranges.
 pub(crate) struct SortedRun {
-    /// The level of the run.
+    /// The level that contains the run.
     pub(crate) level: usize,
     /// The SSTables of the run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
@@ -363,16 +363,16 @@ pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &Ref
 /// All memtables and SSTables that a reader needs, like the superversion of RocksDB. A view never changes, so a
 /// reader with a view sees a consistent state of the tree.
 pub(crate) struct View {
-    /// The active memtable, which receives the writes.
+    /// The active memtable of the view, which receives the writes.
     pub(crate) active: Arc<Slot>,
-    /// The immutable memtables that wait for their flush, newest first.
+    /// The immutable memtables of the view, which wait for their flush, newest first.
     pub(crate) frozen: Vec<Arc<Slot>>,
-    /// The version with the SSTables.
+    /// The version of the view, which contains the SSTables.
     pub(crate) version: Arc<Version>,
 }
 
 impl View {
-    /// Returns all memtables, newest first.
+    /// Returns all memtables of the view, newest first.
     pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
         std::iter::once(&self.active).chain(&self.frozen)
     }

@@ -42,7 +42,7 @@ const WAIT_SHARE: u32 = 4;
 /// such waits, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// The memtable and the sequence numbers that a commit has reserved.
+/// The memtable and the sequence numbers that a commit has reserved, before it writes its entries.
 pub(crate) struct CommitSlot {
     /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
@@ -58,7 +58,7 @@ pub(crate) struct CommitSlot {
     taken: Option<Drained>,
 }
 
-/// The work that the writer must do after its commit is visible.
+/// The work that a writer must do after its commit is visible to readers.
 pub(crate) enum WorkAfterCommit {
     None,
     /// The commit has filled this memtable, so the writer must replace it.
@@ -68,7 +68,7 @@ pub(crate) enum WorkAfterCommit {
 }
 
 impl CommitSlot {
-    /// Returns the work that the writer must do after its commit is visible.
+    /// Returns the work that the writer must do after its commit is visible to readers.
     pub(crate) fn work_after(self) -> WorkAfterCommit {
         match (self.is_full, self.pays) {
             (true, _) => WorkAfterCommit::Rotate(self.into_memtable()),
@@ -250,7 +250,8 @@ impl Inner {
         self.enqueue(counts, None, |_| {})
     }
 
-    /// Inserts the entries of a commit with `apply`, makes the commit visible, and adds `counts` to the counters.
+    /// Inserts the entries of a commit into its memtable with `apply`, makes the commit visible, and adds `counts` to
+    /// the counters of the tree.
     #[inline]
     pub(crate) fn apply(
         &self,
@@ -271,8 +272,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Inserts the entries of a commit with `apply`, and makes the commit visible, without adding `counts` to the
-    /// counters.
+    /// Inserts the entries of a commit into its memtable with `apply`, and makes the commit visible. Does not add
+    /// `counts` to the counters of the tree.
     #[inline]
     pub(crate) fn apply_uncounted(
         &self,
@@ -410,13 +411,13 @@ impl Inner {
         *until_wait = (1 << *backoff) - 1;
     }
 
-    /// Writes all queued records to the WAL. Syncs the WAL if `sync` is set.
+    /// Writes all records in the write queue to the WAL. Syncs the WAL if `sync` is set.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
         let taken = log.take(&mut spin_lock(&self.pending));
         self.append(log, taken, sync)
     }
 
-    /// Writes the records that were taken from the queue to the WAL. Syncs the WAL if `sync` is set.
+    /// Writes records from the write queue to the WAL, described by `taken`. Syncs the WAL if `sync` is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;
@@ -453,7 +454,7 @@ impl Inner {
         self.wait_until_flushed()
     }
 
-    /// Makes the writes from `first` to `last` visible after all earlier writes.
+    /// Makes the writes of a commit from `first` to `last` visible to readers, after all earlier writes.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
         self.wait_while_writing(|visible| !visible.has_room(first))?;

@@ -116,7 +116,7 @@ impl PlatformPart {
         }
     }
 
-    /// Returns what to do without this part of lsmbench. If nothing can be done, returns the effect of the missing
+    /// Returns a remedy for the missing part of lsmbench. If there is no remedy, returns the effect of the missing
     /// part.
     fn remedy(self) -> &'static str {
         match self {

@@ -65,7 +65,7 @@ const FPR_PER_BIT: f64 = 0.6185;
 /// The smallest and the largest number of bits per key that the arbiter chooses for new filters.
 const FILTER_BITS: (f64, f64) = (2.0, 24.0);
 
-/// The arbiter `marginal` with its parameters.
+/// The memory arbiter `marginal` with its parameters.
 struct Marginal(Params);
 
 #[derive(Serialize, Deserialize)]

@@ -32,22 +32,22 @@ pub struct DecisionPeriod {
     pub sampled_blocks: usize,
 }
 
-/// The sizes that an arbiter chooses: of the next memtable, and of new filters.
+/// The sizes that a memory arbiter decides: the size of the next memtable, and the size of new filters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemorySizes {
-    /// The size at which a new memtable becomes immutable.
+    /// The size, in bytes, at which a new memtable becomes immutable.
     pub memtable_bytes: u64,
     /// The bits per key of new filters. `None` if the memory of filters is not part of the budget.
     pub filter_bits_per_key: Option<f64>,
 }
 
-/// The sizes of a tree, and the I/O of its recent decision periods. Each period counts half as much as the period after
-/// it.
+/// The data from which a memory arbiter decides: the sizes of a tree, and the I/O of its recent decision periods. Each
+/// period counts half as much as the period after it.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryObservation<'a> {
     /// The memory budget in bytes, for two memtables, the filters and the cache together.
     pub budget_bytes: u64,
-    /// The smallest valid size of a memtable.
+    /// The smallest valid size of a memtable, in bytes.
     pub least_memtable_bytes: u64,
     /// The memory of all filters, in bytes. 0 if filters are not part of the budget.
     pub filter_bytes: u64,

@@ -15,7 +15,7 @@ use crate::{Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch};
 /// The reference model of a tree: an ordered map in memory, which must always have the same entries as the tree.
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// One write operation of a replay.
+/// A write operation that a replay executes on a tree and on its reference model.
 #[derive(Clone, Debug)]
 pub enum Write {
     /// Puts a key and a value.
@@ -58,7 +58,7 @@ impl Write {
     }
 }
 
-/// One operation of a replay.
+/// An operation that a replay executes on a tree and on its reference model.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Writes to one key, or to all keys of a range.

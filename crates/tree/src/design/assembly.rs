@@ -7,7 +7,7 @@ use super::axes::{self, AXES};
 use super::families::{FamilyDesigns, FamilyLayout};
 use super::options::Options;
 
-/// The smallest capacity of a memtable, in bytes.
+/// The smallest valid capacity of a memtable, in bytes.
 pub(super) const LEAST_MEMTABLE_BYTES: u64 = 1024;
 
 /// The definition of a tree: one variant with its parameters for each axis, and the options that belong to no axis.

@@ -8,7 +8,7 @@ use super::error::DesignError;
 use super::families::{FamilyDesigns, FamilyLayout, LAYOUT};
 use crate::recovery::QUARANTINE;
 
-/// The name of the table of families in TOML.
+/// The name of the table of column families in a design.
 pub(super) const FAMILIES: &str = "families";
 
 /// The keys of a design that all column families of a store share.
@@ -29,7 +29,7 @@ impl Design {
         design.with(&Table::from_iter([("wal".to_owned(), "none".into())]))
     }
 
-    /// Returns this design without its families, and with the changes of the family `name`.
+    /// Returns this design without its column families, and with the changes of the family `name`.
     fn changed_for(&self, name: &str) -> Result<Self, DesignError> {
         let design = Self { families: FamilyDesigns::default(), ..self.clone() };
         match self.families.changes.get(name) {
@@ -93,8 +93,8 @@ impl Design {
     }
 }
 
-/// Returns the name of the family to which a path in the table `[design]` leads. Returns `None` if the path leads to
-/// no family.
+/// Returns the name of the column family to which a path in the table `[design]` leads, such as `families.index.bloom`.
+/// Returns `None` if the path leads to no family.
 pub fn family_of_path<'a>(path: &[&'a str]) -> Option<&'a str> {
     match path {
         [FAMILIES, name, ..] if *name != LAYOUT => Some(*name),

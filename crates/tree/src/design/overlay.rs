@@ -108,7 +108,7 @@ impl Design {
         Ok(())
     }
 
-    /// Returns an error if an option is out of range, or if a combination of values is invalid.
+    /// Returns an error if an option of the design is out of range, or if a combination of values is invalid.
     fn check(&self) -> Result<(), DesignError> {
         self.options.validate().map_err(|(group, key, message)| {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
@@ -176,7 +176,8 @@ impl Design {
         Err(DesignError::at(axes::ARBITER, None, message))
     }
 
-    /// If `group` is `block` and `value` has the key `format`, sets the block format. Returns `value` without this key.
+    /// Sets the block format of the design if `group` is `block` and `value` has the key `format`. Returns `value`
+    /// without this key.
     fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
         let mut value = value.clone();
         if group == axes::BLOCK
@@ -268,7 +269,7 @@ fn check_names(overrides: &Table) -> Result<(), DesignError> {
     }
 }
 
-/// Returns the current variant of an axis with some parameters changed.
+/// Returns the current variant of an axis with the parameters `changes` replaced.
 fn changed_params(current: &Choice, changes: Table) -> Value {
     let mut value = current.to_toml();
     if let Value::Table(table) = &mut value {
@@ -333,7 +334,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each option separately, so that an error names the option.
+/// Reads the options of a design. The function reads each option separately, so that an error names the option.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
     let groups = Options::default().to_toml();
     for (key, value) in table {

@@ -30,10 +30,11 @@ use crate::version::{SortedRun, TableRef, Version};
 /// bound.
 type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
-/// The number of entries after which a compaction checks whether the tree is being closed.
+/// The number of entries that a compaction processes before it checks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
-/// The number of entries after which a compaction checks whether it must pause, in a design with the schedule `silk`.
+/// The number of entries that a compaction processes before it checks whether it must pause, in a design with the
+/// schedule `silk`.
 const ENTRIES_BETWEEN_PAUSES: u64 = 64;
 
 impl Inner {
@@ -178,7 +179,8 @@ struct PartMerge<'a> {
     /// The input SSTables of the compaction in each sorted run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
-    /// The marks of single deletes in the inputs (see `single_deletes`). `None` if the inputs have no marks.
+    /// The marks of entries in the inputs, which stand for single deletes (see `single_deletes`). `None` if the inputs
+    /// have no marks.
     marks: Option<InputMarks>,
     plan: SeparationPlan,
     /// The smallest level number among the inputs and the output of the compaction.
@@ -413,8 +415,8 @@ impl Pauses {
     }
 }
 
-/// A guard that marks the compaction as stopped early when the guard is dropped. An error or a panic also drops the
-/// guard.
+/// A guard for one part of a compaction. If the part ends by an error or a panic, the guard is dropped, and all other
+/// parts then stop early.
 struct GiveUp<'a>(&'a AtomicBool);
 
 impl Drop for GiveUp<'_> {

@@ -119,7 +119,7 @@ impl Inner {
         self.mode == Mode::Counted || self.design.options.threads.inline != InlineWork::None
     }
 
-    /// Returns whether the write that changes the shape of the tree also runs the compactions that are due.
+    /// Returns whether a write runs the due compactions itself, because no background thread runs compactions.
     pub(crate) fn compacts_inline(&self) -> bool {
         self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
     }
@@ -137,7 +137,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes the active memtable immutable if it has entries. Returns after the memtable is flushed.
+    /// Makes the active memtable immutable if it has entries, and returns after it is flushed.
     pub(crate) fn flush(&self) -> Result<()> {
         self.failure.check()?;
         let active = Arc::clone(&self.pending.lock().active);
@@ -169,7 +169,7 @@ impl Inner {
         })
     }
 
-    /// Waits for background threads while `busy` returns `true`.
+    /// Waits for background threads as long as `busy` returns `true`.
     fn wait_while(&self, busy: impl Fn(&Self) -> bool) -> Result<()> {
         while busy(self) {
             self.failure.check()?;

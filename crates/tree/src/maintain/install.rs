@@ -16,7 +16,7 @@ use crate::memory::Slot;
 use crate::table::Table;
 use crate::version::{TableRef, Version, View, blob_files, references};
 
-/// A change of the tree's SSTables.
+/// A change of the tree's SSTables by a flush or a compaction.
 pub(super) struct Change<'a> {
     /// The SSTables that the change removes from their runs.
     pub(super) removed: &'a [TableId],
@@ -154,7 +154,7 @@ impl Inner {
 /// Returns the levels of the tree after a change of the SSTables of `version`.
 fn edited(version: &Version, change: &Change<'_>) -> Result<Levels<TableRef>> {
     let levels = version.levels.edit(change.removed, change.place, change.added);
-    levels.map_err(|error| Error::Failed(format!("cannot add the new tables to the tree: {error}")))
+    levels.map_err(|error| Error::Failed(format!("cannot add the new SSTables to the tree: {error}")))
 }
 
 /// Returns the levels in which a change of the tree adds or removes SSTables.

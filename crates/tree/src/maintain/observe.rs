@@ -40,8 +40,8 @@ impl Inner {
         }
     }
 
-    /// Runs the jobs that the policy picks. If the tree has a compaction thread, wakes this thread instead, which then
-    /// runs the jobs.
+    /// Runs the jobs that the compaction policy picks. If the tree has a compaction thread, wakes this thread instead,
+    /// which then runs the jobs.
     fn pick_after_reads(&self) -> Result<()> {
         if !self.observes_operations {
             return Ok(());

@@ -15,7 +15,8 @@ use crate::version::Version;
 /// The longest time, in nanoseconds, for which a compaction waits for bandwidth before it checks level 0 again.
 const WAIT_SLICE_NS: u64 = 5_000_000;
 
-/// Returns the schedule of a tree. Returns `None` if compactions run one after another as the policy picks them.
+/// Returns the schedule of a tree that gives compactions of level 0 and clients priority. Returns `None` if compactions
+/// run one after another as the policy picks them.
 pub(crate) fn scheduler(design: &Design, mode: Mode) -> Option<Scheduler> {
     let threads = design.options.threads;
     let has_compactor = mode == Mode::Timed && threads.inline != InlineWork::All;

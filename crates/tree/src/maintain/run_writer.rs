@@ -23,15 +23,15 @@ pub(super) struct RunWriter<'a> {
     /// The size of the filters of the run, which the axis `allocation` derives from the sizes of all levels. `None` if
     /// the filter variant has no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
-    /// The file number and the writer of the current table.
+    /// The file number and the writer of the SSTable that is being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
-    /// The range tombstones of the run that no table contains yet, in key order.
+    /// The range tombstones of the run that no SSTable contains yet, in key order.
     deletes: VecDeque<KeyRange>,
-    /// Writes the values that belong into blob files. `None` if neither the run nor its inputs have values in blob
-    /// files.
+    /// Writes large values to blob files. `None` if neither the run nor its inputs have values in blob files.
     separation: Option<Separation<'a>>,
-    /// Whether stored values in the tables begin with a tag byte (see `blob`).
+    /// Whether stored values in the SSTables begin with a tag byte, which distinguishes values from pointers to blob
+    /// files.
     marks_values: bool,
     /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one table.
     /// `None` if the store has a manifest.
@@ -122,7 +122,7 @@ impl<'a> RunWriter<'a> {
         Ok(true)
     }
 
-    /// Completes the current table, if one was begun. The next table begins at or above the key `cut`.
+    /// Completes the current SSTable of the run, if one was begun. The next SSTable begins at or above the key `cut`.
     pub(super) fn cut(&mut self, cut: &[u8]) -> Result<()> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *cut) {
             self.add_range_tombstone(range)?;
@@ -133,7 +133,7 @@ impl<'a> RunWriter<'a> {
         self.close_table()
     }
 
-    /// Completes the run and makes its files durable, except for their directory entries.
+    /// Completes the run and makes its files durable, except for their directory entries. Returns the new SSTables.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         while let Some(range) = self.deletes.pop_front() {
             self.add_range_tombstone(range)?;
@@ -143,7 +143,7 @@ impl<'a> RunWriter<'a> {
         Ok(NewTables(std::mem::take(&mut self.tables)))
     }
 
-    /// Returns the writer of the current table. Begins a table if no table was begun.
+    /// Returns the writer of the current SSTable. Begins an SSTable if none was begun.
     fn writer(&mut self) -> Result<&mut TableWriter> {
         if self.current.is_none() {
             let id = self.inner.new_file();
@@ -176,7 +176,7 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Adds a range tombstone that ends before all later entries to the current SSTable.
+    /// Adds a range tombstone to the current SSTable. The range must end before all later entries of the run.
     fn add_range_tombstone(&mut self, range: KeyRange) -> Result<()> {
         self.writer()?.add_range_tombstone(range);
         if self.is_full()? { self.close_table() } else { Ok(()) }
@@ -209,7 +209,7 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Removes the file of an incomplete table.
+    /// Removes the file of an SSTable that was not completed.
     fn remove(&self, id: u64) {
         let context = &self.inner.context;
         context.remove_unfinished(id, context.options.table.filter == FilterPlace::Apart);
@@ -221,7 +221,7 @@ impl<'a> RunWriter<'a> {
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Joins the tables of several parts into one run. The parts must be in key order.
+    /// Joins the new SSTables of several parts of a compaction into one run. The parts must be in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
@@ -252,7 +252,7 @@ impl Drop for NewTables {
 }
 
 impl Drop for RunWriter<'_> {
-    /// Removes the tables of an incomplete run, because they belong to no version.
+    /// Removes the files of the SSTables, because no version contains them.
     fn drop(&mut self) {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {

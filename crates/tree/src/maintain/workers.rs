@@ -9,7 +9,7 @@ use crate::design::BackgroundThreads;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 
-/// The time between two checks whether obsolete SSTables are still in use.
+/// The time between two checks whether obsolete SSTables are still in use. SSTables that are not in use are removed.
 const OBSOLETE_PERIOD: Duration = Duration::from_millis(20);
 
 /// The background threads of one tree. Dropping this value ends and joins the threads.

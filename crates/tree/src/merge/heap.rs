@@ -23,8 +23,7 @@ pub struct HeapMerge<S> {
     /// wins.
     sources: Vec<S>,
     direction: Direction,
-    /// The sources that are not at their end, as a binary heap. Each source sorts before its two children in the
-    /// heap.
+    /// The sources that still have entries, as a binary heap. Each source sorts before its two children in the heap.
     heap: Vec<Contender>,
 }
 

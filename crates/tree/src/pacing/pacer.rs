@@ -26,10 +26,10 @@ pub(crate) struct Payment {
 }
 
 impl Payment {
-    /// The delay state of a memtable whose writes are not delayed.
+    /// The delay state of a memtable whose writes never wait.
     pub(crate) const FREE: Self = Self { due_from: u64::MAX, paid_bytes: 0 };
 
-    /// The delay state of a new memtable. The first write to the memtable computes the delay.
+    /// The delay state of a new memtable, whose first write computes how long it must wait.
     pub(crate) const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
 }
 
@@ -39,7 +39,7 @@ impl Pacer {
         Self { rule: Mutex::new(DelayRule::default()), start: Instant::now() }
     }
 
-    /// Returns the current time of the pacer's clock, in nanoseconds.
+    /// Returns the current time, in nanoseconds, of the clock with which delays are computed.
     pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }

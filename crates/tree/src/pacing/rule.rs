@@ -59,12 +59,14 @@ const LEAST_WAIT_NS: u64 = 60_000;
 /// of the queue that delays them.
 const ROOM_SHARE: u64 = 8;
 
-/// A queue that writers fill, and that background work empties in steps.
+/// A queue of work that limits writers, such as the immutable memtables that wait for their flush. Writers fill the
+/// room of the queue, and background work releases room in steps.
 #[derive(Debug, Default)]
 pub(crate) struct StepQueue {
-    /// The smoothed time between two releases, in nanoseconds. `None` before the first release.
+    /// The smoothed time between two releases of room, in nanoseconds. `None` before the first release.
     interval_ns: Option<u64>,
-    /// The time of the last release, or of the first arrival in an empty queue. `None` while the queue is empty.
+    /// The time of the last release of room, or of the first arrival in an empty queue, in nanoseconds. `None` while
+    /// the queue is empty.
     since_ns: Option<u64>,
 }
 
@@ -87,19 +89,20 @@ impl StepQueue {
         self.since_ns = (!is_empty).then_some(now_ns);
     }
 
-    /// Returns the expected time until the next release, in nanoseconds. Returns `None` if the queue is empty.
+    /// Returns the expected time until background work next releases room, in nanoseconds. Returns `None` if the queue
+    /// is empty.
     fn until_release(&self, now_ns: u64) -> Option<u64> {
         let age = now_ns.saturating_sub(self.since_ns?);
         Some(self.interval_ns.unwrap_or(0).saturating_sub(age).max(age))
     }
 }
 
-/// The number of bytes that writers may write before each queue is full.
+/// The number of bytes that writers may write before the memtables are full, and before level 0 is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// The room in the memtables, in bytes.
+    /// The number of bytes until the memtables are full.
     pub(crate) memory: u64,
-    /// The room in level 0, in bytes.
+    /// The number of bytes until level 0 is full.
     pub(crate) level0: u64,
 }
 

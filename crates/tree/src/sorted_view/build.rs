@@ -39,7 +39,7 @@ pub(crate) fn build(
     Construction::new(previous, runs, segment_entries, counters).run(runs).ok()
 }
 
-/// The state of the construction of a sorted view.
+/// The construction of a new sorted view from the old view of the tree and the entries of new SSTables.
 struct Construction<'v> {
     old: &'v SortedView,
     counters: &'v AllCounters,

@@ -12,7 +12,7 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RunCursor};
 
-/// An iterator over the newest version of each key of a sorted view.
+/// An iterator over a sorted view, which visits the newest version of each key.
 pub(crate) struct ViewCursor<'v> {
     view: &'v SortedView,
     direction: Direction,
@@ -104,13 +104,13 @@ impl<'v> ViewCursor<'v> {
         Ok(true)
     }
 
-    /// Returns the cursor of the run with the current entry.
+    /// Returns the cursor of the sorted run that contains the current entry.
     #[inline]
     pub(crate) fn current(&self) -> &RunCursor<'v> {
         self.reader.cursor(self.run)
     }
 
-    /// Returns the number of the run with the current entry.
+    /// Returns the number of the sorted run that contains the current entry.
     #[inline]
     pub(crate) fn run(&self) -> usize {
         self.run

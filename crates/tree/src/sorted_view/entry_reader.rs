@@ -20,7 +20,7 @@ pub(super) struct EntryReader<'v> {
     cursors: Vec<Option<PlacedCursor<'v>>>,
 }
 
-/// A cursor at an entry of its run.
+/// A cursor of a sorted run, with the position of its current entry.
 struct PlacedCursor<'v> {
     cursor: Box<RunCursor<'v>>,
     /// The number of entries before the current entry in the sorted run.

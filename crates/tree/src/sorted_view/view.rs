@@ -15,7 +15,7 @@ const SUPERSEDED: u8 = 1 << 7;
 /// A sorted view: the key order of the entries in all sorted runs of a version. A view never changes.
 #[derive(Default)]
 pub(crate) struct SortedView {
-    /// The sorted runs, newest first.
+    /// The sorted runs of the view, newest first.
     pub(super) runs: Vec<ViewRun>,
     /// For each entry in key order, the number of its run, and a flag if it is an older version of the previous key.
     /// The versions of one key come one after another, newest first.
@@ -90,7 +90,7 @@ impl SortedView {
         self.starts[segment] as usize..end
     }
 
-    /// Returns the key of the first entry of a segment.
+    /// Returns the anchor of a segment: the key of its first entry.
     pub(super) fn anchor(&self, segment: usize) -> &[u8] {
         let start = segment.checked_sub(1).map_or(0, |previous| self.anchor_ends[previous]);
         &self.anchors[start..self.anchor_ends[segment]]

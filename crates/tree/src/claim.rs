@@ -79,13 +79,13 @@ impl Claim {
 /// has none.
 fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
     let (store, design, remedy) = match (is_store_scanned, is_design_scanned) {
-        (true, false) => ("without", "with", "table.manifest = \"none\""),
-        (false, true) => ("with", "without", "table.manifest = \"file\""),
+        (true, false) => ("without", "one", "table.manifest = \"none\""),
+        (false, true) => ("with", "none", "table.manifest = \"file\""),
         _ => return Ok(()),
     };
     let directory = directory.display();
     Err(Error::Misuse(format!(
-        "{directory} is a store {store} a manifest, but the design is for a store {design} a manifest; set {remedy}"
+        "{directory} is a store {store} a manifest, but the design has {design}; set {remedy}"
     )))
 }
 

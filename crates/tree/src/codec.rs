@@ -105,12 +105,12 @@ impl<'a> Reader<'a> {
 
     /// Reads a 32-bit little-endian number.
     pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|taken| u32::from_le_bytes(taken.try_into().expect("take(4) must return four bytes")))
+        self.take(4).map(|taken| u32::from_le_bytes(taken.try_into().expect("take must return 4 bytes")))
     }
 
     /// Reads a 64-bit little-endian number.
     pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.take(8).map(|taken| u64::from_le_bytes(taken.try_into().expect("take(8) must return eight bytes")))
+        self.take(8).map(|taken| u64::from_le_bytes(taken.try_into().expect("take must return 8 bytes")))
     }
 }
 

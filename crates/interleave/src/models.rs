@@ -90,8 +90,8 @@ impl LoomModel {
     }
 }
 
-/// Model: two threads commit, one thread with two writes and the other thread with one write. The commits may end in
-/// any order. A thread that sees a sequence number must see all writes up to this number.
+/// Model of the visible sequence number: two threads commit, one thread with two writes and the other thread with one
+/// write. The commits may end in any order. A thread that sees a sequence number must see all writes up to this number.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -114,8 +114,9 @@ fn visible() {
     assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end");
 }
 
-/// Model: readers access a slot without a lock, while a writer replaces the content of the slot and retires the old
-/// content. The old content must not be freed before its last reader has finished.
+/// Model of epochs, which delay the freeing of memory: readers access a slot without a lock, while a writer replaces
+/// the content of the slot and retires the old content. The old content must not be freed before its last reader has
+/// finished.
 fn epochs() {
     struct Shared {
         epochs: Epochs,

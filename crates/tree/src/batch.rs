@@ -286,7 +286,7 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
 }
 
 /// Returns whether the key range from `low`, inclusive, to `high`, exclusive, is empty. Returns an error if a key is
-/// longer than its limit, or if `high` is below `low`.
+/// longer than the maximum for keys, or if `high` is below `low`.
 pub(crate) fn is_empty_range(low: &[u8], high: &[u8]) -> Result<bool> {
     for key in [low, high] {
         check_limits(&Entry { key, value: None })?;

@@ -121,8 +121,8 @@ pub(crate) struct Inner {
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
-    /// Whether read-triggered compactions may begin. The value is `false` while the tree is being closed, and after a
-    /// read-triggered compaction has found corruption.
+    /// Whether read-triggered compactions, which reduce the cost of scans, may begin. The value is `false` while the
+    /// tree is being closed, and after a read-triggered compaction has found corruption.
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,

@@ -107,8 +107,8 @@ impl LookupPool {
         }
     }
 
-    /// Searches at least two candidates with several threads. Returns the answer of the newest candidate that has an
-    /// answer, or `None` if no candidate has an answer.
+    /// Searches at least two sorted runs for a key, with several threads. Returns the answer of the newest run that has
+    /// an answer. Returns `None` if no run has an answer.
     fn search_together(
         &self,
         candidates: Vec<Candidate<'_>>,

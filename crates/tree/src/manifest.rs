@@ -77,8 +77,8 @@ pub(crate) struct State {
     /// store, and each checksum of the file covers the seal.
     pub(crate) seals: Seals,
     /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
-    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. An open
-    /// store with families instead has the number and the length of the newest completed segment of its WAL here.
+    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. For an open
+    /// store with column families, the newest completed segment of its WAL.
     pub(crate) closed_log: Option<(u64, u64)>,
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.

@@ -183,9 +183,9 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the number of comparisons of two keys or prefixes so far. A step costs one comparison if one source
-    /// leads, after several consecutive wins, and wins again. All other steps cost one comparison per level of the
-    /// loser tree, plus one per level for each superseded entry that the step skips.
+    /// Returns the number of comparisons of two keys or prefixes so far. A step of the merge costs one comparison per
+    /// level of the loser tree, and as many again for each superseded entry that it skips. If a source has won several
+    /// times and wins again, the step costs only one comparison.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }

@@ -264,8 +264,8 @@ impl Inner {
     }
 }
 
-/// Returns an error if the merge operator of the design differs from the operator of the store. The stored values of
-/// different operators have different forms.
+/// Returns an error if the design has another merge operator than the store in `directory`, because the forms of their
+/// stored values differ.
 fn check_operator(
     of_store: Option<MergeOperator>,
     of_design: Option<MergeOperator>,

@@ -189,9 +189,11 @@ impl Files {
         })
     }
 
-    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. There are two cases. A WAL
-    /// that the manifest names is missing: the first needed WAL, or the last WAL of a closed store. Or the manifest
-    /// names no WAL although a WAL has writes, because the end of the manifest is lost.
+    /// Returns an error if acknowledged writes are lost, because a WAL or the end of the manifest is missing. A crash
+    /// cannot cause these cases:
+    ///
+    /// - A WAL that the manifest names is missing: the first needed WAL, or the last WAL of a closed store.
+    /// - The manifest names no WAL although a WAL has writes, because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             let closed = state.closed_log.map(|(number, _)| number);
@@ -371,7 +373,7 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves blob files that no SSTable uses into the quarantine. Their SSTables are already in the quarantine.
+/// Moves blob files into the quarantine whose SSTables are already in the quarantine.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,
@@ -406,8 +408,8 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
     Ok(corrupt)
 }
 
-/// Returns the table if neither the table nor any of its blob files is corrupt. If one of these files is corrupt,
-/// returns the first corruption, with the key range of the table.
+/// Checks an SSTable and its blob files completely. Returns the SSTable, or an error with the first corruption and the
+/// key range of the SSTable.
 fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;

@@ -114,7 +114,7 @@ pub(crate) fn state(
     })
 }
 
-/// Marks a directory as incomplete, because it contains only a part of the files of a store. Until [`mark_complete`] is
+/// Marks a directory as incomplete while it contains only a part of the files of a store. Until [`mark_complete`] is
 /// called, the directory cannot be opened as a store.
 pub(crate) fn mark_incomplete(storage: &dyn Storage, directory: &Path) -> Result<()> {
     storage.create(&directory.join(INCOMPLETE), Purpose::Manifest)?;

@@ -18,8 +18,8 @@ use crate::codec::{Reader, put_varint};
 /// wrote it. A checkpoint has files of several stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
-    /// Pairs of a file number and the identity for files from this number on, in ascending order. Files before the
-    /// first pair have no identity, because an older program wrote them.
+    /// Pairs of a file number and the identity of the store that wrote the files from this number on, in ascending
+    /// order. Files before the first pair have no identity, because an older program wrote them.
     since: Vec<(u64, u64)>,
 }
 

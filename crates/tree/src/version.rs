@@ -254,8 +254,9 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree, from which a compaction policy picks jobs. The caller must set the observed
-    /// operations, which are 0 in the result. `buffer_bytes` is the capacity of a memtable.
+    /// Returns the shape of the tree (its levels, runs and SSTables with their sizes), from which a compaction policy
+    /// picks jobs. The caller must set the observed operations, which are 0 in the result. `buffer_bytes` is the
+    /// capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();

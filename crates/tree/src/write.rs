@@ -360,9 +360,9 @@ impl Inner {
         self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
-    /// Waits until this thread becomes the leader or the record is written. Returns the locked WAL if this thread is
-    /// the leader, which writes the records of all waiting threads and, with group commit, syncs the WAL. Returns
-    /// `None` if another thread has already written the record, and synced the record if necessary.
+    /// Waits until this thread becomes the group-commit leader, or another thread has written its WAL record. Returns
+    /// the locked WAL to the leader, which writes the records of all waiting threads and, with group commit, syncs the
+    /// WAL. Returns `None` if the record is already written, and synced if necessary.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;

@@ -45,8 +45,8 @@ impl Design {
         AXES.iter().map(|axis| axis.name()).zip(&self.choices)
     }
 
-    /// Returns the limits that the chosen variants impose on the design. Each limit comes with the axis and the variant
-    /// that impose the limit.
+    /// Returns the limitations of the chosen variants, such as data loss at the end of the process. Each limitation
+    /// comes with the axis and the variant.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {

@@ -243,8 +243,8 @@ pub enum LastKey {
     Entry,
 }
 
-/// Options for the opening of a range scan. These options do not change the results of a scan. Source:
-/// "Fjall 2.1", section "Reducing large range scan initialization costs".
+/// Options of scans. These options change the cost of a scan, but not its results. Source of `references` and
+/// `readers`: "Fjall 2.1", section "Reducing large range scan initialization costs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {

@@ -278,8 +278,9 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with parameter values of the old choice. A parameter gets its old value if this value differs
-/// from the default, and if the new choice has the default value of the parameter.
+/// Returns the new choice of an axis with values that were set for the old choice, such as the memory budget. A
+/// parameter keeps its old value if this value differs from the default, and if the new choice has the default value of
+/// the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

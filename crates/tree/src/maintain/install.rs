@@ -108,9 +108,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Builds the version after a change early, before the change is recorded in the manifest. Returns the current
-    /// version and the new version. Returns `None` if the design has no indexes of all sorted runs, because only the
-    /// construction of these indexes takes long. Other threads can install their changes during the construction.
+    /// Builds the version after a change early, before the change is recorded in the manifest. The construction of the
+    /// indexes of all sorted runs takes long, and other threads can install their changes meanwhile. Returns the
+    /// current version and the new version. Returns `None` if the design has no such indexes.
     fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
         let before = Arc::clone(&self.view.load().version);
         if !before.has_indexes() {
@@ -126,8 +126,9 @@ impl Inner {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 
-    /// Makes all writes durable. The last WAL contains the writes that no SSTable contains. The function records the
-    /// number and the length of this WAL in the manifest. No thread may write after this call.
+    /// Makes all writes of a tree durable before it is closed. The function records the number and the length of the
+    /// last WAL in the manifest. This WAL contains the writes that no SSTable contains. No thread may write after this
+    /// call.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_merges_for_ranges();
         self.sync()?;

@@ -15,8 +15,8 @@ use crate::range_tombstones::{KeyRange, end_below, successor};
 use crate::table::{FilterBudget, SequenceRange, TableWriter};
 use crate::version::TableRef;
 
-/// Writes a sorted run and splits the run into tables of the design's capacity. Dropping the writer before
-/// [`finish`](Self::finish) removes the tables.
+/// Writes a sorted run and splits the run into SSTables of the capacity in the design. Dropping the writer before
+/// [`finish`](Self::finish) removes the files.
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
@@ -33,7 +33,7 @@ pub(super) struct RunWriter<'a> {
     /// Whether stored values in the SSTables begin with a tag byte, which distinguishes values from pointers to blob
     /// files.
     marks_values: bool,
-    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one table.
+    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one SSTable.
     /// `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
@@ -158,11 +158,11 @@ impl<'a> RunWriter<'a> {
         Ok(writer)
     }
 
-    /// Returns whether the current table has reached the capacity of the design. Without a manifest, a run is one
-    /// table of any size.
+    /// Returns whether the current SSTable is full, because it has reached the capacity in the design. Without a
+    /// manifest, a run is one SSTable of any size.
     ///
     /// # Errors
-    /// If the run of a store without a manifest does not fit into one table.
+    /// If the run of a store without a manifest does not fit into one SSTable.
     fn is_full(&self) -> Result<bool> {
         let Some((_, writer)) = &self.current else { return Ok(false) };
         match self.sequences {

@@ -1,5 +1,5 @@
-//! An iterator that can move forward and backward. A scan of a tree has only one direction, so the iterator opens a new
-//! scan when its direction changes.
+//! An iterator that can move forward and backward. A scan of a tree cannot go back to entries that it has returned, so
+//! the iterator opens a new scan when its direction changes.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -316,7 +316,8 @@ impl Manifest {
         Ok(())
     }
 
-    /// Returns the file numbers of the WALs that are not needed after the flush of a memtable with the WAL `log`. ¶
+    /// Returns the file numbers of the WALs that are not needed after the flush of a memtable with the WAL `log`.
+    ///
     /// Without a manifest, only the name of an SSTable shows that the writes of a WAL are flushed. If the flush wrote
     /// no SSTable, the WAL is therefore needed until the next flush with an SSTable.
     pub(crate) fn unneeded_logs(&mut self, log: u64, has_table: bool) -> Vec<u64> {

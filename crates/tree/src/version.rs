@@ -273,13 +273,11 @@ impl Version {
     }
 
     /// Returns the number of entries and runs that each level will have after a change. From these numbers, the axis
-    /// `allocation` divides the filter memory between the levels. ¶ The change moves the entries of the SSTables in
-    /// `moved` to `level`, and adds `new` further entries to `level`. If `own_run` is set, these entries form an
-    /// additional run. The result still counts entries that a compaction will drop.
+    /// `allocation` divides the filter memory between the levels.
     ///
-    /// The change moves the entries of the tables in `moved` to `level`, and adds `new` further entries to `level`. If
-    /// `own_run` is set, these entries form an additional run. The result still counts entries that a compaction will
-    /// drop.
+    /// The change moves the entries of the SSTables in `moved` to `level`, and adds `new` further entries to `level`.
+    /// If `own_run` is set, these entries form an additional run. The result still counts entries that a compaction
+    /// will drop.
     pub(crate) fn loads_with(
         &self,
         moved: &HashSet<u64>,

@@ -43,8 +43,8 @@ pub struct Verification {
     pub log_operations: u64,
     /// The corruption in the store. Each item is the error that a read of the corrupt bytes would return.
     pub damage: Vec<Error>,
-    /// Findings that are not corruption, for example files that remain after a crash and that the next open removes, and
-    /// files in the quarantine.
+    /// Findings that are not corruption, for example files in the quarantine, and files that remain after a crash and
+    /// that the next open removes.
     pub notes: Vec<String>,
 }
 

@@ -4,24 +4,26 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
-/// A catalog of an axis, without the functions that depend on the component type.
+/// An axis: a list of variants that have the same task. The trait hides the type of the components, so that code can
+/// work on all axes.
 pub trait Axis: Sync {
     /// Returns the name of the axis in TOML.
     fn name(&self) -> &'static str;
 
-    /// Returns one line that describes the part of a tree to which this axis belongs.
+    /// Returns one line that describes the part of an LSM-tree to which this axis belongs.
     fn summary(&self) -> &'static str;
 
-    /// Returns the descriptions of all variants, in the order of the catalog.
+    /// Returns the descriptions of all variants of the axis, in the order of the catalog.
     fn variants(&self) -> Vec<VariantInfo>;
 
     /// Returns the baseline of the axis: the first variant with its default parameters.
     fn baseline(&self) -> Choice;
 
-    /// Returns the limitations of a choice. The list is empty if the axis does not contain the variant of the choice.
+    /// Returns the limitations of a choice (a variant with its parameters). The list is empty if the axis does not
+    /// contain the variant.
     fn limits(&self, choice: &Choice) -> &'static [Limit];
 
-    /// Reads a choice from TOML.
+    /// Reads a choice (a variant with its parameters) from TOML.
     ///
     /// # Errors
     /// See [`Catalog::choose`].
@@ -29,28 +31,28 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may also contain the keys `others`, which are not parameters. An error
-    /// message about an unknown key lists `others` among the valid keys.
+    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`, which
+    /// are not parameters. An error message about an unknown key lists `others` among the valid keys.
     ///
     /// # Errors
     /// See [`Catalog::choose`].
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
-/// The description of a variant: all data of the variant except its constructor.
+/// The description of a variant, without the code that builds its component.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
-    /// Name of the variant.
+    /// The name of the variant.
     pub kind: &'static str,
     /// One line that describes the variant and its use.
     pub summary: &'static str,
     /// The parameters with their defaults, as TOML with comments.
     pub reference: &'static str,
-    /// Parameters with their defaults.
+    /// The parameters with their defaults.
     pub defaults: Table,
     /// Whether the variant is an ideal bound of the axis. No real component can have better results.
     pub oracle: bool,
-    /// Limitations that the variant has with its default parameters.
+    /// The limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
     /// The crate that defines the variant.
     pub origin: Origin,

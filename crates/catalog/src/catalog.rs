@@ -21,13 +21,14 @@ const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML, such as `bloom`.
     pub axis: &'static str,
-    /// One line that describes the part of a tree to which this axis belongs.
+    /// One line that describes the part of an LSM-tree to which this axis belongs.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,
     built_in: &'static [Variant<T>],
     added: Mutex<Vec<&'static Variant<T>>>,
-    /// All variants in the order of lists and charts. The first lookup sets this field.
+    /// All variants in the order of lists and charts. The first lookup sets this field, and afterwards no variant can
+    /// be added.
     closed: OnceLock<Box<[&'static Variant<T>]>>,
 }
 
@@ -85,7 +86,7 @@ impl<T: ?Sized> Catalog<T> {
         }
     }
 
-    /// Returns the added variants of other crates, and locks them.
+    /// Returns the variants that other crates have added, and locks their list.
     fn added(&self) -> MutexGuard<'_, Vec<&'static Variant<T>>> {
         // A thread that panicked while it held the lock left the list complete, because a push is the only operation
         // under the lock.
@@ -109,9 +110,9 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// Checks that no two variants of different crates have the same code, which identifies a variant in files. `code`
-    /// returns the code of a component. Variants that cannot be built with their default parameters are not checked.
-    /// This call closes the catalog: no variant can be added afterwards.
+    /// Checks that no two variants of different crates have the same code. A code is a number that identifies a variant
+    /// in files, and `code` returns the code of a component. Variants that cannot be built with their default
+    /// parameters are not checked. This call closes the catalog: no variant can be added afterwards.
     ///
     /// # Errors
     /// Two variants of different crates have the same code.
@@ -173,9 +174,9 @@ impl<T: ?Sized> Catalog<T> {
         self.variants().iter().map(|variant| variant.kind)
     }
 
-    /// Reads a choice from TOML, such as `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key
-    /// = 12 }`. A missing parameter gets its default value. The call builds the component once as a test, so every
-    /// returned choice can be built.
+    /// Reads a choice (a variant with its parameters) from TOML, such as `"blocked"`, `"blocked(bits_per_key=12)"` or
+    /// `{ kind = "blocked", bits_per_key = 12 }`. A missing parameter gets its default value. The call builds the
+    /// component once as a test, so every returned choice can be built.
     ///
     /// # Errors
     /// The variant or a parameter is unknown, a value has the wrong type, or the variant rejects a value.
@@ -183,8 +184,8 @@ impl<T: ?Sized> Catalog<T> {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may also contain the keys `others`, which are not parameters. An error
-    /// message about an unknown key lists `others` among the valid keys.
+    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`, which
+    /// are not parameters. An error message about an unknown key lists `others` among the valid keys.
     ///
     /// # Errors
     /// See [`choose`](Self::choose).
@@ -216,7 +217,7 @@ impl<T: ?Sized> Catalog<T> {
     }
 
     fn baseline_variant(&self) -> &'static Variant<T> {
-        self.variants().first().expect("an axis has a baseline")
+        self.variants().first().expect("a catalog must have at least one variant")
     }
 
     /// Returns the baseline of the axis: the first variant with its default parameters.
@@ -224,8 +225,7 @@ impl<T: ?Sized> Catalog<T> {
         self.baseline_variant().default_choice()
     }
 
-    /// Iterates over all variants, in the order of lists and charts. Each item is the choice of a variant with its
-    /// default parameters.
+    /// Iterates over all variants, in the order of lists and charts. Each variant has its default parameters.
     pub fn all(&self) -> impl Iterator<Item = Choice> {
         self.variants().iter().map(|variant| variant.default_choice())
     }

@@ -30,7 +30,7 @@ impl Choice {
         self.kind
     }
 
-    /// Returns all parameters, including those with their default value.
+    /// Returns all parameters of the choice, including those with their default value.
     pub fn params(&self) -> &Table {
         &self.params
     }
@@ -42,7 +42,7 @@ impl Choice {
         label::write(self.kind, changed)
     }
 
-    /// Returns the choice as a TOML table with all parameters.
+    /// Returns the choice as a TOML table, with the name of the variant and all parameters.
     pub fn to_toml(&self) -> Value {
         let mut table = Table::new();
         table.insert("kind".to_owned(), Value::String(self.kind.to_owned()));

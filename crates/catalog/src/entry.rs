@@ -14,12 +14,12 @@ pub struct KeyEntry {
     pub about: &'static str,
 }
 
-/// A TOML table with an entry for each of its keys.
+/// The description of a TOML table in the reference pages, with an entry for each of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyTable {
-    /// The path of the table, such as `phase.rate`.
+    /// The path of the TOML table, such as `phase.rate`.
     pub name: &'static str,
-    /// The purpose of the table, as a sentence.
+    /// The purpose of the TOML table, as a sentence.
     pub about: &'static str,
     /// The keys of the table, in the order in which the reference pages list them.
     pub keys: &'static [KeyEntry],

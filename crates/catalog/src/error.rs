@@ -51,10 +51,10 @@ pub enum AdditionError {
         axis: &'static str,
         /// The names of the two variants.
         kinds: [&'static str; 2],
-        /// The common code of both variants.
+        /// The code that both variants have.
         code: u8,
     },
-    /// An earlier lookup has closed the catalog.
+    /// The variant was added after the first lookup, which closes the catalog.
     #[error(
         "{axis}: variant \"{kind}\" was added too late; add variants before the program looks up a variant \
          of this axis"

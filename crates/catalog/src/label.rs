@@ -2,13 +2,13 @@
 
 use toml::{Table, Value};
 
-/// Writes a label. Without parameters, the label is only the kind.
+/// Writes the label of a variant. Without parameters, the label is only the name of the variant.
 pub(crate) fn write<'a>(kind: &str, params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let params: Vec<String> = params.map(|(key, value)| format!("{key}={}", write_value(value))).collect();
     if params.is_empty() { kind.to_owned() } else { format!("{kind}({})", params.join(", ")) }
 }
 
-/// Splits a label into the kind and its parameters.
+/// Splits a label into the name of the variant and its parameters.
 pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     let text = text.trim();
     let Some((kind, rest)) = text.split_once('(') else {
@@ -25,8 +25,8 @@ pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     Ok((kind.trim().to_owned(), params))
 }
 
-/// Writes the value of a parameter in a label. A string has quotes only if it would be ambiguous without them. A float
-/// that is a whole number has no decimal point.
+/// Writes the value of a parameter as in a label. A string has quotes only if it would be ambiguous without them. A
+/// float that is a whole number has no decimal point.
 fn write_value(value: &Value) -> String {
     match value {
         Value::String(text) if is_bare(text) => text.clone(),
@@ -49,7 +49,7 @@ fn is_bare(text: &str) -> bool {
         && read_toml(text).is_none()
 }
 
-/// Splits a text at the commas that are outside of quotes and brackets.
+/// Splits the parameters of a label at the commas that are outside of quotes and brackets.
 fn split_top_level(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
     for (at, c) in text.char_indices() {

@@ -9,8 +9,8 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant: its name, and the function that checks it. If the invariant is violated, the function returns a
-/// description of the violation as an error.
+/// An invariant of a component: its name, and the function that checks it. If the component violates the invariant, the
+/// function returns a description of the violation as an error.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
 /// Returns whether tests must run all their cases. This is true if the environment variable `LSMBENCH_NIGHTLY` is set,
@@ -27,7 +27,7 @@ pub fn is_sampled(number: usize, every: usize) -> bool {
     number.is_multiple_of(every) || is_nightly()
 }
 
-/// Returns an error if `holds` is false.
+/// Returns an error if `holds` is false, for checks of invariants.
 ///
 /// # Errors
 /// If `holds` is false, returns the text from `otherwise`.
@@ -54,7 +54,7 @@ pub fn check_component<T: ?Sized, S>(
     all_kept(&broken)
 }
 
-/// Checks `subject` against all `invariants`.
+/// Checks a component, `subject`, against all `invariants`.
 ///
 /// # Errors
 /// Returns one line per violated invariant, in the form `name: "invariant": violation`.
@@ -99,7 +99,7 @@ pub fn check_each<T: ?Sized>(
     check_all(catalog.variants(), |variant| conformance(variant))
 }
 
-/// Calls `check` for every case, on all CPU cores.
+/// Calls `check` for every test case, on all CPU cores.
 ///
 /// # Errors
 /// Returns one line per violated invariant, in the order of `cases`.

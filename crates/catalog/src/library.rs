@@ -10,33 +10,33 @@ use std::path::PathBuf;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-/// The return code of a C function that has succeeded.
+/// The return code of a function of a C component that has succeeded.
 pub const OK: i32 = 0;
-/// The return code of a C function whose input bytes are corrupt, or come from another component.
+/// The return code of a function of a C component whose input bytes are corrupt, or come from another component.
 pub const DAMAGED: i32 = 1;
-/// The return code of a C function whose output does not fit into the buffer.
+/// The return code of a function of a C component whose output does not fit into the buffer.
 pub const NO_SPACE: i32 = 3;
 
-/// The interface that the libraries of an axis must have: the exported function, the header and the ABI version.
+/// The interface that the shared libraries of an axis must have: the exported function, the header and the ABI version.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The name of the exported function, such as `lsmbench_filter`.
     pub symbol: &'static str,
-    /// The header file that declares the table, such as `lsmbench_filter.h`.
+    /// The header file that declares the table of functions, such as `lsmbench_filter.h`.
     pub header: &'static str,
-    /// The ABI version for which this program was compiled.
+    /// The version of the interface (ABI) for which this program was compiled.
     pub abi: u32,
 }
 
-/// The owner of the functions in a table, which is a library or this program. A library stays loaded until this value
-/// is dropped.
+/// The owner of a table of C functions: a shared library, or this program. A library stays loaded until this value is
+/// dropped.
 #[derive(Debug)]
 pub struct Provider {
-    /// The file of the library. Empty if the functions are part of this program.
+    /// The path of the shared library. Empty if the functions are part of this program.
     path: PathBuf,
-    /// The header that declares the table.
+    /// The header file that declares the table of functions.
     header: &'static str,
-    /// The handle that keeps the library loaded. `None` if the functions are part of this program.
+    /// The handle that keeps the shared library loaded. `None` if the functions are part of this program.
     _library: Option<Library>,
 }
 
@@ -108,7 +108,7 @@ pub fn open<T: FunctionTable>(
 }
 
 impl Provider {
-    /// Returns a mandatory function of the table.
+    /// Returns a mandatory function of a library's table, or an error if the library sets the function to NULL.
     ///
     /// # Errors
     /// The library lacks the function. The message contains the name of the function.

@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// Implements the schema of a quantity: a text in the format `$format`.
+/// Implements the JSON schema of a quantity: a text in the format `$format`.
 macro_rules! schemas {
     ($($quantity:ident = $format:literal;)+) => {
         $(impl JsonSchema for $quantity {
@@ -100,7 +100,7 @@ schemas! {
     Time = "time";
 }
 
-/// A deserializer that accepts an integer, or a string that `parse` accepts.
+/// A deserializer of sizes and counts, which accepts an integer, or a string that `parse` accepts.
 struct Quantity {
     parse: fn(&str) -> Result<u64, String>,
     expected: &'static str,
@@ -127,7 +127,7 @@ impl Visitor<'_> for Quantity {
     }
 }
 
-/// A deserializer that accepts a string with a unit of time. A number without a unit is an error.
+/// A deserializer of times, which accepts a string with a unit of time. A number without a unit is an error.
 struct Duration;
 
 impl Visitor<'_> for Duration {

@@ -34,7 +34,8 @@ fn no_such_name(given: &str, names: &[&str]) -> String {
     format!("unknown name \"{given}\"; {hint}Valid: {}", names.join(", "))
 }
 
-/// Extracts the unknown name and the valid names from serde's message about an enum. Returns `None` for other messages.
+/// Extracts the unknown name and the valid names from serde's error message about an enum. Returns `None` for other
+/// messages.
 fn unknown_name(message: &str) -> Option<(&str, Vec<&str>)> {
     let (given, expected) = message.strip_prefix("unknown variant `")?.split_once("`, expected ")?;
     Some((given, expected.split('`').skip(1).step_by(2).collect()))
@@ -48,7 +49,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Rewrites a message of serde without names of Rust types.
+/// Rewrites an error message of serde without names of Rust types.
 fn in_plain_words(message: &str) -> String {
     let wrong = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start));
     match wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
@@ -57,7 +58,7 @@ fn in_plain_words(message: &str) -> String {
     }
 }
 
-/// Converts serde's description of a value to the notation of TOML.
+/// Rewrites serde's description of a value in the terms of TOML, for error messages.
 fn in_words(given: &str) -> String {
     let kinds = ["integer ", "boolean ", "floating point ", "string "];
     match given {
@@ -67,7 +68,7 @@ fn in_words(given: &str) -> String {
     }
 }
 
-/// Converts serde's description of a type to a description of the valid values in TOML.
+/// Rewrites serde's description of a Rust type as the valid values in TOML, for error messages.
 fn type_in_words(expected: &str) -> String {
     let up_to = |most: u64| format!("a whole number from 0 to {most}");
     match expected {

@@ -14,7 +14,7 @@ use std::process::Command;
 pub fn compile_c(folder: &Path, example: &str, source: &str) -> Option<PathBuf> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (file, library) = (folder.join("source.c"), folder.join("library.so"));
-    fs::write(&file, source).expect("the source is written");
+    fs::write(&file, source).expect("the folder of the test must be writable");
     let mut cc = Command::new("cc");
     cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(examples.join("include"));
     cc.arg("-I").arg(examples.join(example)).arg(&file).arg("-o").arg(&library).arg("-lm");

@@ -10,7 +10,7 @@ use crate::error::suggestion;
 use crate::reading::read_value;
 use crate::{Choice, ChoiceError, Origin};
 
-/// The constructor of a component from its parameters.
+/// Builds the components of a variant from its parameters.
 pub trait Build<T: ?Sized> {
     /// The type of the parameters, with their defaults. This type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
@@ -32,7 +32,7 @@ pub enum Limit {
     NotDurable,
     /// The variant drops data by design, so a get may not find a key that was written.
     DropsData,
-    /// This system lacks a part of the operating system that the variant needs.
+    /// The variant needs a part of the operating system that this system lacks.
     NotOnPlatform,
 }
 
@@ -47,12 +47,12 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The constructor of a variant.
+/// The function that builds the component of a variant.
 #[derive(Clone, Copy)]
 enum Constructor<T: ?Sized> {
-    /// The constructor of a variant without parameters.
+    /// The function of a variant without parameters.
     Plain(fn() -> Box<T>),
-    /// The constructor of a variant with parameters, which receives the parameters as TOML.
+    /// The function of a variant with parameters, which receives the parameters as TOML.
     FromParameters(fn(Table) -> Result<Box<T>, ChoiceError>),
 }
 
@@ -76,7 +76,7 @@ pub struct Variant<T: ?Sized> {
     pub selector: bool,
     /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
-    /// Returns whether the limitations do not apply with these parameters.
+    /// Returns whether the limitations of the variant do not apply with these parameters.
     lifted: fn(&Table) -> bool,
     /// The crate that defines the variant. `None` means the crate of the catalog.
     pub origin: Option<Origin>,
@@ -141,14 +141,15 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Declares the limitations of the variant.
+    /// Declares the limitations that the variant has, such as data loss at the end of the process.
     #[must_use]
     pub const fn limited(mut self, limits: &'static [Limit]) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Declares that the limitations do not apply with parameters for which `lifted` returns true.
+    /// Declares parameters with which the limitations of the variant do not apply: those for which `lifted` returns
+    /// true.
     #[must_use]
     pub const fn unless(mut self, lifted: fn(&Table) -> bool) -> Self {
         self.lifted = lifted;
@@ -169,9 +170,10 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Reads the parameters of a choice on `axis`. A missing parameter gets its default value. The call builds the
-    /// component once as a test, so every returned choice can be built. The table may also contain the keys `others`,
-    /// which are not parameters. An error message about an unknown key lists `others` among the valid keys.
+    /// Reads the parameters of this variant from `given`, for the axis `axis`. A missing parameter gets its default
+    /// value. The call builds the component once as a test, so every returned choice can be built. The table may also
+    /// contain the keys `others`, which are not parameters. An error message about an unknown key lists `others` among
+    /// the valid keys.
     ///
     /// # Errors
     /// A parameter is unknown, a value has the wrong type, or the variant rejects a value.
@@ -204,7 +206,7 @@ impl<T: ?Sized> Variant<T> {
         ChoiceError::at(key, format!("{axis}: {} has no parameter \"{key}\"; {hint}{list}", self.kind))
     }
 
-    /// Builds the component of a choice on `axis`.
+    /// Builds the component of a choice of this variant on `axis`.
     ///
     /// # Errors
     /// The variant rejects a value.
@@ -255,10 +257,11 @@ fn read_params<P: DeserializeOwned>(params: Table) -> Result<P, toml::de::Error>
 }
 
 fn write_params<P: Serialize>(params: &P) -> Table {
-    Table::try_from(params).expect("parameters are plain TOML values")
+    Table::try_from(params).expect("the parameters of a variant must serialize to a TOML table")
 }
 
-/// Converts a deserialization error. If the message contains a key, the result also contains this key.
+/// Converts an error of serde in the parameters of a variant. If the message contains the key of a parameter, the
+/// result also contains this key.
 fn params_error(error: &toml::de::Error) -> ChoiceError {
     let message = error.message().replace('`', "\"");
     let key = message

@@ -5,7 +5,7 @@
 
 use loom::cell::UnsafeCell;
 
-/// A value in a model. loom checks all accesses to this value.
+/// A value in plain memory of a model. `loom` checks that accesses to this value are ordered.
 pub(crate) struct Watched<T>(UnsafeCell<T>);
 
 // SAFETY: loom fails the model where two accesses are not ordered and one of them writes.
@@ -16,14 +16,14 @@ impl<T> Watched<T> {
         Self(UnsafeCell::new(value))
     }
 
-    /// Reads the value. If a write is not ordered with this read, the model fails.
+    /// Reads the value. If a write in another thread is not ordered with this read, the model fails.
     pub(crate) fn get(&self) -> &T {
         // SAFETY: loom checks that every write is ordered before or after this read. A borrowed value is never
         // overwritten: values are set once, before threads receive a reference to them, or are numbers that are copied.
         self.0.with(|value| unsafe { &*value })
     }
 
-    /// Writes the value. If another access is not ordered with this write, the model fails.
+    /// Writes the value. If an access in another thread is not ordered with this write, the model fails.
     pub(crate) fn set(&self, value: T) {
         // SAFETY: as in `get`.
         self.0.with_mut(|place| unsafe { *place = value });

@@ -1,10 +1,10 @@
-//! Model checking of the lock-free structures in this repository. This crate compiles their source files a second
-//! time, with the atomics of `loom`. `loom` executes a model with a few threads in all interleavings, and with all
-//! values that the memory model permits for each read.
+//! Model checking of the lock-free structures in this repository. This crate compiles their source files a second time,
+//! with the atomics of `loom`. `loom` executes a model with a few threads in all interleavings, and with all values
+//! that the memory model permits for each read.
 //!
 //! The source files import their atomics from `crate::sync`, which is a module with instrumented types in this crate.
-//! `tests/models.rs` runs the [models](LoomModel). For every site with a memory ordering, the tests also run each
-//! model with this site relaxed.
+//! `tests/models.rs` runs the [models](LoomModel). The tests also weaken one memory ordering of the source at a time to
+//! `Relaxed`, and run the models again: each eighth ordering, or every ordering in a nightly run.
 
 mod cell;
 mod models;

@@ -20,22 +20,22 @@ use crate::{arena_skiplist, bplus};
 
 /// A model: a program with a few threads that asserts conditions on a lock-free structure.
 pub struct LoomModel {
-    /// The name of the modeled structure.
+    /// The name of the lock-free structure that the model tests.
     pub name: &'static str,
-    /// The maximum number of preemptions in one interleaving; `None` for no limit. A preemption is a switch from a
-    /// thread that could continue.
+    /// The maximum number of preemptions in one interleaving of the threads. `None` means no limit. A preemption is a
+    /// switch from a thread that could continue to another thread.
     pub preemptions: Option<usize>,
     body: fn(),
 }
 
-/// The result of running a model.
+/// The result of running a model of a lock-free structure.
 #[derive(Clone, Debug)]
 pub struct LoomVerdict {
     /// The number of interleavings that loom tried.
     pub interleavings: usize,
-    /// The message of the violated condition; `None` if all conditions hold in all interleavings.
+    /// The message of the condition that an interleaving violates. `None` if all conditions hold in all interleavings.
     pub failure: Option<String>,
-    /// The atomic operations with an ordering stronger than `Relaxed` that the model executed.
+    /// The atomic operations in the source that the model executed, if their ordering is stronger than `Relaxed`.
     pub sites: BTreeSet<Site>,
 }
 
@@ -43,7 +43,7 @@ pub struct LoomVerdict {
 /// wait for each other forever.
 const MOST_STEPS: usize = 4000;
 
-/// All models.
+/// All models of lock-free structures.
 pub const MODELS: &[LoomModel] = &[
     LoomModel { name: "visible", preemptions: None, body: visible },
     LoomModel { name: "epochs", preemptions: None, body: epochs },
@@ -90,8 +90,8 @@ impl LoomModel {
     }
 }
 
-/// Model: two threads commit, one thread with two writes and the other thread with one write. The commits may end in
-/// any order. A thread that sees a sequence number must see all writes up to this number.
+/// Model of the visible sequence number: two threads commit, one thread with two writes and the other thread with one
+/// write. The commits may end in any order. A thread that sees a sequence number must see all writes up to this number.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -114,8 +114,9 @@ fn visible() {
     assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end");
 }
 
-/// Model: readers access a slot without a lock, while a writer replaces the content of the slot and retires the old
-/// content. The old content must not be freed before its last reader has finished.
+/// Model of epochs, which delay the freeing of memory: readers access a slot without a lock, while a writer replaces
+/// the content of the slot and retires the old content. The old content must not be freed before its last reader has
+/// finished.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
@@ -155,7 +156,7 @@ fn epochs() {
     drop(garbage);
 }
 
-/// The catalog of the memtables in the models.
+/// The catalog of the memtables that have models.
 static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
@@ -164,8 +165,8 @@ static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
 );
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
-    let choice = MEMTABLES.choose(&kind.into()).expect("the memtable is in the catalog");
-    let policy = MEMTABLES.build(&choice).expect("the defaults can be built");
+    let choice = MEMTABLES.choose(&kind.into()).expect("the catalog of the models must contain the memtable");
+    let policy = MEMTABLES.build(&choice).expect("a memtable must be valid with its default parameters");
     Arc::from(policy.create(1 << 16))
 }
 
@@ -178,9 +179,9 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Model: two threads insert concurrently while a third thread reads. `before` are the keys that are inserted first,
-/// and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all entries must be
-/// present at the end.
+/// Model of a memtable: two threads insert concurrently while a third thread reads. `before` are the keys that are
+/// inserted first, and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all
+/// entries must be present at the end.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -218,12 +219,12 @@ fn bplus() {
     inserts(&memtable("bplus"), &[b"b"], [b"a", b"c"]);
 }
 
-/// Model: two threads insert into a full leaf, so both must split it.
+/// Model of the memtable `bplus`: two threads insert into a full leaf, so both must split it.
 fn bplus_split() {
     inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
 }
 
-/// Model: a scan reads a full leaf entry by entry, while an insert splits the leaf.
+/// Model of the memtable `bplus`: a scan reads a full leaf entry by entry, while an insert splits the leaf.
 fn bplus_walk(direction: Direction) {
     let memtable = memtable("bplus");
     let before = [b"b", b"d", b"f"];
@@ -244,8 +245,8 @@ fn bplus_walk(direction: Direction) {
     assert_eq!(seen, before, "a scan must return each key that existed before it exactly once");
 }
 
-/// Model: a leaf contains several versions of one key and another key. A scan reads the leaf while the insert of one
-/// more version splits it.
+/// Model of the memtable `bplus`: a leaf contains several versions of one key, and another key. A scan reads the leaf
+/// while the insert of one more version splits it.
 fn bplus_versions() {
     let memtable = memtable("bplus");
     for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {
@@ -260,19 +261,19 @@ fn bplus_versions() {
     assert_eq!(seen, [b"b", b"d"], "a scan must return each key exactly once");
 }
 
-/// Returns the keys of a scan that fetches one entry at a time.
+/// Returns the keys that a scan of the memtable returns if it fetches one entry at a time.
 fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut entries = memtable.entries(Bound::Unbounded, direction, u64::MAX - 1, 1);
     let mut seen = Vec::new();
     while !entries.is_empty() {
         seen.push(entries.entry(0).key.to_vec());
-        assert!(entries.go_on(1), "the scan has a position");
+        assert!(entries.go_on(1), "a scan must continue after its current entry");
     }
     seen
 }
 
-/// Model: one thread inserts several keys in order with one call, while another thread inserts a key between these
-/// keys.
+/// Model of the memtable `bplus`: one thread inserts several keys in order with one call, while another thread inserts
+/// a key between these keys.
 fn bplus_several() {
     let memtable = memtable("bplus");
     memtable.insert(key(b"a"), 1, Some(b"a"));

@@ -20,7 +20,8 @@ pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Ver
 use crate::cell::Watched;
 use crate::sync::AtomicU64;
 
-/// The number of bytes that a version takes in addition to its key and value. The replacement counts none.
+/// The number of bytes that a version of a key takes in an arena in addition to its key and value. The arena of a model
+/// has no such bytes.
 pub(crate) const HEADER_BYTES: usize = 0;
 
 /// The maximum number of versions and nodes in an arena of a model.
@@ -30,10 +31,10 @@ const CELLS: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {}
 
-/// The contents of a version: key, sequence number and value.
+/// The contents of a version in an arena: key, sequence number and value.
 type Written = (Vec<u8>, SequenceNumber, Option<Vec<u8>>);
 
-/// A version with its tower, or an index node.
+/// An element of the arena: a version of a key with its links to other versions, or an index node.
 enum ArenaCell {
     Version(Watched<Option<Written>>, Vec<Link>),
     /// An index node, and a flag that is written before the node is published. A read of the flag must be ordered
@@ -41,7 +42,8 @@ enum ArenaCell {
     Node(Box<dyn Any + Send + Sync>, Watched<bool>),
 }
 
-/// The replacement for the arena that all threads of a memtable share.
+/// The replacement for the arena that all threads of a memtable share. In a model, each version and each node has its
+/// own cell.
 pub(crate) struct SharedArena {
     // Cells of the standard library, because handing out cells must not order the threads of a model.
     cells: [OnceLock<ArenaCell>; CELLS],
@@ -55,12 +57,15 @@ impl SharedArena {
 
     fn put<T>(&self, cell: ArenaCell) -> Ref<T> {
         let at = self.next.fetch_add(1, Relaxed);
-        assert!(self.cells[at as usize].set(cell).is_ok(), "each cell is given to only one version or node");
-        Ref(NonZeroU32::new(at).expect("cells count from 1"), PhantomData)
+        assert!(
+            self.cells[at as usize].set(cell).is_ok(),
+            "each cell of the arena must contain only one version or node"
+        );
+        Ref(NonZeroU32::new(at).expect("the numbers of cells must begin at 1"), PhantomData)
     }
 
     fn at<T>(&self, at: Ref<T>) -> &ArenaCell {
-        self.cells[at.0.get() as usize].get().expect("a reference names a cell")
+        self.cells[at.0.get() as usize].get().expect("a reference must lead to an existing cell")
     }
 
     pub(crate) fn append(
@@ -83,7 +88,8 @@ impl SharedArena {
         let ArenaCell::Version(written, _) = self.at(version) else {
             panic!("the reference leads to an index node, not to a version")
         };
-        let (key, sequence, value) = written.get().as_ref().expect("an appended version was written");
+        let (key, sequence, value) =
+            written.get().as_ref().expect("an appended version must have its contents");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
     }
 
@@ -105,7 +111,7 @@ impl SharedArena {
             panic!("the reference leads to a version, not to an index node")
         };
         assert!(*is_placed.get());
-        node.downcast_ref().expect("a reference has the type of its node")
+        node.downcast_ref().expect("a reference must have the type of its node")
     }
 
     #[expect(clippy::unused_self, reason = "the real arena reads the memory at the reference")]
@@ -121,7 +127,7 @@ impl SharedArena {
     }
 }
 
-/// The access of one thread to the arena, for appending versions.
+/// The access of one thread to the arena of a model, for appending versions.
 pub(crate) struct Appender<'a>(&'a SharedArena);
 
 impl Appender<'_> {

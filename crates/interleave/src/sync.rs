@@ -13,7 +13,8 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// Returns the size that a structure has in a model, instead of its real size.
+/// Returns the size `model` of a data structure in a model. The function with this name in the modeled crates returns
+/// the real size instead.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
@@ -23,13 +24,13 @@ pub(crate) const fn sized(_real: usize, model: usize) -> usize {
 pub struct Site {
     /// The path of the file, relative to the root of the repository.
     pub file: String,
-    /// The line and the column in the source file, both from 1.
+    /// The line and the column of the operation in the source file, both starting at 1.
     pub place: (u32, u32),
-    /// The name of the operation, such as `load` or `fence`.
+    /// The name of the atomic operation, such as `load` or `fence`.
     pub operation: &'static str,
 }
 
-/// The sites that were executed, and the site that is weakened.
+/// The sites (atomic operations in the source) that a model has executed, and the site that is weakened to `Relaxed`.
 struct Sites {
     passed: BTreeSet<Site>,
     weak: Option<Site>,
@@ -38,12 +39,12 @@ struct Sites {
 // A lock of the standard library is used, because the bookkeeping of tests must not order the threads of a model.
 static SITES: StdMutex<Sites> = StdMutex::new(Sites { passed: BTreeSet::new(), weak: None });
 
-/// Weakens the memory ordering of a site to `Relaxed`. `None` weakens no site.
+/// Weakens the memory ordering of a site (an atomic operation in the source) to `Relaxed`. `None` weakens no site.
 pub(crate) fn weaken(site: Option<Site>) {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).weak = site;
 }
 
-/// Returns the sites that were executed since the last call of this function.
+/// Returns the sites (atomic operations in the source) that a model has executed since the last call of this function.
 pub(crate) fn passed() -> BTreeSet<Site> {
     std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
 }
@@ -62,7 +63,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence. A fence whose site is weakened does nothing.
+/// A memory fence of a model. If the site of the fence is weakened, the fence does nothing.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {
@@ -71,10 +72,10 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
-/// Declares an atomic integer type that records its sites.
+/// Declares an atomic integer type that records each of its operations as a site.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
-        /// An atomic integer.
+        /// An atomic integer of a model, which records its operations as sites.
         #[derive(Debug, Default)]
         pub(crate) struct $name(loom::sync::atomic::$name);
 
@@ -141,7 +142,7 @@ impl<T: Default + Send> PerThread<T> {
         Self { cells: Default::default(), owners: StdMutex::default() }
     }
 
-    /// Returns the value of the calling thread.
+    /// Returns the value of the calling thread, which is the default value at first.
     pub(crate) fn get_or_default(&self) -> &T {
         let own = loom::thread::current().id();
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +153,7 @@ impl<T: Default + Send> PerThread<T> {
         &self.cells[at]
     }
 
-    /// Iterates over the values for all threads, including threads that do not exist.
+    /// Iterates over the values of all threads. Unused values, for threads that do not exist, have their default value.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.cells.iter()
     }
@@ -166,5 +167,5 @@ pub(crate) fn register_process_barrier() -> bool {
 
 /// Panics. No caller exists, because [`register_process_barrier`] always returns false.
 pub(crate) fn process_barrier() {
-    unreachable!("no process barrier was registered")
+    unreachable!("a model must not call a process barrier, because none is registered")
 }

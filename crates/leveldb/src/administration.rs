@@ -12,7 +12,7 @@ use crate::design::design_of;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Removes the files of a store. Also removes the directory of the store if no other file is left in it. If the store
+/// Removes the files of a store. Also removes the directory of the store if it contains no other file. If the store
 /// does not exist, the call succeeds.
 pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     tree::destroy(&storage_of(&design_of(settings)?)?, directory)?;

@@ -1,5 +1,5 @@
-//! An iterator that can move forward and backward. A scan of a tree has only one direction, so the iterator opens a new
-//! scan when its direction changes.
+//! An iterator that can move forward and backward. A scan of a tree cannot go back to entries that it has returned, so
+//! the iterator opens a new scan when its direction changes.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use types::Direction;
 use crate::failure::Failure;
 use crate::key_order::{KeyOrder, check_order};
 
-/// The maximum number of entries that a cursor reads as one chunk.
+/// The maximum number of entries that a cursor reads from its scan at once, as one chunk.
 const MOST_ENTRIES: usize = 64;
 
-/// A number of bytes. If a chunk has this size or is larger, the next chunk contains only one entry.
+/// The size of a chunk, in bytes, from which the next chunk contains only one entry.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {
@@ -29,7 +29,8 @@ self_cell! {
 /// A position in the sorted entries of a snapshot.
 ///
 /// The cursor reads entries in chunks. The first chunk after a seek has one entry, and each further chunk has twice as
-/// many entries as the previous chunk. If the direction changes, the cursor opens a new scan at its current key.
+/// many entries as the previous chunk, up to 64. If the direction changes, the cursor opens a new scan at its current
+/// key.
 pub(crate) struct Cursor {
     snapshot: Snapshot,
     /// The comparator of the program. At each move, the cursor checks that the comparator agrees with the order of
@@ -44,11 +45,11 @@ pub(crate) struct Cursor {
     failure: Option<Failure>,
 }
 
-/// Copies of successive entries that a scan has read.
+/// A chunk: copies of successive entries that a cursor has read from its scan at once.
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
-    /// For each entry, the end of its key and the end of its value in `bytes`.
+    /// For each entry of the chunk, the end of its key and the end of its value in `bytes`.
     ends: Vec<(usize, usize)>,
 }
 
@@ -71,7 +72,7 @@ impl Chunk {
         Some((&self.bytes[start..key_end], &self.bytes[key_end..value_end]))
     }
 
-    /// Returns the maximum number of entries of the next chunk, which follows this chunk.
+    /// Returns the maximum number of entries in the chunk after this chunk.
     fn next_len(&self) -> usize {
         match self.bytes.len() {
             MOST_BYTES.. => 1,
@@ -81,7 +82,7 @@ impl Chunk {
 }
 
 impl Cursor {
-    /// Creates a cursor without a current entry.
+    /// Creates a cursor that has no current entry until its first seek.
     pub(crate) fn new(snapshot: Snapshot, order: Option<Arc<dyn KeyOrder>>) -> Self {
         Self { snapshot, order, scan: None, chunk: Chunk::default(), at: 0, failure: None }
     }
@@ -91,7 +92,7 @@ impl Cursor {
         self.chunk.entry(self.at)
     }
 
-    /// Returns the first error since the last seek.
+    /// Returns the first error since the last seek of the cursor, if any.
     pub(crate) fn status(&self) -> Result<(), Failure> {
         self.failure.clone().map_or(Ok(()), Err)
     }
@@ -115,7 +116,7 @@ impl Cursor {
         self.check_move(key);
     }
 
-    /// Records an error. Afterwards, the cursor has no current entry.
+    /// Records an error. Afterwards, the cursor has no current entry until the next seek.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
         self.scan = None;
@@ -170,8 +171,8 @@ impl Cursor {
         }
     }
 
-    /// Compares the previous key with the current key, using the comparator of the program. If the order by the
-    /// comparator differs from the order of bytes, records an error, and the cursor then has no current entry.
+    /// Checks that the comparator of the program orders the previous key and the current key by their bytes. If not,
+    /// records an error, and the cursor then has no current entry.
     fn check_move(&mut self, previous: &[u8]) {
         let (Some(order), Some((key, _))) = (&self.order, self.entry()) else { return };
         if let Err(failure) = check_order(&**order, previous, key) {

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 /// The environment variable that names a design file.
 const VARIABLE: &str = "LSMBENCH_DESIGN";
 
-/// Registers the variants that only designs of published systems use. A design file can then use these variants.
+/// Registers the variants that only designs of published systems use, so that a design file can use them.
 static STUDY: LazyLock<Result<(), String>> =
     LazyLock::new(|| study::register().map_err(|error| error.to_string()));
 
@@ -29,9 +29,11 @@ pub(crate) fn design_of(settings: &Settings) -> Result<Design, Failure> {
 
 /// Returns the design that corresponds to LevelDB's default options.
 fn leveldb_like() -> Design {
-    let file: Table = include_str!("leveldb-like.toml").parse().expect("the design file is TOML");
-    let design = file.get("design").and_then(Value::as_table).expect("the design file has a design");
-    Design::default().with(design).expect("the design can be built")
+    let file: Table =
+        include_str!("leveldb-like.toml").parse().expect("leveldb-like.toml must be valid TOML");
+    let design =
+        file.get("design").and_then(Value::as_table).expect("leveldb-like.toml must have a table [design]");
+    Design::default().with(design).expect("the design in leveldb-like.toml must be valid")
 }
 
 #[cfg(test)]

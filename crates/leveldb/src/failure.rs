@@ -11,7 +11,7 @@ pub(crate) struct Failure {
     message: String,
 }
 
-/// The kinds of errors, which programs can recognize by the start of the message.
+/// The kinds of errors. Programs can recognize the kind by the start of the error message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     InvalidArgument,

@@ -46,7 +46,7 @@ impl CheckedOrder {
         Self { order, last: Mutex::new(last) }
     }
 
-    /// Returns the comparator.
+    /// Returns the comparator of the program.
     pub(crate) fn order(&self) -> &Arc<dyn KeyOrder> {
         &self.order
     }

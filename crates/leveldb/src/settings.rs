@@ -9,15 +9,15 @@ use crate::failure::Failure;
 use crate::key_order::KeyOrder;
 use crate::shared_cache::SharedCache;
 
-/// The smallest and the largest valid value of an option in bytes. As in LevelDB, a value outside of this range becomes
-/// the nearest valid value (`SanitizeOptions` in `db/db_impl.cc`).
+/// The smallest and the largest valid value of an option of LevelDB. As in LevelDB, a value outside of this range
+/// becomes the nearest valid value (`SanitizeOptions` in `db/db_impl.cc`).
 type Limits = (usize, usize);
 
 const WRITE_BUFFER_LIMITS: Limits = (64 << 10, 1 << 30);
 const FILE_LIMITS: Limits = (1 << 20, 1 << 30);
 const BLOCK_LIMITS: Limits = (1 << 10, 4 << 20);
 
-/// The options that a program has set. If an option is `None`, the store keeps the value of the design.
+/// The options of a store that a program has set. If an option is `None`, the store keeps the value of the design.
 #[derive(Default)]
 pub(crate) struct Settings {
     /// Whether an open creates a missing store.
@@ -35,13 +35,13 @@ pub(crate) struct Settings {
     pub(crate) block_restart_interval: Option<i32>,
     /// The size of an SSTable, in bytes.
     pub(crate) max_file_size: Option<usize>,
-    /// The number of the codec, as in the header `leveldb/c.h`.
+    /// The number of the compression codec, as in the header `leveldb/c.h`.
     pub(crate) compression: Option<i32>,
-    /// The filter policy.
+    /// The filter policy that the program has set. `None` means the filter of the design.
     pub(crate) filter: Option<FilterChoice>,
-    /// The cache.
+    /// The cache that the program has set. `None` means the cache of the design.
     pub(crate) cache: Option<Arc<SharedCache>>,
-    /// The comparator.
+    /// The comparator that the program has set. `None` means the order of bytes.
     pub(crate) comparator: Option<Arc<dyn KeyOrder>>,
 }
 
@@ -63,7 +63,7 @@ impl Settings {
         design.with(&self.overrides(design)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
-    /// Returns the keys of the design that the options replace, with their new values.
+    /// Returns the keys of the design that the options of the program replace, with their new values.
     fn overrides(&self, design: &Design) -> Result<Table, Failure> {
         let mut changes = Changes(Table::new());
         let bytes = |value: Option<usize>, (least, most): Limits| {
@@ -95,7 +95,7 @@ impl Settings {
     }
 }
 
-/// The keys of a design that options replace, with their new values.
+/// The keys of a design that the options of the program replace, with their new values.
 struct Changes(Table);
 
 impl Changes {
@@ -108,15 +108,15 @@ impl Changes {
         }
     }
 
-    /// Replaces the component of an axis with `value`.
+    /// Sets the component of an axis of the design to `value`.
     fn choose(&mut self, axis: &str, value: Value) {
         self.0.insert(axis.to_owned(), value);
     }
 }
 
-/// Returns the new component of an axis after the program has set `parameter` to `value`. If the design's variant on
-/// this axis has the parameter, the result is this variant with the new value. Otherwise, the result is the variant
-/// `kind` with the new value. If `value` is `None`, the result is the variant `none`.
+/// Returns the component of an axis after the program has set `parameter` to `value`. If the design's variant on this
+/// axis has the parameter, the result is this variant with the new value. Otherwise, the result is the variant `kind`
+/// with the new value. If `value` is `None`, the result is the variant `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);

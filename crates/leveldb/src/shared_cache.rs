@@ -10,18 +10,19 @@ use crate::failure::Failure;
 /// A cache with the capacity that the program has set. The design of the first store that uses the cache determines its
 /// variant.
 pub(crate) struct SharedCache {
-    /// The capacity in bytes.
+    /// The capacity of the cache, in bytes.
     pub(crate) capacity: usize,
     built: OnceLock<Arc<dyn Cache>>,
 }
 
 impl SharedCache {
-    /// Creates a cache handle. The cache is built when the first store uses it.
+    /// Creates a cache handle with a capacity in bytes. The cache is built when the first store uses it.
     pub(crate) fn new(capacity: usize) -> Self {
         Self { capacity, built: OnceLock::new() }
     }
 
-    /// Returns the cache. At the first call, builds the cache according to `design`, with the capacity of the handle.
+    /// Returns the cache of the handle. At the first call, builds the cache that `design` describes, with the capacity
+    /// of the handle.
     pub(crate) fn for_design(&self, design: &Design) -> Result<Arc<dyn Cache>, Failure> {
         if let Some(cache) = self.built.get() {
             return Ok(Arc::clone(cache));

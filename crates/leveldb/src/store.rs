@@ -14,7 +14,7 @@ use crate::key_order::{CheckedOrder, check_order};
 use crate::properties;
 use crate::settings::Settings;
 
-/// An open store.
+/// An open store, on which the exported functions operate.
 pub(crate) struct Store {
     tree: Tree,
     /// The check of the program's comparator. `None` if the program has not set a comparator.
@@ -134,7 +134,7 @@ impl Store {
         self.order.as_ref().map_or(Ok(()), |order| order.check_written(keys))
     }
 
-    /// Makes all writes durable if `sync` is true, unless the WAL mode has already synced the write.
+    /// Makes all writes durable if `sync` is true. Does nothing if the WAL mode has already synced the write.
     fn sync_if(&self, sync: bool) -> Result<(), Failure> {
         match sync && !self.is_always_synced {
             true => Ok(self.tree.sync()?),

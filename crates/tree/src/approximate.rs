@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::inner::Inner;
 use crate::memory::{MemtableCursor, Slot};
 
-/// The number of entries that a cursor requests from a memtable in its first batch.
+/// The number of entries that the estimate of a size reads from a memtable in its first batch.
 const FIRST_BATCH: usize = 64;
 
 impl Inner {

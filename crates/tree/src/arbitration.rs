@@ -1,4 +1,4 @@
-//! The memory arbiter of an open tree, with the operations that it observes and the sizes that it decided.
+//! The memory arbiter of an open tree: the I/O that the arbiter observes, and the memory sizes that it has decided.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,23 +12,25 @@ use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::stats::Counts;
 
-/// An arbiter that changes the sizes of memtables, filters and cache, with the operations that it observes.
+/// The memory arbiter of an open tree, which changes the sizes of memtables, filters and cache. Also records the
+/// observed I/O.
 pub(crate) struct Arbitration {
     arbiter: Box<dyn MemoryArbiter>,
     period: DecisionPeriod,
     /// The cache of the tree, which also samples the block requests for the arbiter.
     cache: Arc<SampledCache>,
-    /// The memory limit of the design, in bytes. Without a limit, the size of two memtables plus the capacity of the
-    /// cache.
+    /// The memory that the arbiter divides, in bytes: the memory limit of the design. Without a limit, the size of two
+    /// memtables plus the capacity of the cache.
     limit_bytes: u64,
     sizes: Mutex<MemorySizes>,
-    /// The number of decisions of the arbiter that changed a size.
+    /// The number of decisions of the memory arbiter that changed a size.
     moves: AtomicU64,
     observed: Mutex<Observed>,
 }
 
 impl Arbitration {
-    /// Builds the arbiter of the design for a tree with this cache. Returns `None` if the arbiter never changes sizes.
+    /// Builds the memory arbiter of the design for a tree with this cache. Returns `None` if the arbiter never changes
+    /// sizes.
     ///
     /// # Errors
     /// If the arbiter cannot be built, or if the arbiter changes sizes and the cache cannot be resized.
@@ -72,25 +74,25 @@ impl Arbitration {
         self.cache.sample_bytes()
     }
 
-    /// Returns the memory limit of the design, in bytes. Without a limit, returns the size of two memtables plus the
-    /// capacity of the cache.
+    /// Returns the memory that the arbiter divides, in bytes: the memory limit of the design. Without a limit, returns
+    /// the size of two memtables plus the capacity of the cache.
     pub(crate) fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Returns the current sizes of memtables and filters, as the arbiter decided them.
+    /// Returns the sizes of memtables and filters that the arbiter decided last.
     pub(crate) fn sizes(&self) -> MemorySizes {
         *self.sizes.lock()
     }
 
-    /// Returns the number of decisions of the arbiter that changed a size.
+    /// Returns the number of decisions of the memory arbiter that changed a size.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// If a decision is due, lets the arbiter choose new sizes, and returns whether a size changed. Otherwise, returns
-    /// `false`. `counts` returns the current counters of the tree, `tree` returns its current sizes, and `block_bytes`
-    /// is the size of its data blocks.
+    /// If a decision of the arbiter is due, lets the arbiter choose new sizes, and returns whether a size changed.
+    /// Otherwise, returns `false`. `counts` returns the current counters of the tree, `tree` returns its current sizes,
+    /// and `block_bytes` is the size of its data blocks.
     pub(crate) fn decide(
         &self,
         counts: impl FnOnce() -> Counts,
@@ -131,24 +133,24 @@ impl Arbitration {
     }
 }
 
-/// The sizes of a tree at a decision, in bytes.
+/// The sizes of a tree, in bytes, from which the memory arbiter decides.
 pub(crate) struct TreeSizes {
-    /// The memory to divide between two memtables, the filters and the cache.
+    /// The memory budget, in bytes, which the arbiter divides between two memtables, the filters and the cache.
     pub(crate) budget_bytes: u64,
-    /// The smallest valid size of a memtable.
+    /// The smallest valid size of a memtable, in bytes.
     pub(crate) least_memtable_bytes: u64,
-    /// The memory of the filters. 0 if filters are not part of the budget.
+    /// The memory of all filters, in bytes. 0 if filters are not part of the budget.
     pub(crate) filter_bytes: u64,
     /// The number of keys in the filters of the tree.
     pub(crate) filter_keys: u64,
-    /// The total size of the SSTables.
+    /// The total size of the SSTables, in bytes.
     pub(crate) table_bytes: u64,
 }
 
 /// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
 /// counts half as much as the period after it.
 struct Observed {
-    /// The counters of the tree at the last decision of the arbiter.
+    /// The counters of the tree at the last decision of the memory arbiter.
     last: Counts,
     io: ObservedIo,
     reuse: ReuseCurve,
@@ -160,13 +162,13 @@ impl Observed {
     }
 }
 
-/// The bytes that flushes, compactions and reads transferred.
+/// The bytes that the flushes, compactions and reads of a tree have transferred.
 #[derive(Clone, Copy, Default)]
 struct ObservedIo {
     flushed: f64,
     compacted: f64,
     fetched: f64,
-    /// The part of `fetched` that false positives of filters caused.
+    /// The part of the fetched bytes that gets read because a filter had a false positive.
     false_positives: f64,
 }
 
@@ -190,7 +192,8 @@ impl ObservedIo {
         self.flushed + self.compacted + self.fetched
     }
 
-    /// Halves the bytes of all earlier periods, and adds the bytes of the period `newer`.
+    /// Ends a decision period of the arbiter: halves the bytes of all earlier periods, and adds the bytes of the period
+    /// `newer`.
     fn age(&mut self, newer: &Self) {
         let aged = |old: f64, new: f64| old / 2.0 + new;
         self.flushed = aged(self.flushed, newer.flushed);

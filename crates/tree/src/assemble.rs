@@ -28,9 +28,9 @@ pub(crate) struct TreeCache {
 /// Returns the cache of the tree: `shared`, if the tree shares a cache with other trees, or else a new cache that the
 /// design configures.
 pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Result<TreeCache> {
-    /// The next tree number for a shared cache. The cache distinguishes the blocks of several trees by the tree
-    /// number. A tree that does not share its cache always has the number 0, so its blocks occupy the same cache
-    /// slots in every run.
+    /// The next number of a tree that shares a cache. With this number, the cache distinguishes the blocks of several
+    /// trees. A tree that does not share its cache always has the number 0, so its blocks occupy the same cache slots
+    /// in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     Ok(match shared {
         Some(cache) => TreeCache { cache, tree: SHARING_TREES.fetch_add(1, Ordering::Relaxed) },
@@ -41,7 +41,7 @@ pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Res
     })
 }
 
-/// Builds the components that the design selects, and returns them as the context that all SSTables of the tree share.
+/// Builds the components that the design selects. Returns them as the context that all SSTables of the tree share.
 pub(crate) fn table_context(
     design: &Design,
     storage: Arc<dyn Storage>,

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Returns the size at which a new memtable becomes immutable.
+    /// Returns the size, in bytes, at which a new memtable becomes immutable.
     pub(crate) fn memtable_bytes(&self) -> u64 {
         self.arbitration.as_ref().map_or(self.design.memtable_capacity.0, |it| it.sizes().memtable_bytes)
     }
@@ -58,7 +58,8 @@ impl Inner {
         }
     }
 
-    /// If a decision is due, lets the arbiter choose new sizes. Then gives the remaining memory to the cache.
+    /// If a decision of the memory arbiter is due, lets the arbiter choose new sizes of memtables and filters. Then
+    /// gives the remaining memory to the cache.
     pub(crate) fn arbitrate(&self) {
         if let Some(arbitration) = &self.arbitration
             && arbitration.decide(|| self.counters.sum(), self.design.options.block.size.0, || self.sizes())
@@ -70,8 +71,8 @@ impl Inner {
         self.balance_memory();
     }
 
-    /// Lets the arbiter choose new sizes after some reads, if a decision is due. Also makes the active memtable
-    /// immutable if it is larger than the capacity of a new memtable.
+    /// If a decision of the memory arbiter is due after some reads, lets the arbiter choose new sizes. Also makes the
+    /// active memtable immutable if it is larger than the capacity of a new memtable.
     pub(crate) fn arbitrate_after_reads(&self) -> Result<()> {
         self.arbitrate();
         let size = self.memtable_bytes();

@@ -31,7 +31,7 @@ pub(crate) struct BatchCounts {
     pub(crate) range_deletes: u64,
     pub(crate) merges: u64,
     pub(crate) single_deletes: u64,
-    /// The number of bytes of the keys and values.
+    /// The number of bytes of the keys and values in the commit.
     pub(crate) user_bytes: u64,
 }
 
@@ -50,12 +50,12 @@ pub(crate) enum Operation<'a> {
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// The number of bits of the key length in an encoded operation. The higher bits contain the code of the operation,
-/// which is 0 for puts, deletes and range deletes.
+/// In an encoded operation, the lowest bits of the first number are the key length, and the higher bits are the code of
+/// the operation. This is the number of bits of the key length. The code is 0 for puts, deletes and range deletes.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The code of a merge, in the higher bits of the key length in an encoded operation.
+/// The code of a merge in an encoded operation. The code follows the bits of the key length.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
 const SINGLE_DELETE_CODE: u64 = 3;
@@ -71,7 +71,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Returns the counts that this operation adds to the counters.
+    /// Returns the amounts by which this operation increases the counters of the tree.
     pub(crate) fn counts(&self) -> BatchCounts {
         match self {
             Self::Write(entry) | Self::PutIfAbsent(entry) => BatchCounts::of(entry),
@@ -93,19 +93,19 @@ impl<'a> Operation<'a> {
 }
 
 impl BatchCounts {
-    /// Returns the counts of a batch that contains only this put or delete.
+    /// Returns the amounts by which a batch with only this put or delete increases the counters of the tree.
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         let deletes = u64::from(entry.value.is_none());
         Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64, ..Self::default() }
     }
 
-    /// Returns the total number of operations of all kinds.
+    /// Returns the number of operations in the batch, of all kinds.
     pub(crate) fn operations(&self) -> u64 {
         self.puts + self.deletes + self.range_deletes + self.merges + self.single_deletes
     }
 
-    /// Returns the number of bytes by which the operations increase the size of a memtable. The size counts the bytes
-    /// of keys and values, and 8 bytes per entry.
+    /// Returns the number of bytes by which the batch increases the size of a memtable: the bytes of its keys and
+    /// values, and 8 bytes per entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.user_bytes + self.operations() * ENTRY_CHARGE_BYTES
     }
@@ -258,8 +258,8 @@ impl Default for WriteBatch {
 }
 
 impl Drop for WriteBatch {
-    /// Keeps the buffer of the batch for the next batch of this thread. A buffer with more than `KEPT_BYTES` bytes,
-    /// or with fewer bytes than the kept buffer, is freed.
+    /// Keeps the buffer of the dropped batch for the next batch of this thread. A buffer with more than `KEPT_BYTES`
+    /// bytes, or with fewer bytes than the kept buffer, is freed.
     fn drop(&mut self) {
         let mut operations = std::mem::take(&mut self.operations);
         if operations.capacity() == 0 || operations.capacity() > KEPT_BYTES {
@@ -274,7 +274,7 @@ impl Drop for WriteBatch {
     }
 }
 
-/// Returns an error if the key or the value of an entry is longer than its limit.
+/// Returns an error if the key or the value of an entry is longer than the maximum for keys or values.
 pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     if entry.key.len() > MAX_KEY_BYTES {
         return Err(Error::KeyTooLong(entry.key.len()));
@@ -286,7 +286,7 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
 }
 
 /// Returns whether the key range from `low`, inclusive, to `high`, exclusive, is empty. Returns an error if a key is
-/// longer than its limit, or if `high` is below `low`.
+/// longer than the maximum for keys, or if `high` is below `low`.
 pub(crate) fn is_empty_range(low: &[u8], high: &[u8]) -> Result<bool> {
     for key in [low, high] {
         check_limits(&Entry { key, value: None })?;
@@ -300,7 +300,7 @@ pub(crate) fn is_empty_range(low: &[u8], high: &[u8]) -> Result<bool> {
     Ok(low == high)
 }
 
-/// Appends one put or delete to `out`: key length, value length and kind, key, value.
+/// Appends one put or delete to `out`, in the encoding of the WAL: key length, value length and kind, key, value.
 #[inline]
 pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     let value = entry.value.unwrap_or_default();
@@ -310,8 +310,8 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// Appends a range delete to `out`, as the tombstone of the key `low` with the value `high`. The tombstone of a single
-/// key has no value.
+/// Appends a range delete to `out`, in the encoding of the WAL: a tombstone of the key `low` with the value `high`. The
+/// tombstone of a single key has no value.
 pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     put_varint(out, low.len() as u64);
     put_varint(out, (high.len() as u64) << 1 | 1);
@@ -319,21 +319,22 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     out.extend_from_slice(high);
 }
 
-/// Appends a single delete to `out`: a tombstone whose key length has the code of a single delete in its higher bits.
+/// Appends a single delete to `out`, in the encoding of the WAL: a tombstone with the code of a single delete in the
+/// higher bits of the key length.
 pub(crate) fn encode_single_delete(out: &mut Vec<u8>, key: &[u8]) {
     put_varint(out, key.len() as u64 | SINGLE_DELETE_CODE << KEY_LEN_BITS);
     put_varint(out, 1);
     out.extend_from_slice(key);
 }
 
-/// Appends a merge to `out`. In the encoding of a merge, the higher bits of the key length contain the code of a
-/// merge. All other bytes are those of a put.
+/// Appends a merge to `out`, in the encoding of the WAL: the bytes of a put, with the code of a merge in the higher
+/// bits of the key length.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
     encode_with_code(out, MERGE_CODE, key, operand);
 }
 
-/// Appends a conditional put to `out`. In the encoding of a conditional put, the higher bits of the key length
-/// contain the code of a conditional put. All other bytes are those of a put.
+/// Appends a conditional put to `out`, in the encoding of the WAL: the bytes of a put, with the code of a conditional
+/// put in the higher bits of the key length.
 pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
 }
@@ -345,7 +346,8 @@ fn encode_with_code(out: &mut Vec<u8>, code: u64, key: &[u8], value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Decodes operations, in order. At corrupt bytes, the iterator yields the item `None` and then ends.
+/// Decodes the operations of a write batch from the encoding of the WAL, in order. At corrupt bytes, the iterator
+/// yields `None` and then ends.
 pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Operation<'_>>> {
     let mut reader = Reader::new(encoded);
     let mut damaged = false;

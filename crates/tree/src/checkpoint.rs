@@ -32,7 +32,7 @@ impl Inner {
         let view = self.view.load_full();
         for table in view.version.tables() {
             for path in table.paths() {
-                let name = path.file_name().expect("the path of a table ends with its name");
+                let name = path.file_name().expect("the path of an SSTable must end with a file name");
                 match self.storage.hard_link(&path, &target.join(name)) {
                     // The store never reads a metadata file, so the user may have removed it.
                     Err(error) if error.kind() == ErrorKind::NotFound && is_metadata(&path) => {}

@@ -22,7 +22,7 @@ pub enum Checksum {
     Crc32,
     /// The lower 32 bits of the 64-bit hash XXH3.
     Xxh3,
-    /// The lower 32 bits of XXH64. The second block format of the document cs265 contains this checksum.
+    /// The lower 32 bits of XXH64, as in the second block format of the document cs265.
     Xxh64,
 }
 
@@ -31,13 +31,14 @@ impl Checksum {
     pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 
-/// Returns the CRC-32C of `bytes` and of their position: the seal `file` of the file, and `offset` in the file.
+/// Returns the CRC-32C of some bytes and their position: the `offset` in the file, and the seal `file`, a number that
+/// identifies the file and its store.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
 
-/// Returns the checksum, of the kind `kind`, of the data block `bytes` at `offset` in the SSTable with the seal `file`.
-/// Returns 0 for [`Checksum::None`].
+/// Returns the checksum of the data block `bytes` at `offset` in an SSTable, computed with the algorithm `kind`. `file`
+/// is the seal of the SSTable, a number that identifies the file and its store. Returns 0 for [`Checksum::None`].
 pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     match kind {
         Checksum::None => 0,
@@ -50,7 +51,8 @@ pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u
     }
 }
 
-/// Combines the seal of a file and the offset of a block into the seed of the block's checksum.
+/// Returns the seed of a block checksum, which combines the offset of the block with the seal of its file. With this
+/// seed, the checksum of a block in another file or at another offset is wrong.
 fn seed(file: u64, offset: u64) -> u64 {
     file.rotate_left(40) ^ offset
 }

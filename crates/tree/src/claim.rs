@@ -22,9 +22,9 @@ pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,
     pub(crate) files: Files,
-    /// The state from the manifest. Its seals also cover the file number of the new WAL.
+    /// The state of the store from the manifest. The seals of the state already contain the identity for new files.
     pub(crate) state: State,
-    /// The file number of the new WAL.
+    /// The file number of the WAL that the opening of the store will create.
     pub(crate) new_log: u64,
     pub(crate) recovery: Recovery,
 }
@@ -78,14 +78,14 @@ impl Claim {
 /// Returns an error if the store has a manifest but the design has none, or if the design has a manifest but the store
 /// has none.
 fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
-    let (kind, remedy) = match (is_store_scanned, is_design_scanned) {
-        (true, false) => ("without", "table.manifest = \"none\""),
-        (false, true) => ("with", "table.manifest = \"file\""),
+    let (store, design, remedy) = match (is_store_scanned, is_design_scanned) {
+        (true, false) => ("without", "one", "table.manifest = \"none\""),
+        (false, true) => ("with", "none", "table.manifest = \"file\""),
         _ => return Ok(()),
     };
     let directory = directory.display();
     Err(Error::Misuse(format!(
-        "{directory} is a store {kind} a manifest, but the design requires the opposite; set {remedy}"
+        "{directory} is a store {store} a manifest, but the design has {design}; set {remedy}"
     )))
 }
 

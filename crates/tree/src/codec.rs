@@ -57,7 +57,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at the front of `bytes`.
+    /// Creates a reader that begins at the first byte of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -72,14 +72,14 @@ impl<'a> Reader<'a> {
         self.at == self.bytes.len()
     }
 
-    /// Reads a varint.
+    /// Reads a varint: a number in groups of seven bits.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let (number, end) = varint(self.bytes, self.at)?;
         self.at = end;
         Some(number)
     }
 
-    /// Reads `len` bytes.
+    /// Reads the next `len` bytes.
     pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let end = self.at.checked_add(len)?;
         let taken = self.bytes.get(self.at..end)?;
@@ -103,14 +103,14 @@ impl<'a> Reader<'a> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// Reads a little-endian number of four bytes.
+    /// Reads a 32-bit little-endian number.
     pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|taken| u32::from_le_bytes(taken.try_into().expect("four bytes")))
+        self.take(4).map(|taken| u32::from_le_bytes(taken.try_into().expect("take must return 4 bytes")))
     }
 
-    /// Reads a little-endian number of eight bytes.
+    /// Reads a 64-bit little-endian number.
     pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.take(8).map(|taken| u64::from_le_bytes(taken.try_into().expect("eight bytes")))
+        self.take(8).map(|taken| u64::from_le_bytes(taken.try_into().expect("take must return 8 bytes")))
     }
 }
 

@@ -21,10 +21,11 @@ pub use replay::{Model, Replay, Step, Write, in_pairs, steps, with_merges};
 
 use crate::{Design, DesignError, Mode};
 
-/// The number of operations in one replay.
+/// The number of operations in one replay. A replay applies the same operations to a tree and to a `BTreeMap`, and
+/// compares the results.
 const STEPS: usize = 4_000;
 
-/// The number of replays per mode, each with its own seed and therefore its own sequence of operations.
+/// The number of replays per mode. Each replay has its own seed and therefore its own sequence of operations.
 const SEEDS: u64 = 2;
 
 /// The options of a design with small memtables, tables and blocks, as TOML.
@@ -36,7 +37,7 @@ static SMALL: LazyLock<Table> = LazyLock::new(|| {
         compaction = { size_ratio = 3 }
         cache = { capacity = "16KiB" }
     "#;
-    small.parse().expect("the small design is TOML")
+    small.parse().expect("the options of the small test design must be valid TOML")
 });
 
 /// Returns the design that a TOML table describes, but with small memtables, tables and blocks. A few hundred
@@ -70,8 +71,8 @@ pub fn check(design: &Design) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a tree with the variant `kind` on `axis` gives the same answers as a `BTreeMap`. The catalog of the
-/// axis must contain this variant.
+/// Checks that a tree gives the same answers as a `BTreeMap` if its design has the variant `kind` on `axis`. The
+/// catalog of the axis must contain this variant.
 pub(crate) fn check_in_tree(axis: &str, kind: &str) -> Result<(), String> {
     let named = Table::from_iter([(axis.to_owned(), kind.into())]);
     let checked = small(&named).map_err(|error| error.to_string()).and_then(|design| check(&design));

@@ -1,5 +1,5 @@
-//! Delayed writes of a tree. The tree informs the delay rule when flushes and compactions have made room, and delays
-//! writers as the rule requires.
+//! Delayed writes of a tree. The delay rule is a formula that decides how long a write waits. The tree informs the rule
+//! when flushes and compactions have made room, and writers wait as long as the rule requires.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// Level 0 delays writers if a compaction is due and the number of runs in level 0 is at least `stall.level0_runs`
-/// divided by this number.
+/// The runs of level 0 delay writers only if a compaction is due and if level 0 has at least `stall.level0_runs` /
+/// `LEVEL0_SHARE` runs.
 const LEVEL0_SHARE: usize = 2;
 
 /// Creates the pacer, which delays the writes of a tree. Returns `None` if the design stops writers at limits instead
@@ -23,22 +23,23 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the initial delay state of a new memtable that becomes active while an older memtable waits for its
-    /// flush. If the design delays writes, the first write to the new memtable asks the delay rule how long to wait.
+    /// Returns the delay state of a new memtable that becomes active while an older memtable waits for its flush. If
+    /// the design delays writes, the first write to the new memtable computes how long it must wait.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
 
-    /// Notifies the delay rule that a memtable has become immutable and waits for its flush.
+    /// Records that a memtable has become immutable and waits for its flush. The delay of writes depends on the waiting
+    /// memtables.
     pub(crate) fn pace_frozen(&self) {
         if let Some(pacer) = &self.pacer {
             pacer.rule.lock().memory.arrive(pacer.now_ns());
         }
     }
 
-    /// Notifies the delay rule of a new version of the tree. `before` is the view before the change, and `level0_runs`
-    /// is the number of runs in level 0 after the change. `has_flushed` is set if the change removed a flushed
-    /// memtable.
+    /// Records a change of the SSTables or memtables, on which the delay of writes depends. `before` is the view before
+    /// the change, and `level0_runs` is the number of runs in level 0 after the change. `has_flushed` is set if the
+    /// change removed a flushed memtable.
     pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;
@@ -57,7 +58,8 @@ impl Inner {
         }
     }
 
-    /// Delays the calling writer by the time that the delay rule requires for the bytes written since the last wait.
+    /// Lets the calling writer wait, as the design requires for the bytes written since the last wait. Does nothing if
+    /// the design does not delay writes.
     #[cold]
     pub(crate) fn pay(&self) {
         let Some(pacer) = &self.pacer else { return };
@@ -100,7 +102,7 @@ impl Inner {
         }
     }
 
-    /// Returns whether the compaction policy has a job for the current shape of the tree.
+    /// Returns whether the compaction policy would pick a job for the current levels of the tree.
     pub(crate) fn is_compaction_due(&self) -> bool {
         let operations = self.observed_operations();
         let shape = self.view.load().version.shape(self.memtable_bytes());

@@ -26,19 +26,19 @@ pub enum Error {
         /// The description of the corruption.
         what: String,
     },
-    /// The design cannot be built.
+    /// The design of the tree is invalid.
     #[error(transparent)]
     Design(#[from] DesignError),
-    /// The key is longer than the limit.
+    /// A key is longer than the maximum.
     #[error("the key has {0} bytes; the limit is {MAX_KEY_BYTES}")]
     KeyTooLong(usize),
-    /// The value is longer than the limit.
+    /// A value is longer than the maximum.
     #[error("the value has {0} bytes; the limit is {MAX_VALUE_BYTES}")]
     ValueTooLong(usize),
-    /// The batch is longer than the limit.
+    /// A write batch is longer than the maximum.
     #[error("the batch would have {0} bytes; the limit is {MAX_BATCH_BYTES}; split the batch")]
     BatchTooLong(usize),
-    /// The directory is open in another process, or as another tree of this process.
+    /// The directory of the store is open in another process, or as another tree of this process.
     #[error("{} is in use by {}; close the store in that process first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
     /// The directory has files, but none of them is a file of a store.
@@ -67,19 +67,19 @@ pub enum Error {
     Misuse(String),
 }
 
-/// The advice in the error message if corruption prevents the opening of a store.
+/// The advice in an error message if corruption prevents the opening of a store.
 pub(crate) const QUARANTINE_HINT: &str = "open the store with quarantine to continue with the readable files";
 
 /// The result of a call to a tree.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Returns the error of a corruption in `file` at `offset`.
+    /// Returns the error that the file `file` is corrupt at `offset`. `what` describes the corruption.
     pub(crate) fn damaged(file: &Path, offset: u64, what: impl Into<String>) -> Self {
         Self::Damaged { file: file.to_owned(), offset, what: what.into() }
     }
 
-    /// Returns the error of a block in `file` at `offset` that cannot be decompressed.
+    /// Returns the error that the block of `file` at `offset` cannot be decompressed.
     pub(crate) fn block(file: &Path, offset: u64, error: &CorruptBlock) -> Self {
         Self::damaged(file, offset, error.to_string())
     }
@@ -89,7 +89,7 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
 
-    /// Returns whether the cause of the error is a failed read or a corrupt file. Such an error does not prevent later
+    /// Returns whether a failed read or a corrupt file has caused the error. Such an error does not prevent later
     /// writes.
     pub(crate) fn is_of_reading(&self) -> bool {
         self.is_damage() || matches!(self, Self::Storage(error) if error.operation == "read")

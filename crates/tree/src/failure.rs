@@ -14,7 +14,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Returns whether the tree has failed.
+    /// Returns whether a write error has occurred, so that the tree accepts no writes.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)
@@ -30,7 +30,7 @@ impl Failure {
         Error::Failed(self.message.lock().clone().unwrap_or_default())
     }
 
-    /// Records the first error. Later errors have no effect.
+    /// Records the first write error of the tree. Later errors have no effect.
     pub(crate) fn set(&self, error: &Error) {
         self.message.lock().get_or_insert_with(|| error.to_string());
         self.is_set.store(true, Ordering::Release);

@@ -47,9 +47,9 @@ pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Resul
     })
 }
 
-/// Returns the state in the manifest of `directory`. Returns `None` if the directory has no manifest, a corrupt file in
-/// its place, or a file that this process may not read. The parent directory of a store usually has no manifest. For
-/// the directory of the store itself, later steps of opening report these cases.
+/// Returns the state in the manifest of `directory`. Returns `None` without a readable manifest: if the file is
+/// missing, corrupt, or not readable for this process. The parent directory of a store usually has no manifest. For the
+/// directory of the store itself, later steps of opening report these cases.
 fn manifest_if_readable(storage: &dyn Storage, directory: &Path) -> Result<Option<State>> {
     match manifest::read(storage, directory) {
         Ok(found) => Ok(Some(found.state)),
@@ -86,9 +86,9 @@ pub(crate) fn check_family(state: &State, directory: &Path, expected: &FamilyIde
     }
 }
 
-/// Returns an error if writes of a family were removed from the shared WAL, but are not in the SSTables of the family.
-/// `released` is the last sequence number of the family in the removed segments, and `flushed` the last sequence number
-/// in its SSTables.
+/// Returns an error if the SSTables of a column family lack writes that the WAL of the store no longer contains.
+/// `released` is the last sequence number of the family in the removed part of the WAL. `flushed` is the last sequence
+/// number in the SSTables.
 ///
 /// # Errors
 /// If the manifest of the family is older than the manifest of the store.
@@ -104,8 +104,8 @@ pub(crate) fn check_progress(directory: &Path, released: u64, flushed: u64) -> R
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }
 
-/// Returns an error if the next operation of a family in the WAL does not directly follow the earlier operations of the
-/// family. `first` is the sequence number of this operation, and `expected` is the number that it should have.
+/// Returns an error if operations of a column family are missing before its next operation in the WAL of the store.
+/// `first` is the sequence number of this operation, and `expected` is the number that it should have.
 ///
 /// # Errors
 /// If the manifest of the family and the manifest of the store are from different times.
@@ -121,7 +121,8 @@ pub(crate) fn check_continues(directory: &Path, first: u64, expected: u64) -> Re
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }
 
-/// Returns the parent of a directory, and the name of the directory. Returns `None` for a directory without a parent.
+/// Splits the path of a directory into the path of its parent and its own name. Returns `None` for a directory without
+/// a parent.
 fn place_of(directory: &Path) -> Option<(PathBuf, String)> {
     let named = |path: &Path| {
         let name = path.file_name()?.to_str()?.to_owned();

@@ -14,18 +14,19 @@ use crate::table::{RunCursor, Table};
 /// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// Maps the file number of each SSTable to the number that the index uses for the SSTable.
+    /// The number that the index uses for each SSTable, by the file number of the SSTable.
     numbers: HashMap<u64, u32>,
-    /// The position of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
+    /// The position of each SSTable in the version, by the number of the SSTable in the index. `None` for a number that
+    /// is not in use.
     places: Vec<Option<FilePlace>>,
 }
 
 /// The position of an SSTable in a version. In the order of this type, SSTables of newer runs come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FilePlace {
-    /// The position of the run in the list of all runs, where the newest run has the position 0.
+    /// The position of the SSTable's run in the list of all sorted runs, where the newest run has the position 0.
     pub(crate) run: usize,
-    /// The position of the SSTable in the run.
+    /// The position of the SSTable in its sorted run.
     pub(crate) table: usize,
 }
 
@@ -105,7 +106,7 @@ impl FileIndex {
         files
     }
 
-    /// Returns the memory of the index, in bytes.
+    /// Returns the memory of the index from keys to SSTables, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let places = self.places.len() * size_of::<Option<FilePlace>>();
         self.index.memory_bytes() + places + self.numbers.len() * size_of::<(u64, u32)>()

@@ -46,28 +46,33 @@ pub enum Mode {
     Counted,
 }
 
-/// The state of an open tree.
+/// The state of an open tree, which callers and background threads share.
 ///
-/// Threads take the locks in this order: `flushing`, `compacting`, `checked` of `scheduler`, `collected_blobs`,
-/// `merges_for_ranges`, the locks of the shared WAL of a family, `log`, `creating_log`, `shelf`, `pending`, `manifest`,
-/// `observed`, the locks of `arbitration`, the locks of levels from level 0 down, the state of `signals`, `view_lock`,
-/// the rule of `pacer`, `obsolete`, `stale_tables`. Readers take no locks, with four exceptions. First, a scan
-/// occasionally takes a lock to check whether a read-triggered compaction is due. Second, a get occasionally takes
-/// locks if the compaction policy or the arbiter observes reads. Third, the threads that search together for one get
-/// store their result under a lock. Fourth, gets and scans take the locks of levels in shared mode if the design sets
-/// `threads.level_locks`.
+/// A thread that needs several locks takes them in this order, so that no two threads wait for each other:
+///
+/// 1. Background work: `flushing`, `compacting`, `checked` of `scheduler`, `collected_blobs`, `merges_for_ranges`.
+/// 2. Writes: the locks of the WAL that the families of a store share, `log`, `creating_log`, `shelf`, `pending`.
+/// 3. Changes of the SSTables: `manifest`, `observed`, the locks of `arbitration`, the locks of levels from level 0
+///    down, the state of `signals`, `view_lock`, the rule of `pacer`, `obsolete`, `stale_tables`.
+///
+/// Readers take no locks, with four exceptions:
+///
+/// - A scan occasionally takes a lock to check whether a read-triggered compaction is due.
+/// - A get occasionally takes locks if the compaction policy or the arbiter observes reads.
+/// - The threads that search together for one get store their result under a lock.
+/// - Gets and scans take the locks of levels in shared mode if the design sets `threads.level_locks`.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) design: Design,
     pub(crate) mode: Mode,
-    /// The clock of the tree, which returns a time in nanoseconds. The tree measures write stalls and compactions only
-    /// with this clock.
+    /// The clock of the tree, which returns nanoseconds. The tree measures write stalls and compactions with this
+    /// clock.
     pub(crate) clock: fn() -> u64,
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// The recent operations of the tree, which the compaction policy observes.
+    /// The recent operations of the tree, from which the compaction policy chooses the structure of the tree.
     pub(crate) observed: Mutex<OperationWindow>,
     /// Whether the compaction policy observes operations.
     pub(crate) observes_operations: bool,
@@ -75,9 +80,9 @@ pub(crate) struct Inner {
     pub(crate) observes_reads: bool,
     /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
     pub(crate) arbitration: Option<Arbitration>,
-    /// Decides which values are stored in blob files.
+    /// Decides which values are stored in blob files, outside of SSTables.
     pub(crate) values: Box<dyn ValuePolicy>,
-    /// The blob files that garbage collection is processing. Their live values move to other files.
+    /// The numbers of the blob files whose live values garbage collection is moving to other files.
     pub(crate) collected_blobs: Mutex<HashSet<u64>>,
     pub(crate) hasher: Arc<dyn KeyHasher>,
     pub(crate) wal_mode: WalMode,
@@ -86,7 +91,7 @@ pub(crate) struct Inner {
     /// The threads that help the callers of gets to search sorted runs. `None` if only the caller of a get searches the
     /// runs.
     pub(crate) lookup_pool: Option<LookupPool>,
-    /// The sequence number up to which every write is visible.
+    /// The sequence number up to which every write is visible to readers.
     pub(crate) visible: CachePadded<Visible>,
     /// The running flush holds this lock, so only one flush runs at a time.
     pub(crate) flushing: Mutex<()>,
@@ -109,20 +114,22 @@ pub(crate) struct Inner {
     pub(crate) logged: CachePadded<AtomicU64>,
     /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The durable state of the tree. A new version becomes current only while its thread holds this lock.
+    /// The manifest, which contains the durable state of the tree. A new version becomes current only while its thread
+    /// holds this lock.
     pub(crate) manifest: Mutex<Manifest>,
     /// A thread holds this lock while it replaces the view.
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
-    /// Whether read-triggered compactions may begin. The value is `false` while the tree is being closed, and after a
-    /// read-triggered compaction has found corruption.
+    /// Whether read-triggered compactions, which reduce the cost of scans, may begin. The value is `false` while the
+    /// tree is being closed, and after a read-triggered compaction has found corruption.
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
-    /// Computes the delays of writes. `None` if the design does not delay writes.
+    /// Computes how long writes wait. `None` if the design does not delay writes.
     pub(crate) pacer: Option<Pacer>,
-    /// The schedule of compactions. `None` if compactions run one after another as the policy picks them.
+    /// The schedule that gives compactions of level 0 and clients priority. `None` if compactions run one after another
+    /// as the policy picks them.
     pub(crate) scheduler: Option<Scheduler>,
     /// The family number of the tree, and the WAL and memory limit of its store. `None` if the tree is not a family of
     /// a store.
@@ -134,12 +141,12 @@ pub(crate) struct Inner {
     pub(crate) _lock: Box<dyn Send + Sync>,
 }
 
-/// The WAL to which writers currently append.
+/// The WAL to which writers currently append, with the records that are not written yet.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
     /// The records that were moved from the write queue to this buffer and are not written yet.
     pub(crate) records: Vec<u8>,
-    /// The group of commits that share a sync.
+    /// The statistics of group commit, from which a leader decides whether to wait for followers.
     pub(crate) commit_group: CommitGroup,
 }
 
@@ -149,21 +156,21 @@ pub(crate) struct CommitGroup {
     /// The number of commits in the last sync, plus the number of commits that entered the write queue during this
     /// sync.
     pub(crate) commits: u64,
-    /// The duration of the last sync.
+    /// The duration of the last sync of the WAL.
     pub(crate) sync_time: Duration,
-    /// The number of consecutive waits of the leader that gained no follower.
+    /// The number of consecutive times that the leader waited and no other thread joined its group commit.
     pub(crate) backoff: u32,
-    /// The number of further syncs for which the leader does not wait for followers.
+    /// The number of further syncs before which the leader does not wait for other threads.
     pub(crate) until_wait: u32,
 }
 
 impl Log {
-    /// Creates the state of a new WAL file.
+    /// Creates the state of a new WAL file without records.
     pub(crate) fn new(file: LogFile) -> Self {
         Self { file, records: Vec::new(), commit_group: CommitGroup::default() }
     }
 
-    /// Moves all queued records to the buffer of the WAL.
+    /// Moves all records in the write queue to the buffer of the WAL.
     #[inline]
     pub(crate) fn take(&mut self, pending: &mut WriteQueue) -> Drained {
         std::mem::swap(&mut self.records, &mut pending.records);
@@ -176,11 +183,11 @@ impl Log {
 /// Describes the records that were moved from the write queue to the buffer of the WAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The sequence number of the last operation in these records.
+    /// The sequence number of the last operation in the moved records.
     pub(crate) last: SequenceNumber,
-    /// The offset in the WAL at which the records end.
+    /// The offset in the WAL at which the moved records end.
     pub(crate) end: u64,
-    /// The number of commits in the records.
+    /// The number of commits in the moved records.
     pub(crate) commits: u64,
 }
 
@@ -188,21 +195,22 @@ pub(crate) struct Drained {
 pub(crate) struct WriteQueue {
     pub(crate) next_sequence: SequenceNumber,
     pub(crate) active: Arc<Slot>,
-    /// The seal of the WAL that belongs to the active memtable.
+    /// The seal of the current WAL: a number that identifies the file and its store, and that each checksum of the file
+    /// covers.
     pub(crate) log_seal: u64,
     /// The size of the active memtable: the sum of the bytes of its writes. The memtable is full if this size reaches
     /// `memtable_bytes`.
     pub(crate) charged_bytes: u64,
-    /// The size at which the active memtable is full.
+    /// The size of the active memtable, in bytes, at which the memtable is full.
     pub(crate) memtable_bytes: u64,
     /// The sequence number at which the active memtable reaches its limit of entries. The memtable is then full, even
     /// if it has room for more bytes.
     pub(crate) full_from: SequenceNumber,
-    /// The delay state of the active memtable, if the design delays writes.
+    /// The delay state of the active memtable: the size at which the next writer waits, if the design delays writes.
     pub(crate) payment: Payment,
-    /// The framed records that are not in the WAL yet.
+    /// The encoded records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
-    /// The number of commits in `records`.
+    /// The number of commits in `records`, the encoded records that are not in the WAL yet.
     pub(crate) commits: u64,
     /// The offset in the WAL at which `records` will begin.
     pub(crate) log_offset: u64,
@@ -211,8 +219,8 @@ pub(crate) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// Creates an empty queue whose next write follows the write with the sequence number `written`. The new WAL has
-    /// the seal `log_seal`, and its first `synced_offset` bytes are durable.
+    /// Creates an empty write queue. Its next write follows the write with the sequence number `written`. The new WAL
+    /// has the seal `log_seal`, and its first `synced_offset` bytes are durable.
     pub(crate) fn new(
         design: &Design,
         written: SequenceNumber,
@@ -236,26 +244,27 @@ impl WriteQueue {
     }
 }
 
-/// Signals between background threads and the threads that wait for them.
+/// The signals that wake background threads and the threads that wait for background work.
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(crate) state: Mutex<SignalState>,
     pub(crate) changed: Condvar,
-    /// Set when the tree is being closed. Background work ends when it next checks this flag.
+    /// Set while the tree is being closed. Background work ends when it next checks this flag.
     pub(crate) stop: AtomicBool,
 }
 
-/// The state of compactions.
+/// The state that background threads check to find out whether a compaction is due.
 #[derive(Default)]
 pub(crate) struct SignalState {
-    /// Whether the shape of the tree has changed since the last time the compaction policy picked a job.
+    /// Whether the compaction thread must check if a compaction is due, because the levels have changed or a read has
+    /// requested the check.
     pub(crate) shape_changed: bool,
     /// Whether a compaction is running.
     pub(crate) compacting: bool,
 }
 
 impl Signals {
-    /// Wakes all threads that wait for a change.
+    /// Wakes all background threads, and all threads that wait for background work.
     pub(crate) fn notify(&self) {
         let _state = self.state.lock();
         self.changed.notify_all();
@@ -288,12 +297,12 @@ impl Inner {
         error
     }
 
-    /// Returns an unused number for a file.
+    /// Returns an unused file number.
     pub(crate) fn new_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns an unused number for a sorted run.
+    /// Returns an unused run number.
     pub(crate) fn new_run(&self) -> u64 {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }

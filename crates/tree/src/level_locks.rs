@@ -9,16 +9,16 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::stats::Counters;
 
-/// The number of locks. All levels from level `LOCKS` − 1 on share the last lock.
+/// The number of locks. The levels from `LOCKS` − 1 on share the last lock.
 const LOCKS: usize = 16;
 
-/// The locks of all levels. A thread that holds several locks has taken them from level 0 down.
+/// One lock for each level of a tree. A thread that takes several locks begins with the lock of level 0.
 #[derive(Default)]
 pub(crate) struct LevelLocks([CachePadded<RwLock<()>>; LOCKS]);
 
 impl LevelLocks {
-    /// Locks the level in shared mode. Waits until no flush or compaction changes the level. While the guard exists, no
-    /// flush or compaction changes the level.
+    /// Locks a level in shared mode, after waiting for a flush or a compaction that changes the level. While the guard
+    /// exists, no flush or compaction changes the level.
     #[inline]
     pub(crate) fn share(&self, level: usize, counters: &Counters) -> RwLockReadGuard<'_, ()> {
         counters.level_locks.bump();

@@ -14,20 +14,21 @@ pub(crate) const NEXT_LOGS: usize = 2;
 /// for the next memtables.
 #[derive(Default)]
 pub(crate) struct LogShelf {
-    /// The WALs of the next memtables, in the order of their file numbers. The numbers are larger than the numbers of
-    /// all other WALs.
+    /// The WALs of the next memtables, in the order of their file numbers. These file numbers are larger than the
+    /// numbers of all other WALs.
     pub(crate) next: VecDeque<NewLog>,
     /// The WAL files of immutable memtables. These files are still open.
     pub(crate) retired: Vec<LogFile>,
-    /// The number of bytes in the WAL that was retired last.
+    /// The length, in bytes, of the WAL that the current WAL has replaced. The next WAL will have about this length.
     pub(crate) last_bytes: u64,
-    /// The number of the last WAL that a writer created itself, because `next` was empty. 0 if there is no such WAL.
+    /// The file number of the last WAL that a writer created itself, because no WAL was ready. 0 if there is no such
+    /// WAL.
     pub(crate) used: u64,
 }
 
 impl LogShelf {
-    /// Adds a WAL that was created in advance. Returns the WAL as `Err` if a writer has already created a WAL with a
-    /// larger number itself.
+    /// Adds a WAL that was created in advance. If a writer has meanwhile created a WAL with a larger number, returns
+    /// the WAL as `Err`, because WALs must be used in the order of their numbers.
     pub(crate) fn add(&mut self, log: NewLog) -> Result<(), NewLog> {
         if log.number < self.used {
             return Err(log);
@@ -41,7 +42,7 @@ impl LogShelf {
 pub(crate) struct NewLog {
     /// The file number of the WAL.
     pub(crate) number: u64,
-    /// The seal of the WAL file.
+    /// The seal of the WAL: a number that identifies the file and its store, and that each checksum of the file covers.
     pub(crate) seal: u64,
     /// The open WAL file.
     pub(crate) file: LogFile,

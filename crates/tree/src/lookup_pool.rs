@@ -22,32 +22,33 @@ use crate::stats::AllCounters;
 use crate::table::Table;
 use crate::version::Version;
 
-/// The threads that help the callers of gets. All callers of gets share the threads of the pool.
+/// A pool of threads that help the callers of gets to search sorted runs. All callers share these threads.
 pub(crate) struct LookupPool {
     threads: ThreadPool,
     helpers: usize,
 }
 
-/// A run whose filter does not rule out the key, and the SSTable of the run that may contain the key.
+/// A sorted run that may contain the key, because its filter does not rule out the key: the level of the run, and the
+/// SSTable to search.
 struct Candidate<'v> {
     table: &'v Table,
     level: usize,
 }
 
-/// A search for one key in some runs, by several threads.
+/// A search for one key in several sorted runs, which several threads execute together.
 struct Search<'v, 'k> {
-    /// The runs, from the newest run to the oldest run.
+    /// The sorted runs that may contain the key, from the newest run to the oldest run.
     candidates: Vec<Candidate<'v>>,
     key: HashedKey<'k>,
-    /// The index of the next candidate that no thread has taken.
+    /// The index, in `candidates`, of the next sorted run that no thread has taken.
     next: AtomicUsize,
-    /// The index of the first candidate that no thread needs to search: the newest candidate with an answer, or the
-    /// number of candidates.
+    /// The index, in `candidates`, from which no run needs a search. This is the index of the newest run in which a
+    /// thread has found an answer. Without an answer, it is the number of candidates.
     end: AtomicUsize,
     newest: Mutex<Option<Answer>>,
 }
 
-/// The answer of a candidate: a value, a tombstone, or an error.
+/// The result of the search in one sorted run: a value, a tombstone, or an error.
 struct Answer {
     candidate: usize,
     lookup: Result<Lookup>,
@@ -55,7 +56,7 @@ struct Answer {
 }
 
 impl LookupPool {
-    /// Starts `helpers` threads that help the callers of gets.
+    /// Starts `helpers` threads that help the callers of gets to search sorted runs.
     ///
     /// # Errors
     /// If a thread cannot be started.
@@ -106,8 +107,8 @@ impl LookupPool {
         }
     }
 
-    /// Searches at least two candidates with several threads. Returns the answer of the newest candidate that has an
-    /// answer, or `None` if no candidate has an answer.
+    /// Searches at least two sorted runs for a key, with several threads. Returns the answer of the newest run that has
+    /// an answer. Returns `None` if no run has an answer.
     fn search_together(
         &self,
         candidates: Vec<Candidate<'_>>,
@@ -132,8 +133,8 @@ impl LookupPool {
 }
 
 impl Search<'_, '_> {
-    /// Repeatedly searches the next candidate that no thread has taken, until no further candidate can change the
-    /// result.
+    /// Searches sorted runs until no further run can change the answer. Each step takes the newest run that no thread
+    /// has taken.
     fn run(&self, counters: &AllCounters) {
         let (counters, mut value) = (counters.local(), Vec::new());
         loop {

@@ -24,7 +24,7 @@ pub(crate) const MANIFEST_TEMPORARY: &str = "manifest.tmp";
 /// The first bytes of a manifest, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 12] = *b"lsmmanifest1";
 
-/// The number of bytes before each record, for its length and its checksum.
+/// The number of bytes before each record of a manifest, for the length and the checksum of the record.
 const FRAME_BYTES: usize = 4 + 4;
 
 /// The size, in bytes, above which a manifest is rewritten.
@@ -34,30 +34,33 @@ const REWRITE_BYTES: u64 = 4 << 20;
 /// limit.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 
-/// The code of the merge operator among the optional parts of a state.
+/// The code of the merge operator of the store in a manifest record. A record lists its optional fields by codes.
 const MERGE_OPERATOR: u8 = 1;
 
-/// The code of the blob files among the optional parts of a state.
+/// The code of the list of blob files in a manifest record. A record lists its optional fields by codes.
 const BLOB_FILES: u8 = 2;
 
-/// The code of the names of families among the optional parts of a state.
+/// The code of the names of the column families in a manifest record. A record lists its optional fields by codes.
 const FAMILIES: u8 = 3;
 
-/// The code of the family and its store among the optional parts of a state.
+/// The code of the column family to which a manifest belongs, in a record of this manifest. A record lists its optional
+/// fields by codes.
 const FAMILY: u8 = 4;
 
-/// The code of the released sequence numbers among the optional parts of a state.
+/// The code of the sequence numbers up to which the WAL of the column families is removed, in a manifest record. A
+/// record lists its optional fields by codes.
 const RELEASED: u8 = 5;
 
-/// The limit for the search for intact records after a corrupt record: the search checks at most this many times the
-/// bytes of the manifest.
+/// The limit of the search for intact manifest records after a corrupt record. The search computes checksums over at
+/// most this many times the bytes of the manifest.
 const MOST_PASSES: usize = 64;
 
-/// The information that a tree needs to find its data when the tree is opened.
+/// The durable state of a tree, as each record of the manifest contains it: the information with which the tree finds
+/// its data when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The numbers of the tables: one list per level, with the runs from the newest to the oldest, and tables in key
-    /// order.
+    /// The file numbers of the SSTables: one list per level, with the runs from the newest to the oldest. The SSTables
+    /// of a run are in key order.
     pub(crate) levels: Vec<Vec<RunState>>,
     /// The file number of the oldest WAL that is still needed. `None` if the tree has no WAL.
     pub(crate) log: Option<u64>,
@@ -70,11 +73,12 @@ pub(crate) struct State {
     pub(crate) next_run: u64,
     /// The sequence number up to which every write is in the SSTables.
     pub(crate) flushed_sequence: u64,
-    /// The data from which the tree computes the seals of its files.
+    /// The identity of the store, from which the tree computes the seals of its files. A seal identifies a file and its
+    /// store, and each checksum of the file covers the seal.
     pub(crate) seals: Seals,
     /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
-    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. An open
-    /// store with families instead has the number and the length of the newest completed segment of its WAL here.
+    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. For an open
+    /// store with column families, the newest completed segment of its WAL.
     pub(crate) closed_log: Option<(u64, u64)>,
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.
@@ -83,37 +87,37 @@ pub(crate) struct State {
     pub(crate) blobs: Vec<BlobFileShape>,
     /// The names of the families in the order of their numbers. Empty for a store that is one tree.
     pub(crate) families: Vec<String>,
-    /// The last sequence number of each family in the segments of the shared WAL that were removed. The tree of the
-    /// family contains all writes up to this number. Families without a number have no write in these segments.
+    /// For each column family, the last sequence number in the segments of the shared WAL that were removed. The tree
+    /// of the family contains all writes up to this number. Families without a number have no write in these segments.
     pub(crate) released: Vec<u64>,
-    /// The family whose tree this is. `None` for a store, and for a family that only earlier versions of lsmbench have
-    /// opened.
+    /// The column family whose tree this is. `None` for a store, and for a family that only earlier versions of
+    /// lsmbench have opened.
     pub(crate) family: Option<FamilyIdentity>,
     /// Whether the store has no manifest. The state then follows from the names of the files (see `scanned`), and is
     /// never encoded.
     pub(crate) is_scanned: bool,
 }
 
-/// The identity of a family.
+/// The identity of a column family: its name and its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FamilyIdentity {
     /// The name of the family.
     pub(crate) name: String,
-    /// The identity of the store with the WAL of the family. See [`Seals::identity`].
+    /// The identity of the store that contains the family and its WAL. See [`Seals::identity`].
     pub(crate) store: u64,
 }
 
-/// A sorted run: its number and the numbers of its tables.
+/// A sorted run: its number and the file numbers of its SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunState {
     /// The number of the run.
     pub(crate) id: u64,
-    /// The numbers of the run's tables, in key order.
+    /// The file numbers of the run's SSTables, in key order.
     pub(crate) tables: Vec<u64>,
 }
 
 impl State {
-    /// Returns the numbers of all tables.
+    /// Returns the file numbers of all SSTables.
     pub(crate) fn tables(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().flatten().flat_map(|run| run.tables.iter().copied())
     }
@@ -238,7 +242,7 @@ impl State {
     }
 }
 
-/// Decodes the blob files of a state. Returns `None` if the bytes are corrupt.
+/// Decodes the list of blob files in a manifest record. Returns `None` if the bytes are corrupt.
 fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
     let mut blobs = Vec::new();
     for _ in 0..reader.varint()? {
@@ -249,7 +253,7 @@ fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
     Some(blobs)
 }
 
-/// Decodes the names of the families of a state. Returns `None` if the bytes are corrupt.
+/// Decodes the names of the column families in a manifest record. Returns `None` if the bytes are corrupt.
 fn decode_families(reader: &mut Reader<'_>) -> Option<Vec<String>> {
     let mut families = Vec::new();
     for _ in 0..reader.varint()? {
@@ -258,7 +262,8 @@ fn decode_families(reader: &mut Reader<'_>) -> Option<Vec<String>> {
     Some(families)
 }
 
-/// Decodes the released sequence numbers of a state. Returns `None` if the bytes are corrupt.
+/// Decodes a list in a manifest record: for each column family, the last sequence number in the removed segments of the
+/// shared WAL. Returns `None` if the bytes are corrupt.
 fn decode_released(reader: &mut Reader<'_>) -> Option<Vec<u64>> {
     let mut released = Vec::new();
     for _ in 0..reader.varint()? {
@@ -267,20 +272,22 @@ fn decode_released(reader: &mut Reader<'_>) -> Option<Vec<u64>> {
     Some(released)
 }
 
-/// A manifest that is open for appending.
+/// The manifest of an open tree, to which the tree appends its new state after each change.
 pub(crate) struct Manifest {
     directory: PathBuf,
-    /// The file with the records. `None` if the store has no manifest, so the state is only in memory.
+    /// The manifest file, which contains the records. `None` if the store has no manifest, so the state is only in
+    /// memory.
     file: Option<Box<dyn WriteFile>>,
-    /// The state in the last record of the manifest.
+    /// The current state of the tree, which the last record of the manifest contains.
     pub(crate) state: State,
-    /// The WALs of a store without a manifest whose memtables were flushed without an SSTable.
+    /// In a store without a manifest, the file numbers of the WALs whose flushes wrote no SSTable. These WALs are
+    /// needed until the next SSTable.
     logs_without_table: Vec<u64>,
 }
 
 impl Manifest {
-    /// Creates a manifest with `state` atomically. An existing manifest remains until the new manifest is durable. If
-    /// the store has no manifest, the state stays in memory.
+    /// Creates a manifest with the state `state` atomically. An existing manifest remains until the new manifest is
+    /// durable. If the store has no manifest, the state stays in memory.
     pub(crate) fn create(storage: &dyn Storage, directory: &Path, state: State) -> Result<Self> {
         let directory = directory.to_owned();
         if state.is_scanned {
@@ -295,7 +302,7 @@ impl Manifest {
         Ok(Self { directory, file: Some(file), state, logs_without_table: Vec::new() })
     }
 
-    /// Writes `state` to the manifest, and makes it durable.
+    /// Writes the new state `state` of the tree to the manifest, and makes it durable.
     pub(crate) fn record(&mut self, storage: &dyn Storage, state: State) -> Result<()> {
         match &mut self.file {
             Some(file) if file.len() > REWRITE_BYTES => {
@@ -309,9 +316,10 @@ impl Manifest {
         Ok(())
     }
 
-    /// Returns the WALs that are not needed after the flush of a memtable with the WAL `log`. Without a manifest, only
-    /// the name of an SSTable shows that the writes of a WAL are flushed. If the flush wrote no SSTable, the WAL is
-    /// therefore needed until the next flush with an SSTable.
+    /// Returns the file numbers of the WALs that are not needed after the flush of a memtable with the WAL `log`.
+    ///
+    /// Without a manifest, only the name of an SSTable shows that the writes of a WAL are flushed. If the flush wrote
+    /// no SSTable, the WAL is therefore needed until the next flush with an SSTable.
     pub(crate) fn unneeded_logs(&mut self, log: u64, has_table: bool) -> Vec<u64> {
         self.logs_without_table.push(log);
         match self.file.is_some() || has_table {
@@ -321,7 +329,7 @@ impl Manifest {
     }
 }
 
-/// Appends `state` to the file of a manifest, and makes it durable.
+/// Appends a record with the state `state` to the file of a manifest, and makes it durable.
 fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
     let record = state.encode();
     let sum = checksum(0, file.len(), &record);
@@ -333,12 +341,12 @@ fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
     Ok(file.sync()?)
 }
 
-/// The result of reading a manifest file.
+/// The result of reading a manifest: the current state of the tree, and the number of unreadable bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The state in the last intact record.
+    /// The state of the tree in the last intact record.
     pub(crate) state: State,
-    /// The number of bytes after the last intact record. Such bytes remain after a crash during a change.
+    /// The number of bytes after the last intact record. A crash during a change leaves such bytes.
     pub(crate) torn_bytes: u64,
     /// The number of corrupt bytes before the last intact record.
     pub(crate) damaged_bytes: u64,
@@ -360,8 +368,8 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Reads all records and returns the last intact record. If a record is corrupt, the function tries every further
-/// offset until it finds an intact record.
+/// Reads all records of a manifest and returns the last intact record. If a record is corrupt, the function tries every
+/// further offset until it finds an intact record.
 ///
 /// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of the
 /// search would be quadratic in the size of the file. In this case, the function gives up and returns `None`.
@@ -388,7 +396,7 @@ fn last_state(bytes: &[u8]) -> Option<Found> {
     })
 }
 
-/// Returns the length of the record at an offset. Returns `None` if the record would exceed the file.
+/// Returns the length of the manifest record at the offset `at`. Returns `None` if the record would exceed the file.
 fn record_len(bytes: &[u8], at: usize) -> Option<usize> {
     let mut reader = Reader::new(&bytes[at..]);
     let len = reader.u32()? as usize;
@@ -407,7 +415,7 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(State, usize)> {
     Some((State::decode(record)?, at + FRAME_BYTES + len))
 }
 
-/// Corrects the checksums of all records. See [`crate::reseal`].
+/// Corrects the checksums of all records of a manifest. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8]) {
     let mut at = MAGIC.len();
     while let Some(end) = reseal_record(bytes, at) {

@@ -11,24 +11,24 @@ use crate::merge_operands::{OperandStack, is_operand};
 use crate::range_deletes::RangeDeletes;
 use crate::single_deletes::{SingleDeletes, SortedSingleDeletes, VersionKind};
 
-/// A memtable with its range deletes and the number of its WAL.
+/// A memtable of an open tree, with its range deletes and the number of its WAL.
 pub(crate) struct Slot {
-    /// The memtable itself, which contains the entries.
+    /// The memtable itself, which contains the entries for single keys.
     pub(crate) memtable: Box<dyn Memtable>,
-    /// The range deletes. A range delete hides older entries of this memtable, and entries of all older memtables and
-    /// runs.
+    /// The range deletes of the memtable. A range delete hides older entries of this memtable, and entries of all older
+    /// memtables and runs.
     pub(crate) range_deletes: RangeDeletes,
-    /// The tombstones of the memtable that belong to single deletes.
+    /// The tombstones in the memtable that belong to single deletes.
     pub(crate) single_deletes: SingleDeletes,
     /// The number of the WAL that contains the writes of this memtable. The entries of this memtable are not in older
     /// WALs.
     pub(crate) log: u64,
-    /// The last sequence number of the memtable, which is set when the memtable becomes immutable.
+    /// The sequence number of the last write to the memtable, which is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
 }
 
 impl Slot {
-    /// Creates the slot of an active memtable, whose writes are in the WAL with the number `log`.
+    /// Creates a slot for a new, active memtable, whose writes are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
@@ -44,8 +44,8 @@ impl Slot {
         self.memtable.memory_bytes() + self.range_deletes.memory_bytes() + self.single_deletes.memory_bytes()
     }
 
-    /// Looks up the newest version of `key` that is not newer than `snapshot`. If this version is a value, appends it
-    /// to `value`.
+    /// Looks up the newest version of `key` in the memtable that is not newer than `snapshot`. If this version is a
+    /// value, appends it to `value`.
     #[inline]
     pub(crate) fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         match self.range_deletes.newest(key.bytes, snapshot) {
@@ -57,8 +57,8 @@ impl Slot {
         }
     }
 
-    /// Adds the versions of `key` that are visible at `snapshot` to `stack`, from the newest to the oldest version.
-    /// Stops when the stack is complete. Returns `false` if a version is corrupt.
+    /// Adds the versions of `key` in the memtable that are visible at `snapshot` to `stack`, from the newest to the
+    /// oldest version. Stops at the first version that is not a merge operand. Returns `false` if a version is corrupt.
     pub(crate) fn collect(
         &self,
         key: HashedKey<'_>,
@@ -87,9 +87,9 @@ impl Slot {
         true
     }
 
-    /// Returns the kinds of all versions of `key` that no range delete hides, from the newest to the oldest version.
-    /// `single_deletes` contains the single deletes of this memtable. Set `has_operator` if the tree has a merge
-    /// operator, because only then can a version be a merge operand.
+    /// Returns the kinds of the versions of `key` in the memtable, from the newest to the oldest version, without
+    /// versions that a range delete hides. `single_deletes` contains the single deletes of this memtable. Set
+    /// `has_operator` if the tree has a merge operator, because only then can a version be a merge operand.
     pub(crate) fn version_kinds(
         &self,
         key: HashedKey<'_>,
@@ -117,12 +117,13 @@ impl Slot {
         deleted.is_some() && self.memtable.sequence_of(key, snapshot) < deleted
     }
 
-    /// Records `last` as the sequence number of the last write to this memtable.
+    /// Records that the memtable is immutable, and that `last` is the sequence number of its last write.
     pub(crate) fn close(&self, last: SequenceNumber) {
         self.last_sequence.store(last, Ordering::Release);
     }
 
-    /// Returns the last sequence number of the memtable. While the memtable is active, returns `SequenceNumber::MAX`.
+    /// Returns the sequence number of the last write to the memtable. While the memtable is active, returns
+    /// `SequenceNumber::MAX`.
     pub(crate) fn last_sequence(&self) -> SequenceNumber {
         self.last_sequence.load(Ordering::Acquire)
     }
@@ -140,14 +141,15 @@ const FIRST_BATCH_ALONE: usize = 12;
 /// the scan.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
-/// The maximum number of entries in a batch.
+/// The maximum number of entries in a batch of a scan of a memtable.
 ///
 /// A later batch is half as large as all previous batches together. Larger batches would often read many entries beyond
 /// the end of the scan. If each batch costs a search, a later batch is as large as all previous batches together, so
 /// that there are fewer searches.
 const LARGEST_BATCH: usize = 1024;
 
-/// The minimum number of entries in a batch after the first batch, if each batch costs a search.
+/// The minimum number of entries in a batch of a scan of a memtable after the first batch, if each batch costs a
+/// search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
 /// Returns the number of entries that a scan requests from a memtable in its first batch. `is_alone` is set if the
@@ -168,16 +170,17 @@ pub(crate) struct MemtableCursor<'t> {
     snapshot: SequenceNumber,
     batch: Entries<'t>,
     at: usize,
-    /// The number of entries that the last request asked for. A batch with fewer entries is the last batch.
+    /// The number of entries that the cursor has requested from the memtable for the current batch. A batch with fewer
+    /// entries is the last batch.
     limit: usize,
-    /// The number of entries in the batches before the current batch.
+    /// The number of entries in all batches before the current batch.
     passed: usize,
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// Opens a cursor over the entries that are visible at `snapshot`. The cursor begins at the first entry in
-    /// `direction` that the bound `from` allows. Returns `None` if no visible entry is within the bound. The first
-    /// batch requests `limit` entries.
+    /// Opens a cursor over the entries of a memtable that are visible at `snapshot`. The cursor begins at the first
+    /// entry in `direction` that the bound `from` allows. Returns `None` if no visible entry is within the bound. The
+    /// first batch requests `limit` entries.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
@@ -197,7 +200,7 @@ impl<'t> MemtableCursor<'t> {
         std::ptr::eq(self.slot, slot)
     }
 
-    /// Returns the memtable with its range deletes.
+    /// Returns the memtable of the cursor, with its range deletes.
     pub(crate) fn slot(&self) -> &'t Slot {
         self.slot
     }
@@ -208,7 +211,7 @@ impl<'t> MemtableCursor<'t> {
         self.batch.entry(self.at)
     }
 
-    /// Returns the 16-byte prefix of the current key.
+    /// Returns the first 16 bytes of the current key as a number, for fast comparisons.
     #[inline]
     pub(crate) fn head(&self) -> u128 {
         head(self.entry().key)
@@ -227,8 +230,8 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Calls `pass` for the following entries of the batch until `pass` returns `false` or the batch ends. Then moves
-    /// the cursor to the last entry for which `pass` returned `true`.
+    /// Calls `pass` for the entries after the current entry, until `pass` returns `false` or the current batch ends.
+    /// Then moves the cursor to the last entry for which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

@@ -11,10 +11,10 @@ use types::Direction;
 
 pub use heap::HeapMerge;
 
-/// Returns the first 16 bytes of a key as a big-endian number, padded with zeros on the right.
+/// Returns the prefix of a key: its first 16 bytes as a big-endian number, padded with zeros on the right.
 ///
-/// A [`Merge`] first compares these prefixes. Different prefixes have the same order as their keys. Different keys
-/// may have equal prefixes.
+/// A [`Merge`] first compares these prefixes. Different prefixes have the same order as their keys. Different keys may
+/// have equal prefixes.
 #[inline]
 pub fn head(key: &[u8]) -> u128 {
     match key.first_chunk::<16>() {
@@ -23,7 +23,7 @@ pub fn head(key: &[u8]) -> u128 {
     }
 }
 
-/// Returns the prefix of a key that is shorter than 16 bytes.
+/// Returns the prefix (the first 16 bytes as a number) of a key that is shorter than 16 bytes.
 #[inline]
 fn short_head(key: &[u8]) -> u128 {
     let mut padded = [0u8; 16];
@@ -35,12 +35,12 @@ fn short_head(key: &[u8]) -> u128 {
 ///
 /// A source is always positioned at an entry. The caller must not pass sources without entries to a merge.
 pub trait Source {
-    /// The data that [`advance`](Self::advance) needs in addition to the source.
+    /// The data that [`advance`](Self::advance) needs in addition to the source, such as counters.
     type Context: ?Sized;
     /// The error of [`advance`](Self::advance).
     type Error;
 
-    /// Returns the 16-byte prefix of the current key, as [`head`] computes it.
+    /// Returns the prefix (the first 16 bytes as a number) of the current key, as [`head`] computes it.
     fn head(&self) -> u128;
 
     /// Returns the current key.
@@ -55,12 +55,12 @@ pub trait Source {
 
 /// An algorithm that merges sorted sources into one sequence. All kernels return the same sequence of entries.
 pub trait Kernel<S: Source>: Sized {
-    /// Creates a merge of `sources`, which begin with the newest source. Each source must be at its first entry in
-    /// `direction`.
+    /// Creates a merge of `sources`, which are in order from the newest to the oldest source. Each source must be at
+    /// its first entry in `direction`.
     fn new(sources: Vec<S>, direction: Direction) -> Self;
 
-    /// Returns the source with the current entry: the newest version of the next key in the merge direction. Returns
-    /// `None` at the end of the merge.
+    /// Returns the source with the current entry of the merge: the newest version of the next key in the merge
+    /// direction. Returns `None` at the end of the merge.
     fn current(&self) -> Option<&S>;
 
     /// Returns the sources that have an older version of the current key, from the newest to the oldest version.
@@ -86,33 +86,34 @@ pub trait Kernel<S: Source>: Sized {
 /// smaller or an equal key. Two entries with equal keys are therefore always compared before one of them wins the whole
 /// loser tree. The mark is sufficient, so the merge keeps no copy of returned keys.
 pub struct Merge<S> {
-    /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
-    /// wins.
+    /// The sources, from the newest to the oldest. If several sources have the same key, the merge returns the entry of
+    /// the newest source.
     sources: Vec<S>,
     direction: Direction,
     /// `ended[source]` is `true` if the source is at its end. The elements of unused leaves are also `true`. With fewer
     /// than two sources, `ended`, `shadowed` and `losers` are empty.
     ended: Vec<bool>,
-    /// The number of sources that are not at their end.
+    /// The number of sources that still have entries.
     standing: usize,
-    /// `shadowed[source]` is `true` if a newer source has an entry with the current key of the source.
+    /// Whether each source has a superseded entry: `shadowed[source]` is `true` if a newer source has an entry with the
+    /// same key.
     shadowed: Vec<bool>,
     shadowed_count: usize,
-    /// `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes after the
-    /// last node. The number of leaves is a power of two, so every source has the same number of comparisons.
+    /// The loser tree: `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes
+    /// after the last node. The number of leaves is a power of two, so every source has the same number of comparisons.
     losers: Vec<Contender>,
     winner: Contender,
     /// The number of consecutive keys for which the same source won all its comparisons in the loser tree.
     wins: u32,
-    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
-    /// because no prefix is below 0.
+    /// While one source [leads](WINS_TO_LEAD), the prefix of the second best key. If no source leads, 0, because no
+    /// prefix is below 0.
     runner_up: u128,
     /// The number of comparisons of two keys or prefixes so far.
     comparisons: u64,
 }
 
-/// The number of consecutive wins after which a source leads. The merge compares a leading source only with the
-/// second best source, until the leading source loses.
+/// The number of consecutive wins after which a source leads. The merge compares a leading source only with the second
+/// best source, until the leading source loses. A merge of sources that overlap little thus needs fewer comparisons.
 const WINS_TO_LEAD: u32 = 4;
 
 /// An element of the loser tree: the index of a source, and the prefix of its current key. The prefixes decide most
@@ -126,8 +127,8 @@ struct Contender {
 }
 
 impl<S: Source> Merge<S> {
-    /// Creates a merge of `sources`, which begin with the newest source. Each source must be at its first entry in
-    /// `direction`.
+    /// Creates a merge of `sources`, which are in order from the newest to the oldest source. Each source must be at
+    /// its first entry in `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let count = sources.len();
         // A merge of a single source needs no comparisons and no memory for comparisons.
@@ -154,8 +155,8 @@ impl<S: Source> Merge<S> {
         merge
     }
 
-    /// Returns the source with the current entry: the newest version of the next key in the merge direction. Returns
-    /// `None` at the end of the merge.
+    /// Returns the source with the current entry of the merge: the newest version of the next key in the merge
+    /// direction. Returns `None` at the end of the merge.
     #[inline]
     pub fn current(&self) -> Option<&S> {
         if self.standing == 0 {
@@ -172,8 +173,8 @@ impl<S: Source> Merge<S> {
         superseded.filter(move |source| current.is_some_and(|current| current.key() == source.key()))
     }
 
-    /// Returns the source of a merge with only one source. Returns `None` if the merge has another number of sources.
-    /// The caller may advance this source, but must stop before its end.
+    /// Returns the only source of the merge, or `None` if the merge has another number of sources. The caller may
+    /// advance this source, but must stop before its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {
@@ -182,9 +183,9 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the number of comparisons of two keys or prefixes so far. A step costs one comparison if one source
-    /// leads, after several consecutive wins, and wins again. All other steps cost one comparison per level of the
-    /// loser tree, plus one per level for each superseded entry that the step skips.
+    /// Returns the number of comparisons of two keys or prefixes so far. A step of the merge costs one comparison per
+    /// level of the loser tree, and as many again for each superseded entry that it skips. If a source has won several
+    /// times and wins again, the step costs only one comparison.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
@@ -215,7 +216,7 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// Returns the smallest prefix among the sources that have lost to the winner.
+    /// Returns the smallest prefix among the sources that have lost to the winner of the loser tree.
     #[cold]
     #[inline(never)]
     fn second_best(&self) -> u128 {
@@ -237,8 +238,8 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// Repeats the comparisons on the path from the leaf of an advanced source to the root. Returns the winner of the
-    /// whole loser tree.
+    /// Repeats the comparisons on the path of the loser tree from the leaf of an advanced source to the root. Returns
+    /// the winner of the whole loser tree.
     #[inline]
     fn replay(&mut self, mut current: Contender) -> Contender {
         self.comparisons += u64::from(self.losers.len().trailing_zeros());
@@ -258,7 +259,7 @@ impl<S: Source> Merge<S> {
         current
     }
 
-    /// Advances a source to its next entry.
+    /// Advances a source to its next entry. Returns the source with the prefix of its new key.
     #[inline]
     fn moved(&mut self, source: u32, context: &S::Context) -> Result<Contender, S::Error> {
         let at = source as usize;
@@ -277,7 +278,8 @@ impl<S: Source> Merge<S> {
         Contender { head, source }
     }
 
-    /// Compares the full keys of `current` and of the loser at `node`, because their prefixes are equal.
+    /// Compares the full keys of `current` and of the loser at `node` of the loser tree, because their prefixes are
+    /// equal. Returns the winner.
     #[cold]
     #[inline(never)]
     fn settle(&mut self, node: usize, current: Contender) -> Contender {
@@ -286,7 +288,7 @@ impl<S: Source> Merge<S> {
         winner
     }
 
-    /// Runs all comparisons at `node` and below `node`, and returns the winner.
+    /// Builds the loser tree below `node`: runs all comparisons at this node and below, and returns the winner.
     fn play_all(&mut self, node: usize) -> Contender {
         if let Some(leaf) = node.checked_sub(self.losers.len()) {
             let nobody = Contender { head: u128::MAX, source: leaf as u32 };
@@ -298,8 +300,8 @@ impl<S: Source> Merge<S> {
         winner
     }
 
-    /// Compares two contenders and returns the winner and the loser. If their keys are equal, the newer entry wins, and
-    /// the older entry is marked as superseded.
+    /// Compares two sources by their current keys, and returns the winner and the loser. If their keys are equal, the
+    /// newer entry wins, and the older entry is marked as superseded.
     fn play(&mut self, a: Contender, b: Contender) -> (Contender, Contender) {
         let (newer, older) = if a.source < b.source { (a, b) } else { (b, a) };
         match self.compare(newer, older) {
@@ -314,7 +316,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Compares the keys of two contenders. The result is `Equal` only if both sources are at entries of the same
+    /// Compares the current keys of two sources. The result is `Equal` only if both sources are at entries of the same
     /// key.
     fn compare(&self, a: Contender, b: Contender) -> Ordering {
         let (a_at, b_at) = (a.source as usize, b.source as usize);
@@ -352,7 +354,7 @@ impl<S: Source> Kernel<S> for Merge<S> {
     }
 }
 
-/// Returns `a` if `first` is `true`, else `b`, without a branch.
+/// Returns `a` if `first` is `true`, else `b`. The code has no branch, which the CPU could predict wrongly.
 #[inline]
 fn select(first: bool, a: Contender, b: Contender) -> Contender {
     Contender {

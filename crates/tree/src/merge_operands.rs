@@ -11,40 +11,41 @@ use types::MergeOperator;
 
 use crate::error::Error;
 
-/// The last byte of a stored put.
+/// The tag (last byte) of a stored value that is a complete value.
 const VALUE: u8 = 0;
 
-/// The last byte of a stored operand.
+/// The tag (last byte) of a stored value that is a merge operand.
 const OPERAND: u8 = 1;
 
-/// Returns the stored form of a value: the value and the tag byte of values.
+/// Returns the bytes that a tree with a merge operator stores for a value: the value, and the tag byte of values.
 pub(crate) fn stored_value(value: &[u8]) -> Vec<u8> {
     [value, &[VALUE]].concat()
 }
 
-/// Returns the stored form of an operand: the operand and the tag byte of operands.
+/// Returns the bytes that a tree with a merge operator stores for a merge operand: the operand, and the tag byte of
+/// operands.
 pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
     [operand, &[OPERAND]].concat()
 }
 
-/// Returns whether the stored bytes are an operand.
+/// Returns whether stored bytes are a merge operand and not a value.
 #[inline]
 pub(crate) fn is_operand(stored: &[u8]) -> bool {
     stored.last() == Some(&OPERAND)
 }
 
-/// Returns the value in stored bytes. Returns `None` if the bytes are an operand or corrupt.
+/// Returns the value in stored bytes. Returns `None` if the bytes are a merge operand or corrupt.
 #[inline]
 pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE])
 }
 
-/// Returns whether the last stored byte is the tag of a value or of an operand. If not, the bytes are corrupt.
+/// Returns whether the last stored byte is the tag of a value or of a merge operand. If not, the bytes are corrupt.
 pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }
 
-/// Returns the error for stored bytes in the store `directory` that have no valid tag byte.
+/// Returns the error that stored bytes in the store `directory` end with no valid tag byte.
 pub(crate) fn unmarked(directory: &Path) -> Error {
     Error::damaged(
         directory,
@@ -54,24 +55,24 @@ pub(crate) fn unmarked(directory: &Path) -> Error {
     )
 }
 
-/// Returns the error for a WAL that contains merges, in a store without a merge operator.
+/// Returns the error that a WAL contains merges, although the store has no merge operator.
 pub(crate) fn unexpected_merge(log: &Path) -> Error {
     Error::damaged(log, 0, "the WAL contains merges, but the manifest states no merge operator")
 }
 
-/// The versions of one key, from the newest version to the first version that is not an operand.
+/// The versions of one key that determine its value: the merge operands, and the newest version that is not an operand.
 #[derive(Debug, Default)]
 pub(crate) struct OperandStack {
-    /// The operands, newest first.
+    /// The merge operands, newest first.
     operands: Vec<Vec<u8>>,
     base: Option<Base>,
 }
 
-/// The version to which the operands apply: the newest version that is not an operand.
+/// The version to which the merge operands apply: the newest version that is not an operand.
 #[derive(Debug)]
 enum Base {
     Value(Vec<u8>),
-    /// A tombstone, or the absence of an older version.
+    /// The key has no value before the merge operands: the version is a tombstone, or no older version exists.
     Absent,
 }
 
@@ -95,13 +96,14 @@ impl OperandStack {
         self.base.get_or_insert(Base::Absent);
     }
 
-    /// Returns whether the newest value or tombstone of the key is known. Older versions then have no effect.
+    /// Returns whether the newest value or tombstone of the key is known. Older versions then have no effect on the
+    /// value.
     pub(crate) fn is_complete(&self) -> bool {
         self.base.is_some()
     }
 
-    /// Returns the value of the key under the assumption that no older version exists. Returns `None` if the key is
-    /// deleted or absent.
+    /// Returns the value of the key, combined from all added versions. Older versions must not exist. Returns `None` if
+    /// the key is deleted or absent.
     pub(crate) fn value(self, operator: MergeOperator) -> Option<Vec<u8>> {
         let mut value = match self.base {
             Some(Base::Value(value)) => value,
@@ -112,9 +114,9 @@ impl OperandStack {
         Some(value)
     }
 
-    /// Returns one stored version that replaces all versions. The version is a value if the newest value or tombstone
-    /// of the key is known, and an operand otherwise. Returns `None` if the versions are only a tombstone, or if there
-    /// are no versions.
+    /// Returns one version that replaces all added versions, in its stored form. It is a value if the newest value or
+    /// tombstone of the key is known, and an operand otherwise. Returns `None` if the versions are only a tombstone, or
+    /// if there are no versions.
     pub(crate) fn stored(self, operator: MergeOperator) -> Option<Vec<u8>> {
         if self.is_complete() {
             return self.value(operator).map(|value| stored_value(&value));

@@ -24,7 +24,7 @@ const MOST_RESERVED_BYTES: u64 = 64 << 20;
 const MARGIN: u64 = 16;
 
 impl Inner {
-    /// Returns a WAL without records for the next memtable. Creates the WAL if none was created in advance.
+    /// Returns an empty WAL for the next memtable. Creates the WAL if none was created in advance.
     pub(crate) fn take_log(&self) -> Result<NewLog> {
         let shelved = self.shelf.lock().next.pop_front();
         let next = shelved.map_or_else(|| self.take_or_create_log(), Ok)?;
@@ -98,13 +98,14 @@ impl Inner {
         shelved.next.into_iter().for_each(|next| self.discard_log(next));
     }
 
-    /// Closes and removes a WAL without records.
+    /// Closes and removes a WAL that contains no records.
     fn discard_log(&self, log: NewLog) {
         drop(log.file);
         self.remove_new_log(log.number);
     }
 
-    /// Removes a WAL without records. If the removal fails, the next successful opening removes the WAL.
+    /// Removes the file of a WAL that contains no records. If the removal fails, the next successful opening removes
+    /// the file.
     pub(crate) fn remove_new_log(&self, number: u64) {
         let _ = self.storage.remove(&log_path(&self.directory, number));
     }

@@ -6,14 +6,14 @@ use parking_lot::Mutex;
 
 use crate::table::Table;
 
-/// The obsolete files of a tree.
+/// The files that a tree no longer needs, until they are removed.
 #[derive(Default)]
 pub(crate) struct ObsoleteFiles {
     /// The SSTables that no version contains. A view or a scan may still use them.
     pub(crate) tables: Vec<Arc<Table>>,
     /// The numbers of the WALs whose memtables are flushed.
     pub(crate) logs: Vec<u64>,
-    /// The number of removals in progress.
+    /// The number of threads that are removing obsolete files.
     removals: usize,
 }
 
@@ -39,12 +39,12 @@ impl Drop for Removal<'_> {
 }
 
 impl ObsoleteFiles {
-    /// Returns whether a file can be removed.
+    /// Returns whether at least one obsolete file is no longer in use, so that it can be removed.
     pub(crate) fn has_unused(&self) -> bool {
         !self.logs.is_empty() || self.tables.iter().any(|table| Arc::strong_count(table) == 1)
     }
 
-    /// Returns whether the list has a file that can be removed, or a thread is removing files.
+    /// Returns whether an obsolete file can be removed, or a thread is removing files.
     pub(crate) fn is_removal_pending(&self) -> bool {
         self.removals > 0 || self.has_unused()
     }

@@ -44,9 +44,9 @@ pub(crate) struct Opening {
     lock: Box<dyn Send + Sync>,
     wal_mode: WalMode,
     files: Files,
-    /// The state from the manifest. Its seals also cover the file number of the new WAL.
+    /// The state of the store from the manifest. The seals of the state already contain the identity for new files.
     state: State,
-    /// The file number of the new WAL.
+    /// The file number of the WAL that the opening of the tree creates.
     new_log: u64,
     context: Arc<TableContext>,
     arbitration: Option<Arbitration>,
@@ -105,7 +105,7 @@ impl Opening {
         })
     }
 
-    /// Removes orphaned files, creates a manifest and a WAL, and replays the old WALs.
+    /// Finishes the opening: removes orphaned files, creates a manifest and a WAL, and replays the old WALs.
     pub(crate) fn finish(mut self) -> Result<Inner> {
         self.remove_orphans()?;
         let logs = self.files.logs_from(self.state.log);
@@ -206,7 +206,7 @@ impl Opening {
 }
 
 impl Inner {
-    /// Replays the old WALs. Afterwards, the manifest names only the new WAL.
+    /// Replays the writes of the old WALs. Afterwards, the manifest names only the new WAL.
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let replayed = Replay::run(&self, logs, &found, quarantine, &mut recovery);
@@ -252,7 +252,7 @@ impl Inner {
         manifest.record(&*self.storage, state)
     }
 
-    /// Removes WAL files. A missing file is not an error.
+    /// Removes the files of the given WALs. A missing file is not an error.
     fn remove_logs(&self, logs: &[u64]) -> Result<()> {
         for number in logs {
             match self.storage.remove(&log_path(&self.directory, *number)) {
@@ -264,8 +264,8 @@ impl Inner {
     }
 }
 
-/// Returns an error if the merge operator of the design differs from the operator of the store. The stored values of
-/// different operators have different forms.
+/// Returns an error if the design has another merge operator than the store in `directory`, because the forms of their
+/// stored values differ.
 fn check_operator(
     of_store: Option<MergeOperator>,
     of_design: Option<MergeOperator>,
@@ -295,7 +295,7 @@ fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
     }
 }
 
-/// Returns the first view: an empty memtable and the SSTables.
+/// Returns the view of a tree that has just been opened: an empty memtable and the SSTables.
 fn first_view(
     active: &Arc<Slot>,
     levels: Levels<TableRef>,

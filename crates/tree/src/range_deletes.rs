@@ -42,7 +42,7 @@ impl RangeDeletes {
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns whether the memtable has no range delete.
+    /// Returns whether the memtable has no range deletes.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
@@ -64,7 +64,7 @@ impl RangeDeletes {
         numbers.get(seen.checked_sub(1)?).copied()
     }
 
-    /// Returns the union of all range deletes as disjoint ranges.
+    /// Returns all range deletes of the memtable as disjoint ranges.
     pub(crate) fn union(&self) -> RangeTombstones {
         let fragments = self.fragments.read();
         let ends = fragments.keys().skip(1);
@@ -74,7 +74,7 @@ impl RangeDeletes {
         RangeTombstones::union(ranges.collect())
     }
 
-    /// Returns the memory of the fragments, in bytes.
+    /// Returns the memory of the range deletes, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         if self.is_empty() {
             return 0;
@@ -90,8 +90,8 @@ impl RangeDeletes {
     }
 }
 
-/// Splits the fragment that contains `key`, so that a fragment begins at `key`. Both parts keep the sequence numbers of
-/// the split fragment. Does nothing if a fragment already begins at `key`.
+/// Splits the fragment of the key space that contains `key`, so that a fragment begins at `key`. Both parts keep the
+/// sequence numbers of the split fragment. Does nothing if a fragment already begins at `key`.
 fn split(fragments: &mut Fragments, key: &[u8]) {
     if !fragments.contains_key(key) {
         let below = (Bound::Unbounded, Bound::Excluded(key));

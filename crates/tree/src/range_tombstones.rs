@@ -24,13 +24,13 @@ pub(crate) struct KeyRange {
 pub(crate) struct RangeTombstones(Vec<KeyRange>);
 
 impl KeyRange {
-    /// Returns the total length of both keys, in bytes.
+    /// Returns the total length of both bounds of the range, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.low.len() + self.high.len()) as u64
     }
 
     /// Returns an upper bound of the keys in the range. If `high` ends with a zero byte, the result is the largest key
-    /// of the range. Otherwise, the range has no largest key, and the result is `high`.
+    /// of the range. Otherwise, no key of the range is the largest, and the result is `high`.
     pub(crate) fn largest(&self) -> &[u8] {
         match self.high.split_last() {
             Some((0, rest)) => rest,
@@ -44,12 +44,11 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns an exclusive end of a key range that ends before `cut`. Keys have at most [`MAX_KEY_BYTES`] bytes, so the
-/// largest key below `cut` exists. The returned end is directly after this largest key, so no key is between the end
-/// and `cut`. Returns `None` if no key is below `cut`.
+/// Returns the end (exclusive) of the longest key range in which all keys are below `cut`, so that the next SSTable can
+/// begin at `cut`. Returns `None` if no key is below `cut`.
 ///
-/// One table of a run may end at `cut` and the next table may begin at `cut`. The largest key of the first table must
-/// then be below `cut`. Unless `cut` ends with a zero byte, the largest key below `cut` has the maximum key length.
+/// The end is the smallest key above the largest key below `cut`. This largest key exists, because keys have at most
+/// [`MAX_KEY_BYTES`] bytes.
 pub(crate) fn end_below(cut: &[u8]) -> Option<Arc<[u8]>> {
     let (last, rest) = cut.split_last()?;
     let Some(below) = last.checked_sub(1) else { return Some(cut.into()) };
@@ -61,7 +60,7 @@ pub(crate) fn end_below(cut: &[u8]) -> Option<Arc<[u8]>> {
 }
 
 impl RangeTombstones {
-    /// Returns the union of ranges that may overlap and may be in any order.
+    /// Returns the union of key ranges, which may overlap and may be in any order.
     pub(crate) fn union(mut ranges: Vec<KeyRange>) -> Self {
         ranges.sort_by(|a, b| a.low.cmp(&b.low));
         let mut union: Vec<KeyRange> = Vec::with_capacity(ranges.len());
@@ -78,24 +77,24 @@ impl RangeTombstones {
         Self(union)
     }
 
-    /// Returns the ranges in key order.
+    /// Returns the deleted ranges in key order.
     pub(crate) fn ranges(&self) -> &[KeyRange] {
         &self.0
     }
 
-    /// Returns whether there are no ranges.
+    /// Returns whether there are no deleted ranges.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether a range contains the key.
+    /// Returns whether a range tombstone deletes the key.
     pub(crate) fn cover(&self, key: &[u8]) -> bool {
         let begun = self.0.partition_point(|range| *range.low <= *key);
         begun.checked_sub(1).is_some_and(|last| *key < *self.0[last].high)
     }
 
-    /// Returns the parts of the ranges that are between `low`, inclusive, and `high`, exclusive. `None` means that
-    /// there is no bound on this side.
+    /// Returns the parts of the deleted ranges between `low`, inclusive, and `high`, exclusive. `None` means that there
+    /// is no bound on this side.
     pub(crate) fn between(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Vec<KeyRange> {
         let inside = |range: &KeyRange| {
             let mut range = range.clone();
@@ -114,12 +113,12 @@ impl RangeTombstones {
         self.0.iter().filter_map(inside).collect()
     }
 
-    /// Returns the number of bytes in the keys of all ranges.
+    /// Returns the total length of the bounds of all ranges, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.iter().map(KeyRange::bytes).sum()
     }
 
-    /// Returns the ranges in the encoding of SSTables.
+    /// Returns the range tombstones in the encoding of SSTables.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_varint(&mut out, self.0.len() as u64);
@@ -130,8 +129,8 @@ impl RangeTombstones {
         out
     }
 
-    /// Decodes the ranges of an SSTable. Returns `None` if the bytes are corrupt. Corrupt lists have no range, an
-    /// empty range, a key above the length limit, or ranges out of order.
+    /// Decodes the range tombstones of an SSTable. Returns `None` if the bytes are corrupt: if there is no range, if a
+    /// range is empty, if a key is too long, or if the ranges are out of order.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let mut ranges: Vec<KeyRange> = Vec::new();
@@ -150,7 +149,7 @@ impl RangeTombstones {
 }
 
 impl FromIterator<KeyRange> for RangeTombstones {
-    /// Collects ranges that are already disjoint and in key order.
+    /// Collects range tombstones that are already disjoint and in key order.
     fn from_iter<I: IntoIterator<Item = KeyRange>>(ranges: I) -> Self {
         Self(ranges.into_iter().collect())
     }

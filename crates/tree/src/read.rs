@@ -17,7 +17,7 @@ use crate::version::{SortedRun, View};
 pub type MultiGetValues = Vec<Option<Vec<u8>>>;
 
 impl Inner {
-    /// Returns the current view, and the sequence number of the last visible write.
+    /// Returns the current view (the memtables and SSTables), and the sequence number of the last visible write.
     ///
     /// The function loads the view before the sequence number. All writes in the SSTables of the view are therefore
     /// visible at this sequence number. The sequence number hides only the newest entries of the memtables, so a reader
@@ -83,7 +83,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the value of a key at `snapshot`: its newest value, combined with all newer operands.
+    /// Returns the value of a key for a reader at `snapshot`: the newest value, combined with all newer merge operands.
     pub(crate) fn combined(
         &self,
         operator: MergeOperator,
@@ -165,7 +165,7 @@ impl Inner {
     }
 }
 
-/// Returns an error if the key is longer than the limit.
+/// Returns an error if the key is longer than the maximum for keys.
 pub(crate) fn check_key(key: &[u8]) -> Result<()> {
     if key.len() > MAX_KEY_BYTES { Err(Error::KeyTooLong(key.len())) } else { Ok(()) }
 }
@@ -192,8 +192,8 @@ pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counter
     lookup_runs(&view.version, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
 }
 
-/// Looks up the keys of `open` in one run. Writes the found values to `values`, and removes the keys with a value or a
-/// tombstone from `open`. Each element of `open` is a key and its index in `values`.
+/// Looks up keys in one sorted run. Each element of `open` is a key that is not found yet, with its index in `values`.
+/// Writes the found values to `values`, and removes the keys with a value or a tombstone from `open`.
 fn multi_get_in_run<'k>(
     run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,

@@ -1,4 +1,5 @@
-//! The report of recovery, which lists the files that recovery changed or dropped when a store was opened.
+//! The report of recovery: the replayed operations, and the files that recovery changed or dropped when a store was
+//! opened.
 
 /// The report of recovery: the replayed operations, and the data and files that were dropped, removed or quarantined
 /// when the tree was opened.

@@ -51,13 +51,13 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
-/// A metadata file or a filter file of a table.
+/// A file that belongs to an SSTable: its metadata file, or its filter file.
 struct Companion {
-    /// The number of the table.
+    /// The file number of the SSTable.
     number: u64,
-    /// The file name of the table.
+    /// The name of the SSTable's main file.
     table: String,
-    /// The name of the companion file.
+    /// The name of the metadata file or filter file.
     name: String,
 }
 
@@ -65,7 +65,7 @@ struct Companion {
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
-    /// The metadata files and filter files of tables.
+    /// The metadata files and filter files of SSTables.
     companions: Vec<Companion>,
     /// The names of files that only a crash leaves: temporary files of the manifest, of blocks and of WALs, and
     /// incomplete SSTables.
@@ -79,7 +79,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Lists the files of an existing directory.
+    /// Lists the files of an existing store directory.
     pub(crate) fn list(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         let mut files = Self::default();
         for name in storage.list(directory)? {
@@ -116,7 +116,7 @@ impl Files {
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
-    /// Lists the files of a directory. The result is empty if the directory does not exist.
+    /// Lists the files of a store directory. The result is empty if the directory does not exist.
     pub(crate) fn of_existing(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         match Self::list(storage, directory) {
             Err(Error::Storage(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -158,7 +158,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Returns whether all files of the directory can be the files of a store without a manifest.
+    /// Returns whether the directory may be a store without a manifest, because all its files can be files of such a
+    /// store.
     fn may_be_scanned(&self, storage: &dyn Storage, directory: &Path) -> Result<bool> {
         let are_named = self.tables.values().all(|name| table_sequences(name).is_some());
         if !are_named || !self.blobs.is_empty() || !self.companions.is_empty() {
@@ -173,7 +174,7 @@ impl Files {
         Ok(true)
     }
 
-    /// Returns the state of a store without a manifest.
+    /// Returns the state of a store without a manifest, derived from the names of its files.
     pub(crate) fn scanned_state(&self, directory: &Path) -> Result<State> {
         let tables = self.tables.iter();
         let tables = tables.filter_map(|(number, name)| Some((*number, table_sequences(name)?))).collect();
@@ -188,9 +189,11 @@ impl Files {
         })
     }
 
-    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. There are two cases. A WAL
-    /// that the manifest names is missing: the first needed WAL, or the last WAL of a closed store. Or the manifest
-    /// names no WAL although a WAL has writes, because the end of the manifest is lost.
+    /// Returns an error if acknowledged writes are lost, because a WAL or the end of the manifest is missing. A crash
+    /// cannot cause these cases:
+    ///
+    /// - A WAL that the manifest names is missing: the first needed WAL, or the last WAL of a closed store.
+    /// - The manifest names no WAL although a WAL has writes, because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             let closed = state.closed_log.map(|(number, _)| number);
@@ -236,7 +239,7 @@ impl Files {
         manifest.into_iter().chain(others)
     }
 
-    /// Returns whether the directory has any numbered file.
+    /// Returns whether the directory has any numbered file: an SSTable, a blob file or a WAL.
     fn has_data(&self) -> bool {
         [&self.tables, &self.logs, &self.blobs].into_iter().any(|files| !files.is_empty())
     }
@@ -246,12 +249,13 @@ impl Files {
         self.has_manifest
     }
 
-    /// Returns whether the directory has only a part of a store without a manifest.
+    /// Returns whether the directory contains only a part of a store without a manifest, because a copy or a removal of
+    /// the store did not finish.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.is_incomplete
     }
 
-    /// Returns a number that is larger than the numbers of all files.
+    /// Returns an unused file number, which is larger than the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = [&self.tables, &self.logs, &self.blobs].into_iter().filter_map(BTreeMap::last_key_value);
         let companions = self.companions.iter().map(|companion| &companion.number);
@@ -263,7 +267,7 @@ impl Files {
         first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
     }
 
-    /// Returns the names of the files that `state` does not need.
+    /// Returns the names of the orphaned files: files that the tree does not need in the state `state`.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
         let companions = self.companions.iter().map(|companion| (&companion.number, &companion.name));
@@ -369,7 +373,7 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves blob files that no SSTable uses into the quarantine. Their SSTables are already in the quarantine.
+/// Moves blob files into the quarantine whose SSTables are already in the quarantine.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,
@@ -404,8 +408,8 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
     Ok(corrupt)
 }
 
-/// Returns the table if neither the table nor any of its blob files is corrupt. If one of these files is corrupt,
-/// returns the first corruption, with the key range of the table.
+/// Checks an SSTable and its blob files completely. Returns the SSTable, or an error with the first corruption and the
+/// key range of the SSTable.
 fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;
@@ -464,26 +468,26 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     }
 }
 
-/// The WAL number of a memtable that contains replayed writes. The flush of this memtable removes no WAL.
+/// A number in place of the WAL number of a memtable with replayed writes. The flush of this memtable removes no WAL.
 const NO_LOG: u64 = 0;
 
-/// Replays WALs into memtables and flushes these memtables.
+/// Replays the writes of WALs into memtables, and flushes these memtables.
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
-    /// The state in the manifest when the tree was opened.
+    /// The state that the manifest contained when the tree was opened.
     state: &'a State,
     memtable: Slot,
     charged_bytes: u64,
-    /// The sequence number at which the memtable is full, even if it has room for more bytes.
+    /// The sequence number at which the current memtable is full, even if it has room for more bytes.
     full_from: SequenceNumber,
-    /// The last replayed sequence number.
+    /// The sequence number of the last replayed write.
     last_sequence: SequenceNumber,
 }
 
 impl<'a> Replay<'a> {
-    /// Replays the WALs in `logs` in order, and returns the last sequence number. Afterwards, all their writes are in
-    /// SSTables.
+    /// Replays the writes of the WALs `logs` in order, and returns the last sequence number. Afterwards, all these
+    /// writes are in SSTables.
     pub(crate) fn run(
         inner: &'a Inner,
         logs: &[u64],

@@ -22,17 +22,17 @@ pub fn seal(storage: &dyn Storage, directory: &Path, number: u64) -> Result<u64>
     Ok(found.state.seals.of(number))
 }
 
-/// Recomputes the checksums of an SSTable whose checksums cover `seal`.
+/// Recomputes the checksums of an SSTable. `seal` is the seal of the file, a number that each of its checksums covers.
 pub fn table(bytes: &mut [u8], seal: u64) {
     table::reseal(bytes, seal);
 }
 
-/// Recomputes the checksums of a WAL whose checksums cover `seal`.
+/// Recomputes the checksums of a WAL. `seal` is the seal of the file, a number that each of its checksums covers.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
 }
 
-/// Recomputes the checksums of a blob file whose checksums cover `seal`.
+/// Recomputes the checksums of a blob file. `seal` is the seal of the file, a number that each of its checksums covers.
 pub fn blob(bytes: &mut [u8], seal: u64) {
     blob::reseal(bytes, seal);
 }

@@ -9,16 +9,16 @@ use crate::stats::Counters;
 use crate::table::Table;
 use crate::version::{SortedRun, Version};
 
-/// The result of the filter probe for a key in a run. The probe reads no data block.
+/// The result of the filter probe for a key in a sorted run. The probe reads no data block.
 pub(crate) enum Probe<'v> {
-    /// The result of the lookup in the run, which is known without a search: the key is absent, or a range tombstone
-    /// deletes the key.
+    /// The result of the lookup of the key in the run, which is known without a search: the key is absent, or a range
+    /// tombstone deletes the key.
     Answer(Lookup),
-    /// The only SSTable of the run that can have the key.
+    /// The only SSTable of the run that can have the key. The lookup must search this SSTable.
     Search(&'v Table),
 }
 
-/// Probes the filter of the one SSTable in `run` whose key range can contain the key.
+/// Probes the filter of the SSTable in `run` whose key range can contain the key.
 #[inline]
 pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Counters) -> Probe<'v> {
     let Some(table) = run.table_for(key.bytes) else { return Probe::Answer(Lookup::Absent) };
@@ -88,7 +88,8 @@ pub(crate) fn lookup_runs(
     Ok(Lookup::Absent)
 }
 
-/// Looks up a key in a version with an index of all runs, or with locks of levels.
+/// Looks up a key in the SSTables of a version, if the tree has an index of all runs or locks of levels.
+/// [`lookup_runs`] looks up the key in all other trees.
 #[inline(never)]
 fn lookup_otherwise(
     version: &Version,

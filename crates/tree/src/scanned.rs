@@ -50,7 +50,8 @@ use crate::seals::Seals;
 use crate::table::SequenceRange;
 use crate::version::Version;
 
-/// The identity in the seals of all stores without a manifest. A store with a manifest has a random identity.
+/// The store identity of all stores without a manifest, which the seals of their files contain. A store with a manifest
+/// has a random identity.
 const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 
 /// The name of a marker file. The file exists while a directory contains only a part of the files of a store without a
@@ -58,7 +59,7 @@ const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 pub(crate) const INCOMPLETE: &str = "incomplete.tmp";
 
 impl Inner {
-    /// Returns whether the tree has no manifest.
+    /// Returns whether the tree has no manifest, so that opening it lists its directory instead.
     pub(crate) fn is_scanned(&self) -> bool {
         self.context.options.table.manifest == ManifestPlace::None
     }
@@ -70,15 +71,16 @@ impl Inner {
     }
 }
 
-/// Returns the seals of the files of a store without a manifest.
+/// Returns the seals of a store without a manifest. A seal identifies a file and its store.
 pub(crate) fn seals() -> Seals {
     let mut seals = Seals::default();
     seals.begin(0, IDENTITY);
     seals
 }
 
-/// Returns the state of a store without a manifest. `tables` are the numbers and sequence numbers of its SSTables,
-/// `first_log` is the number of its oldest WAL, and `next_number` is an unused number above the numbers of all files.
+/// Returns the state of a store without a manifest, derived from the names of its files. `tables` are the numbers and
+/// sequence numbers of its SSTables, `first_log` is the number of its oldest WAL, and `next_number` is an unused number
+/// above the numbers of all files.
 ///
 /// # Errors
 /// If the sequence numbers of two SSTables overlap, and none replaces the other. The error contains the numbers of both
@@ -112,21 +114,22 @@ pub(crate) fn state(
     })
 }
 
-/// Marks a directory as incomplete, because it contains only a part of the files of a store. Until [`mark_complete`] is
+/// Marks a directory as incomplete while it contains only a part of the files of a store. Until [`mark_complete`] is
 /// called, the directory cannot be opened as a store.
 pub(crate) fn mark_incomplete(storage: &dyn Storage, directory: &Path) -> Result<()> {
     storage.create(&directory.join(INCOMPLETE), Purpose::Manifest)?;
     Ok(storage.sync_directory(directory)?)
 }
 
-/// Removes the mark of [`mark_incomplete`]. All changes of names in the directory become durable before the removal.
+/// Removes the mark of [`mark_incomplete`], so that the directory can be opened as a store. All changes of names in the
+/// directory become durable before the removal.
 pub(crate) fn mark_complete(storage: &dyn Storage, directory: &Path) -> Result<()> {
     storage.sync_directory(directory)?;
     storage.remove(&directory.join(INCOMPLETE))?;
     Ok(storage.sync_directory(directory)?)
 }
 
-/// Returns the error for a directory that has only a part of a store.
+/// Returns the error that a directory contains only a part of a store.
 pub(crate) fn incomplete(directory: &Path) -> Error {
     let what = "the directory has only a part of a store, because a checkpoint or the removal of a store did not \
                 finish; remove the directory";

@@ -11,25 +11,26 @@ use parking_lot::Mutex;
 
 use crate::version::Version;
 
-/// The time between two measurements of the client load.
+/// The time between two measurements of the bandwidth that clients use, in nanoseconds.
 const MEASURE_NS: u64 = 10_000_000;
 
-/// The divisor for the minimum bandwidth of compactions, which is the bandwidth limit divided by this number.
+/// The divisor for the minimum bandwidth of compactions: the bandwidth limit of the design, divided by this number.
 const LEAST_SHARE: u64 = 10;
 
-/// The schedule of compactions, if the design orders them by priority.
+/// The schedule `silk`, which runs compactions by priority: the state for its decisions.
 pub(crate) struct Scheduler {
-    /// The last version in which no compaction of level 0 was due. A thread that runs a preempting compaction of level
-    /// 0 holds this lock.
+    /// The last version of the tree in which no compaction of level 0 was due, so that threads need not check it again.
+    /// A thread that runs a compaction of level 0 during a pause of another compaction holds this lock.
     pub(crate) checked: Mutex<Weak<Version>>,
-    /// The limit of the bandwidth. `None` if the design sets no limit.
+    /// The bandwidth that compactions may use. `None` if the design sets no limit.
     pub(crate) bandwidth: Option<Mutex<Bandwidth>>,
-    /// The time that the clock of the scheduler counts from.
+    /// The time 0 of the clock of the scheduler.
     start: Instant,
 }
 
 impl Scheduler {
-    /// Creates a schedule with a bandwidth of `limit` bytes per second. With 0, the bandwidth has no limit.
+    /// Creates a scheduler of compactions with a bandwidth limit of `limit` bytes per second. With 0, the bandwidth has
+    /// no limit.
     pub(crate) fn new(limit: u64) -> Self {
         let bandwidth = (limit > 0).then(|| Mutex::new(Bandwidth::new(limit)));
         Self { checked: Mutex::default(), bandwidth, start: Instant::now() }
@@ -48,7 +49,8 @@ pub(crate) struct Bandwidth {
     limit: u64,
     /// The bytes per second that compactions may use now.
     free: u64,
-    /// The bytes of clients at the last measurement, and its time in nanoseconds. `None` before the first measurement.
+    /// The total bytes of clients at the last measurement, and its time in nanoseconds. `None` before the first
+    /// measurement.
     measured: Option<(u64, u64)>,
     /// The time, in nanoseconds, at which compactions would have finished all transfers so far if they used exactly the
     /// allowed bandwidth.
@@ -60,12 +62,13 @@ impl Bandwidth {
         Self { limit, free: limit, measured: None, complete_ns: 0 }
     }
 
-    /// Returns whether the load of clients must be measured.
+    /// Returns whether the bandwidth of clients must be measured again.
     pub(crate) fn is_outdated(&self, now_ns: u64) -> bool {
         self.measured.is_none_or(|(_, then_ns)| now_ns.saturating_sub(then_ns) >= MEASURE_NS)
     }
 
-    /// Records that clients have used `client_bytes` bytes since the tree was opened.
+    /// Computes the bandwidth that compactions may use now. `client_bytes` are the bytes that clients have read and
+    /// written since the tree was opened.
     pub(crate) fn measure(&mut self, now_ns: u64, client_bytes: u64) {
         if let Some((before, then_ns)) = self.measured.replace((client_bytes, now_ns)) {
             let seconds = now_ns.saturating_sub(then_ns).max(1) as f64 / 1e9;

@@ -14,37 +14,39 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::codec::{Reader, put_varint};
 
-/// The identities of the stores that wrote the files of this store. A checkpoint has files of several stores.
+/// Computes the seals of the files of a store: for each file, a number that identifies the file and the store that
+/// wrote it. A checkpoint has files of several stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
-    /// Pairs of a file number and the identity for files from this number on, in ascending order. Files before the
-    /// first pair have no identity, because an older program wrote them.
+    /// Pairs of a file number and the identity of the store that wrote the files from this number on, in ascending
+    /// order. Files before the first pair have no identity, because an older program wrote them.
     since: Vec<(u64, u64)>,
 }
 
 impl Seals {
-    /// Returns the seal of file `number`.
+    /// Returns the seal of the file with the number `number`: a number that identifies the file and its store, and that
+    /// each checksum of the file covers.
     #[inline]
     pub(crate) fn of(&self, number: u64) -> u64 {
         let holds = self.since.iter().rev().find(|(first, _)| *first <= number);
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// Returns the identity for new files; 0 if the store has no identity.
+    /// Returns the identity of the store, which the seals of new files contain. Returns 0 if the store has no identity.
     pub(crate) fn identity(&self) -> u64 {
         self.since.last().map_or(0, |(_, identity)| *identity)
     }
 
-    /// Assigns `identity` to all files with the number `number` or a larger number. Has no effect if the store already
-    /// has an identity.
+    /// Sets the identity of the store, which the seals of all files from `number` on then contain. Has no effect if the
+    /// store already has an identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
         }
     }
 
-    /// Returns the seals of a checkpoint in `directory`. Files with the number `number` or a larger number are written
-    /// by the checkpoint and have its own identity. Files with smaller numbers keep their seals.
+    /// Returns the seals of a checkpoint in `directory`. The seals of files from `number` on contain the identity of
+    /// the checkpoint, which writes these files. Files with smaller numbers keep their seals.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.identity() ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
@@ -53,7 +55,7 @@ impl Seals {
         Self { since }
     }
 
-    /// Appends the encoded seals to `out`.
+    /// Appends the identities of the stores in encoded form to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.since.len() as u64);
         for (first, identity) in &self.since {
@@ -62,7 +64,7 @@ impl Seals {
         }
     }
 
-    /// Decodes seals. Returns `None` if the seals are corrupt.
+    /// Decodes the identities of the stores. Returns `None` if the bytes are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
         let mut since = Vec::new();
         for _ in 0..reader.varint()? {
@@ -72,7 +74,7 @@ impl Seals {
     }
 }
 
-/// Returns a random identity, which is different from the identities of other stores with very high probability.
+/// Returns a random identity for a new store. With very high probability, no other store has the same identity.
 pub(crate) fn new_identity() -> u64 {
     // The keys of the standard library's hash function are random, and each call in a process gets different keys.
     RandomState::new().hash_one("a store")

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use types::{KeyHash, SequenceNumber};
 
-/// The kind of a version of a key.
+/// The kind of a version of a key, as far as single deletes depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionKind {
     /// A value. The value is marked if it replaced a single delete, and the put of this single delete may still exist
@@ -30,10 +30,10 @@ pub(crate) enum VersionKind {
     SingleDelete,
 }
 
-/// The tombstone that remains for a key after its single deletes and their puts have been removed.
+/// The tombstone that remains of the versions of a key after its single deletes and their puts have been removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remainder {
-    /// No tombstone remains.
+    /// No tombstone remains for the key.
     Nothing,
     /// The tombstone of a single delete, whose put is in an older run.
     SingleDelete,
@@ -42,9 +42,10 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Decides how a flush or a compaction stores the newest version of a key. `self` must be the remainder of the
-    /// older versions of this key. `is_tombstone` is set if this version is a tombstone. Returns `None` if the output
-    /// omits the key. Otherwise, returns whether the output marks the entry.
+    /// Decides how a flush or a compaction stores the newest version of a key. `self` must be the tombstone that
+    /// remains of the older versions of this key. `is_tombstone` is set if the newest version is a tombstone. Returns
+    /// `None` if the output omits the key. Otherwise, returns whether the output marks the entry. The mark stands for a
+    /// single delete.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,
@@ -54,15 +55,16 @@ impl Remainder {
     }
 }
 
-/// Removes the pairs of a single delete and its put from the versions of a key. Returns the remaining tombstone and the
+/// Removes each single delete together with its put from the versions of a key. Returns the remaining tombstone and the
 /// number of removed pairs. `newest` is the newest version, and `older` contains the older versions, from the newest to
 /// the oldest.
 ///
-/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the
-/// remainder is the tombstone below that value: the value needs a mark unless nothing remains.
+/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the remainder
+/// is the tombstone that must stay below this value. The SSTable marks the value unless nothing remains.
 ///
-/// If the caller breaks the promise of single deletes, the following rules apply. A single delete above a delete, above
-/// an operand or above two values becomes an ordinary tombstone. Two single deletes in sequence count as one.
+/// If the key has more than one put before a single delete, or other deletes or merges, the following rules apply. A
+/// single delete above a delete, above an operand or above two values becomes an ordinary tombstone. Two single deletes
+/// in sequence count as one.
 pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut above = newest;
     loop {
@@ -78,8 +80,8 @@ pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = Versi
     }
 }
 
-/// Returns the tombstone that remains of a single delete and the `older` versions of its key, and the number of removed
-/// pairs.
+/// Removes a single delete and the `older` versions that it deletes. Returns the tombstone that remains, and the number
+/// of removed pairs of a single delete and its put.
 fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut pairs = 0;
     loop {
@@ -99,10 +101,11 @@ fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) 
     }
 }
 
-/// The single deletes of a memtable, which contains them as tombstones.
+/// The single deletes in a memtable. The memtable itself contains them as tombstones.
 #[derive(Default)]
 pub(crate) struct SingleDeletes {
-    /// The number of single deletes. If this number is 0, as in most memtables, a flush needs no other field.
+    /// The number of single deletes in the memtable. If this number is 0, as in most memtables, a flush needs no other
+    /// field.
     count: AtomicU64,
     list: Mutex<Vec<(KeyHash, SequenceNumber)>>,
 }
@@ -114,7 +117,7 @@ impl SingleDeletes {
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns the single deletes in the order of their keys' hashes.
+    /// Returns the single deletes of the memtable in the order of their keys' hashes.
     pub(crate) fn sorted(&self) -> SortedSingleDeletes {
         if self.count.load(Ordering::Acquire) == 0 {
             return SortedSingleDeletes::default();
@@ -124,7 +127,7 @@ impl SingleDeletes {
         SortedSingleDeletes(list)
     }
 
-    /// Returns the memory of the list, in bytes.
+    /// Returns the memory of the list of single deletes, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.count.load(Ordering::Acquire) as usize * size_of::<(KeyHash, SequenceNumber)>()
     }
@@ -135,7 +138,7 @@ impl SingleDeletes {
 pub(crate) struct SortedSingleDeletes(Vec<(KeyHash, SequenceNumber)>);
 
 impl SortedSingleDeletes {
-    /// Returns whether there are no single deletes.
+    /// Returns whether the memtable has no single deletes.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -7,10 +7,10 @@ use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
 /// The number of levels with separate counters. The counters of the last of these levels also count all deeper levels.
-/// The data of a million memtables fits into these levels, even with size ratio 2.
+/// Even with size ratio 2, the data of a million memtables fits into these levels.
 const COUNTED_LEVELS: usize = 20;
 
-/// Declares counters once: the per-thread variables, their sums and their names.
+/// Declares the counters of a tree once, and derives the variables of each thread, their sums and their names.
 macro_rules! counters {
     ($(#[doc = $threads:literal])+ $counters:ident, [$($of_thread:tt)*],
      $(#[doc = $sums:literal])+ $counts:ident,
@@ -30,13 +30,13 @@ macro_rules! counters {
         }
 
         impl $counts {
-            /// Returns the increase of each count since `earlier`.
+            /// Returns the increase of each counter since the earlier counts `earlier`.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name.wrapping_sub(earlier.$name),)+ }
             }
 
-            /// Returns every count with its name, in the order of declaration.
+            /// Returns every counter with its name, in the order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)+].into_iter()
             }
@@ -54,9 +54,10 @@ macro_rules! counters {
 }
 
 counters! {
-    /// The counters of one thread for one level. Only the thread that owns these counters writes them.
+    /// The counters of one level that one thread writes. Only this thread writes them, so it needs no atomic
+    /// read-modify-write instruction.
     LevelCounters, [],
-    /// The counts of one level, summed over all threads.
+    /// The counters of one level, summed over all threads.
     LevelCounts,
     /// Bytes of SSTables and blob files read by the compactions that wrote to the level.
     bytes_read,
@@ -75,9 +76,10 @@ counters! {
 }
 
 counters! {
-    /// The counters of one thread. Only the thread that owns these counters writes them.
+    /// The counters of a tree that one thread writes. Only this thread writes them, so it needs no atomic
+    /// read-modify-write instruction.
     Counters, [levels: [LevelCounters; COUNTED_LEVELS],],
-    /// The counts of a tree, summed over all threads.
+    /// The counters of a tree, summed over all threads.
     Counts,
     /// Keys looked up, by gets and multi-gets.
     gets,
@@ -214,7 +216,7 @@ counters! {
     rotation_ns,
 }
 
-/// A number that one thread writes and any thread reads.
+/// A counter that one thread writes and any thread reads.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -239,8 +241,8 @@ impl Counter {
     }
 }
 
-/// A copy of a thread's lookup counters from before the search of an SSTable. The difference to the later counters
-/// belongs to the level of the SSTable.
+/// A copy of the counters of one thread before it searches an SSTable. After the search, the increase of the counters
+/// is added to the counters of the SSTable's level.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -249,18 +251,18 @@ pub(crate) struct Looked {
 }
 
 impl Counters {
-    /// Returns the counters of a level for this thread.
+    /// Returns the counters of the calling thread for one level.
     #[inline]
     pub(crate) fn level(&self, level: usize) -> &LevelCounters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the bytes that compactions on this thread have read and that the counters of levels already include.
+    /// Returns the bytes that compactions on this thread have read, as counted in the counters of the levels.
     pub(crate) fn level_bytes_read(&self) -> u64 {
         self.levels.iter().map(|level| level.bytes_read.get()).sum()
     }
 
-    /// Returns the current counts of lookups in tables.
+    /// Returns a copy of the counters that the search of an SSTable changes.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {
@@ -270,7 +272,8 @@ impl Counters {
         }
     }
 
-    /// Adds the counts of lookups since `before` to the counters of `level`.
+    /// Adds the increase of the counters since `before` to the counters of the level `level`. Call this function after
+    /// the search of an SSTable.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -294,14 +297,15 @@ impl AllCounters {
         self.threads.get_or_default()
     }
 
-    /// Returns the counters, summed over all threads.
+    /// Returns the counters of the tree, summed over all threads.
     pub(crate) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.threads.iter().for_each(|thread| sum.add(thread));
         sum
     }
 
-    /// Returns the counts per level, summed over all threads, from level 0 to the last level with a nonzero count.
+    /// Returns the counters of each level, summed over all threads, from level 0 to the last level with a nonzero
+    /// counter.
     pub(crate) fn sum_of_levels(&self) -> Vec<LevelCounts> {
         let mut sums = vec![LevelCounts::default(); COUNTED_LEVELS];
         for thread in &self.threads {
@@ -323,11 +327,11 @@ pub struct Stats {
     pub levels: Vec<LevelStats>,
     /// The counters of each level, from level 0 down. The list may have more or fewer levels than `levels`.
     pub level_counts: Vec<LevelCounts>,
-    /// Memory of the active and immutable memtables, in bytes.
+    /// The memory of the active and immutable memtables, in bytes.
     pub memtable_bytes: u64,
-    /// Memory of the filters, in bytes.
+    /// The memory of the filters, in bytes.
     pub filter_bytes: u64,
-    /// Memory of the fences, block directories and restart hints, in bytes.
+    /// The memory of the fences, block directories and restart hints, in bytes.
     pub fence_bytes: u64,
     /// The total size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,
@@ -348,7 +352,7 @@ pub struct Stats {
     pub device: Option<DeviceTime>,
 }
 
-/// Statistics of the blob files, which contain the values that are not in SSTables.
+/// Statistics of the blob files, which contain the values that are not stored in SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlobStats {
     /// The number of blob files.

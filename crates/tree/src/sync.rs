@@ -3,7 +3,8 @@
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns the size `real`. The replacement in `crates/interleave` returns the smaller size `model` instead.
+/// Returns the size of a data structure: `real` in this crate. When `crates/interleave` tests all interleavings of
+/// threads, its replacement for this function returns the smaller size `model`.
 pub(crate) const fn sized(real: usize, _model: usize) -> usize {
     real
 }

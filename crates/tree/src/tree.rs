@@ -47,7 +47,7 @@ impl OpenOptions {
 /// only one thread should write, because otherwise the counters depend on the order of the threads.
 pub struct Tree {
     pub(crate) inner: Arc<Inner>,
-    /// The background threads. Dropping this value ends and joins the threads.
+    /// The background threads of the tree. Dropping this value ends and joins the threads.
     _workers: Workers,
 }
 
@@ -233,7 +233,7 @@ impl Tree {
         self.inner.checkpoint(directory.as_ref(), None)
     }
 
-    /// Returns the counters and the sizes of the tree.
+    /// Returns the counters and the current sizes of the tree.
     pub fn stats(&self) -> Stats {
         let view = self.inner.view.load();
         let (filter_bytes, fence_bytes) = view.version.filter_and_fence_bytes();

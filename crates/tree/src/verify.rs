@@ -28,9 +28,9 @@ use crate::wal::{self, LogContent, ReplayStart};
 pub struct Verification {
     /// The number of SSTables that the manifest names.
     pub tables: u64,
-    /// The number of readable entries in the SSTables.
+    /// The number of readable entries in these SSTables.
     pub entries: u64,
-    /// The number of blocks in the SSTables.
+    /// The number of data blocks in the SSTables.
     pub blocks: u64,
     /// The number of blocks without a checksum (`block.checksum = "none"`). Verification may miss corruption in these
     /// blocks.
@@ -43,8 +43,8 @@ pub struct Verification {
     pub log_operations: u64,
     /// The corruption in the store. Each item is the error that a read of the corrupt bytes would return.
     pub damage: Vec<Error>,
-    /// Findings that are not corruption, for example files that remain after a crash and that the next open removes, and
-    /// files in the quarantine.
+    /// Findings that are not corruption, for example files in the quarantine, and files that remain after a crash and
+    /// that the next open removes.
     pub notes: Vec<String>,
 }
 
@@ -60,10 +60,11 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
     verify_directory(storage, directory, None).map(|(report, _)| report)
 }
 
-/// Reads every file of the store or of the family in `directory`. For a family, `family` contains its identity, and the
-/// sequence number of its last write in the removed segments of the shared WAL. Returns the report, and the sequence
-/// number up to which the SSTables contain all writes. This number is `None` if the manifest is corrupt or belongs to
-/// another tree.
+/// Checks every file of the store or of the column family in `directory`. For a family, `family` contains its identity,
+/// and the sequence number of its last write in the removed segments of the shared WAL.
+///
+/// Returns the report, and the sequence number up to which the SSTables contain all writes. This number is `None` if
+/// the manifest is corrupt or belongs to another tree.
 fn verify_directory(
     storage: &Arc<dyn Storage>,
     directory: &Path,
@@ -218,8 +219,8 @@ impl Verification {
         }
     }
 
-    /// Checks the trees of all column families. Returns the sequence numbers up to which the families are flushed, for
-    /// the check of the shared WAL.
+    /// Checks the trees of all column families. Returns, for each family, the sequence number up to which its SSTables
+    /// contain all writes. The check of the shared WAL needs these numbers.
     fn check_families(
         &mut self,
         storage: &Arc<dyn Storage>,
@@ -257,7 +258,7 @@ impl Verification {
         self.notes.extend(tree.notes.into_iter().map(|note| format!("{name}: {note}")));
     }
 
-    /// Checks the WAL of a store with column families.
+    /// Checks the WAL that the column families of a store share.
     fn check_shared_log(
         &mut self,
         storage: &dyn Storage,
@@ -286,7 +287,7 @@ impl Verification {
         }
     }
 
-    /// Adds the content of an intact WAL to the report. Returns the sequence number of the last operation in the WAL.
+    /// Adds the counts of an intact WAL to the report. Returns the sequence number of the last operation in the WAL.
     fn add_log(&mut self, number: u64, content: &LogContent) -> SequenceNumber {
         self.log_operations += content.operations;
         if content.dropped_bytes > 0 {

@@ -20,7 +20,7 @@ use crate::stats::{AllCounters, BlobStats, LevelStats};
 use crate::table::Table;
 use crate::values::BlobFileShape;
 
-/// A reference to an SSTable in a level.
+/// A reference to an SSTable, as the levels of a version contain it.
 #[derive(Clone)]
 pub(crate) struct TableRef(pub(crate) Arc<Table>);
 
@@ -38,7 +38,7 @@ impl Placed for TableRef {
 
 /// A sorted run, which consists of SSTables in key order and an index over their key ranges.
 pub(crate) struct SortedRun {
-    /// The level of the run.
+    /// The level that contains the run.
     pub(crate) level: usize,
     /// The SSTables of the run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
@@ -62,7 +62,7 @@ impl SortedRun {
         }
     }
 
-    /// Returns the position in the run of the only table that can have the key. Returns `None` if no table can have
+    /// Returns the position in the run of the only SSTable that can have the key. Returns `None` if no SSTable can have
     /// the key.
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
@@ -75,20 +75,20 @@ impl SortedRun {
         self.has_range_tombstones && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
     }
 
-    /// Returns the positions in the run of the tables that can have keys between the bounds.
+    /// Returns the positions in the run of the SSTables that can have keys between the bounds.
     pub(crate) fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
         self.index.overlapping(low, high)
     }
 }
 
-/// The SSTables of a tree in one version.
+/// A version: the immutable list of all SSTables of a tree.
 pub(crate) struct Version {
-    /// The SSTables by level and run.
+    /// The SSTables of the version by level and run.
     pub(crate) levels: Levels<TableRef>,
-    /// The runs in the order in which reads search them, from the newest run to the oldest run.
+    /// The sorted runs of the version in the order in which reads search them, from the newest to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The additional work of all scans up to the last change of the runs. Read-triggered compaction subtracts this
-    /// number from the current counters, so that it counts only scans of the current runs.
+    /// The additional work of all scans before the runs last changed. Read-triggered compaction subtracts this number
+    /// from the current counters, so that it counts only scans of the current runs.
     pub(crate) ranges_before: RangeWork,
     /// Whether stored values of any SSTable in the version have a tag byte, so that they can be pointers to blob files.
     has_blobs: bool,
@@ -105,22 +105,24 @@ pub(crate) struct Version {
 /// locks of levels.
 #[derive(Clone)]
 pub(crate) struct ReadAccess {
-    /// The culling method of the design.
+    /// The culling method of the design, which finds the SSTables that can contain a key.
     pub(crate) culling: Arc<dyn Culling>,
     /// The largest number of entries in a segment of the sorted view. `None` if scans merge the runs.
     pub(crate) segment_entries: Option<usize>,
-    /// The locks of the levels, if reads take locks.
+    /// The locks of the levels. `None` if reads take no locks.
     pub(crate) level_locks: Option<Arc<LevelLocks>>,
 }
 
 impl ReadAccess {
-    /// Returns whether versions have an index of all sorted runs.
+    /// Returns whether the design has an index of all sorted runs: a sorted view, or an index of keys.
     fn has_indexes(&self) -> bool {
         self.segment_entries.is_some() || self.culling.key_index(&[]).is_some()
     }
 }
 
-/// Builds the indexes of all sorted runs. `counters` counts the bytes that the construction reads.
+/// Builds the indexes of all sorted runs: the sorted view and the index of keys, as far as the design has them.
+/// `previous` is the version whose indexes the construction reuses. `counters` counts the bytes that the construction
+/// reads.
 fn indexes(
     previous: Option<&Version>,
     runs: &[SortedRun],
@@ -153,8 +155,8 @@ impl Version {
         Self::after(None, levels, access, ranges_before, counters)
     }
 
-    /// Creates the version with these levels that follows `previous`. `previous` is `None` for the first version of a
-    /// tree.
+    /// Creates the version that has these levels and follows `previous`. `previous` is `None` for the first version of
+    /// a tree.
     fn after(
         previous: Option<&Self>,
         levels: Levels<TableRef>,
@@ -219,12 +221,12 @@ impl Version {
         self.file_index.as_ref().map(|index| index.files_of(hash))
     }
 
-    /// Returns all tables, from the newest run to the oldest run.
+    /// Returns all SSTables of the version, from the newest run to the oldest run.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flat_map(|run| run.tables.iter())
     }
 
-    /// Returns whether any table has range tombstones.
+    /// Returns whether any SSTable has range tombstones.
     #[inline]
     pub(crate) fn has_range_tombstones(&self) -> bool {
         self.has_range_tombstones
@@ -236,12 +238,12 @@ impl Version {
         self.has_blobs
     }
 
-    /// Returns the blob files to which the version refers, from the oldest to the newest file.
+    /// Returns the blob files to which the SSTables of the version refer, from the oldest to the newest file.
     pub(crate) fn blob_files(&self) -> Result<Vec<BlobFileShape>> {
         blob_files(&self.levels)
     }
 
-    /// Returns the statistics of the blob files.
+    /// Returns the statistics of the blob files of the version.
     pub(crate) fn blob_stats(&self) -> BlobStats {
         // Installing the version has opened these files, so no file fails to open here.
         let files = if self.has_blobs { self.blob_files().unwrap_or_default() } else { Vec::new() };
@@ -252,8 +254,9 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree, from which a compaction policy picks jobs. The caller must set the observed
-    /// operations, which are 0 in the result. `buffer_bytes` is the capacity of a memtable.
+    /// Returns the shape of the tree (its levels, runs and SSTables with their sizes), from which a compaction policy
+    /// picks jobs. The caller must set the observed operations, which are 0 in the result. `buffer_bytes` is the
+    /// capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();
@@ -269,12 +272,12 @@ impl Version {
         Shape { buffer_bytes, levels: self.levels.map(table_shape), operations: Operations::default() }
     }
 
-    /// Returns the number of entries and runs in each level after a change, for the allocation of filter memory to
-    /// levels.
+    /// Returns the number of entries and runs that each level will have after a change. From these numbers, the axis
+    /// `allocation` divides the filter memory between the levels.
     ///
-    /// The change moves the entries of the tables in `moved` to `level`, and adds `new` further entries to `level`. If
-    /// `own_run` is set, these entries form an additional run. The result still counts entries that a compaction will
-    /// drop.
+    /// The change moves the entries of the SSTables in `moved` to `level`, and adds `new` further entries to `level`.
+    /// If `own_run` is set, these entries form an additional run. The result still counts entries that a compaction
+    /// will drop.
     pub(crate) fn loads_with(
         &self,
         moved: &HashSet<u64>,
@@ -297,7 +300,7 @@ impl Version {
         loads
     }
 
-    /// Returns the statistics of each level.
+    /// Returns the statistics of each level of the version.
     pub(crate) fn level_stats(&self) -> Vec<LevelStats> {
         let level_stats = |level: &compaction::Level<TableRef>| {
             let mut stats = LevelStats { runs: level.runs.len() as u64, ..LevelStats::default() };
@@ -318,8 +321,8 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Returns two sizes in bytes: the memory of all filters, and the memory of all fence pointers, block directories,
-    /// run indexes and the sorted view. An index of the keys of all runs counts as a filter.
+    /// Returns two sizes in bytes: the memory of all filters, and the memory of all indexes: fence pointers, block
+    /// directories, run indexes and the sorted view. An index of the keys of all runs counts as a filter.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
         let indexes: u64 = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
         let sorted_view = self.sorted_view.as_ref().map_or(0, |view| view.memory_bytes() as u64);
@@ -359,16 +362,16 @@ pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &Ref
 /// All memtables and SSTables that a reader needs, like the superversion of RocksDB. A view never changes, so a
 /// reader with a view sees a consistent state of the tree.
 pub(crate) struct View {
-    /// The active memtable, which receives the writes.
+    /// The active memtable of the view, which receives the writes.
     pub(crate) active: Arc<Slot>,
-    /// The immutable memtables that wait for their flush, newest first.
+    /// The immutable memtables of the view, which wait for their flush, newest first.
     pub(crate) frozen: Vec<Arc<Slot>>,
-    /// The version with the SSTables.
+    /// The version of the view, which contains the SSTables.
     pub(crate) version: Arc<Version>,
 }
 
 impl View {
-    /// Returns all memtables, newest first.
+    /// Returns all memtables of the view, newest first.
     pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
         std::iter::once(&self.active).chain(&self.frozen)
     }

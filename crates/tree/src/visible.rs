@@ -4,54 +4,55 @@ use types::SequenceNumber;
 
 use crate::sync::{AtomicU64, Ordering, sized};
 
-/// The maximum distance, in sequence numbers, from the last visible write to a finished commit. If a commit is
-/// farther ahead, it waits before it records its completion.
+/// The maximum distance, in sequence numbers, between a finished commit and the last visible write. A commit that is
+/// farther ahead must wait.
 const AHEAD: usize = sized(4096, 4);
 
-/// The sequence number up to which every write is visible, and the finished commits after this number.
+/// The sequence number up to which every write is visible to readers, and the finished commits after this number.
 ///
 /// Commits finish in any order. A commit that finishes before an older commit only records its completion. When the
 /// older commit finishes, all later finished commits become visible too. If a thread is preempted during its commit,
 /// the other threads wait once, until this commit finishes. All their commits then become visible at the same time.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// A ring buffer of slots. The first sequence number of a commit, modulo [`AHEAD`], selects its slot. A finished
-    /// commit stores its last sequence number in its slot. No commit is more than [`AHEAD`] numbers ahead of `last`, so
-    /// an older number in the slot is at most `last`.
+    /// The finished commits after `last`, in a ring buffer of slots. The first sequence number of a commit, modulo
+    /// [`AHEAD`], selects its slot. A finished commit stores its last sequence number in its slot. No commit is more
+    /// than [`AHEAD`] numbers ahead of `last`, so a number from an earlier commit in the same slot is at most `last`.
     done: Box<[AtomicU64]>,
 }
 
 impl Visible {
-    /// Creates a tracker in which all writes up to `last` are visible.
+    /// Creates the tracker of a tree in which all writes up to `last` are visible.
     pub(crate) fn new(last: SequenceNumber) -> Self {
         Self { last: AtomicU64::new(last), done: (0..AHEAD).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Returns the sequence number up to which every write is visible.
+    /// Returns the sequence number up to which every write is visible to readers.
     #[inline]
     pub(crate) fn last(&self) -> SequenceNumber {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Makes all writes up to `last` visible. No other thread may write during this call.
+    /// Makes all writes up to `last` visible to readers. No other thread may write during this call.
     pub(crate) fn reset(&self, last: SequenceNumber) {
         self.last.store(last, Ordering::Release);
     }
 
-    /// Returns whether the commit that begins with sequence number `first` is close enough to the visible sequence
-    /// number to record its completion. Other commits must wait.
+    /// Returns whether a finished commit may be recorded, because it is close enough to the last visible write. `first`
+    /// is its first sequence number. Other commits must wait.
     #[inline]
     pub(crate) fn has_room(&self, first: SequenceNumber) -> bool {
         first - self.last() <= AHEAD as u64
     }
 
-    /// Records that the writes from `first` to `last` are complete.
+    /// Records that the commit with the sequence numbers from `first` to `last` has finished.
     #[inline]
     pub(crate) fn done(&self, first: SequenceNumber, last: SequenceNumber) {
         self.place(first).store(last, Ordering::Release);
     }
 
-    /// Makes finished commits visible, up to the first unfinished commit. Returns the last visible sequence number.
+    /// Makes finished commits visible to readers, up to the first unfinished commit. Returns the last visible sequence
+    /// number.
     #[inline]
     pub(crate) fn advance(&self) -> SequenceNumber {
         let mut visible = self.last();

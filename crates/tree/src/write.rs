@@ -23,25 +23,26 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
-/// The number of spins of a waiting writer before it yields to other threads.
+/// The number of times that a waiting writer checks its condition before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// The number of attempts of a writer to lock a mutex before the writer blocks. After seven attempts, the writer yields
-/// between two attempts.
+/// The number of times that a writer tries to lock a mutex before the writer blocks. After seven attempts, the writer
+/// yields between two attempts.
 const ATTEMPTS: u32 = 64;
 
-/// The longest time for which a writer yields while another thread writes or syncs its record. After this time, the
+/// The longest time for which a writer yields while another thread writes or syncs its WAL record. After this time, the
 /// writer sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// A group-commit leader waits for followers at most for the duration of the last sync divided by this number.
+/// The divisor for the longest wait of a group-commit leader. The leader waits for other commits at most for the
+/// duration of the last sync divided by this number.
 const WAIT_SHARE: u32 = 4;
 
-/// The maximum of [`CommitGroup::backoff`]. After 7 or more consecutive waits without followers, 2⁷ − 1 syncs pass
-/// before the next wait.
+/// The maximum of [`CommitGroup::backoff`], which counts waits of a leader that no other commit joined. After 7 or more
+/// such waits, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// The memtable and the sequence numbers that a commit has reserved.
+/// The memtable and the sequence numbers that a commit has reserved, before it writes its entries.
 pub(crate) struct CommitSlot {
     /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
@@ -49,25 +50,25 @@ pub(crate) struct CommitSlot {
     pub(crate) first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// Whether this commit must wait, because the design delays writes. The delay covers the bytes written since the
+    /// Whether this commit must wait, because the design delays writes. The wait covers the bytes written since the
     /// last wait.
     pays: bool,
-    /// The records that this commit took from the write queue, which include its own record. `None` if the commit
-    /// does not hold the WAL.
+    /// The records that this commit took from the write queue, which include its own record. `None` if another thread
+    /// writes the record to the WAL.
     taken: Option<Drained>,
 }
 
-/// The work that the writer must do after its commit is visible.
+/// The work that a writer must do after its commit is visible to readers.
 pub(crate) enum WorkAfterCommit {
     None,
-    /// The commit has filled this memtable.
+    /// The commit has filled this memtable, so the writer must replace it.
     Rotate(Arc<Slot>),
-    /// The commit must wait as long as the delay rule requires for the bytes written since the last wait.
+    /// The design delays writes, and the writer must wait for the bytes written since the last wait.
     Pay,
 }
 
 impl CommitSlot {
-    /// Returns the work that the writer must do after its commit is visible.
+    /// Returns the work that the writer must do after its commit is visible to readers.
     pub(crate) fn work_after(self) -> WorkAfterCommit {
         match (self.is_full, self.pays) {
             (true, _) => WorkAfterCommit::Rotate(self.into_memtable()),
@@ -243,12 +244,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Reserves sequence numbers and a memtable for a commit whose record goes to the WAL of all families.
+    /// Reserves sequence numbers and a memtable for a commit in a column family, whose record goes to the WAL of all
+    /// families.
     pub(crate) fn reserve(&self, counts: BatchCounts) -> CommitSlot {
         self.enqueue(counts, None, |_| {})
     }
 
-    /// Inserts the entries of a commit with `apply`, makes the commit visible, and adds `counts` to the counters.
+    /// Inserts the entries of a commit into its memtable with `apply`, makes the commit visible, and adds `counts` to
+    /// the counters of the tree.
     #[inline]
     pub(crate) fn apply(
         &self,
@@ -269,8 +272,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Inserts the entries of a commit with `apply`, and makes the commit visible, without adding `counts` to the
-    /// counters.
+    /// Inserts the entries of a commit into its memtable with `apply`, and makes the commit visible. Does not add
+    /// `counts` to the counters of the tree.
     #[inline]
     pub(crate) fn apply_uncounted(
         &self,
@@ -282,12 +285,12 @@ impl Inner {
         self.publish(slot.first, slot.first + counts.operations() - 1)
     }
 
-    /// Locks the WAL before the commit has a sequence number, if the commit may write its record to the WAL directly.
-    /// Returns `None` if the record must wait in the queue for the thread that locks the WAL next.
+    /// Locks the WAL for a commit that may write its own record. Returns `None` if the record must wait in the write
+    /// queue for the thread that locks the WAL next. The commit has no sequence number yet.
     ///
     /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
-    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs
-    /// no queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
+    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs no
+    /// queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
@@ -357,9 +360,9 @@ impl Inner {
         self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
-    /// Waits until this thread becomes the leader or the record is written. Returns the locked WAL if this thread is
-    /// the leader, which writes the records of all waiting threads and, with group commit, syncs the WAL. Returns
-    /// `None` if another thread has already written the record, and synced the record if necessary.
+    /// Waits until this thread becomes the group-commit leader, or another thread has written its WAL record. Returns
+    /// the locked WAL to the leader, which writes the records of all waiting threads and, with group commit, syncs the
+    /// WAL. Returns `None` if the record is already written, and synced if necessary.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;
@@ -383,7 +386,8 @@ impl Inner {
         }
     }
 
-    /// Waits at most `most_wait` for the commits that shared the last sync or entered the queue during the last sync.
+    /// Lets a group-commit leader wait at most `most_wait` for other commits, so that they share its sync. The leader
+    /// waits for as many commits as shared the last sync or entered the queue during the last sync.
     ///
     /// The threads of these commits are likely to commit again soon. Without the wait, their next commits would need
     /// another sync. A group of one commit does not wait. After each wait without followers, twice as many syncs pass
@@ -407,13 +411,13 @@ impl Inner {
         *until_wait = (1 << *backoff) - 1;
     }
 
-    /// Writes all queued records to the WAL. Syncs the WAL if `sync` is set.
+    /// Writes all records in the write queue to the WAL. Syncs the WAL if `sync` is set.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
         let taken = log.take(&mut spin_lock(&self.pending));
         self.append(log, taken, sync)
     }
 
-    /// Writes the records that were taken from the queue to the WAL. Syncs the WAL if `sync` is set.
+    /// Writes records from the write queue to the WAL, described by `taken`. Syncs the WAL if `sync` is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;
@@ -434,7 +438,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes all acknowledged writes durable.
+    /// Makes all acknowledged writes of the tree durable.
     pub(crate) fn sync(&self) -> Result<()> {
         self.failure.check()?;
         if !self.wal_mode.has_log {
@@ -450,7 +454,7 @@ impl Inner {
         self.wait_until_flushed()
     }
 
-    /// Makes the writes from `first` to `last` visible after all earlier writes.
+    /// Makes the writes of a commit from `first` to `last` visible to readers, after all earlier writes.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
         self.wait_while_writing(|visible| !visible.has_room(first))?;
@@ -464,7 +468,7 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers while `waits` returns `true`.
+    /// Waits for other writers while `waits` returns `true` for the visible writes.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;
@@ -547,8 +551,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Waits until the stall limits allow one more immutable memtable. If the writer had to wait, counts one stall and
-    /// its duration.
+    /// Waits until the stall limits allow one more immutable memtable, because the active memtable `full` must be
+    /// replaced. If the writer had to wait, counts one stall and its duration.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

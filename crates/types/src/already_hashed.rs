@@ -2,7 +2,8 @@
 
 use std::hash::Hasher;
 
-/// A hasher that returns a 64-bit hash unchanged. Hashing a [`KeyHash`](crate::KeyHash) again would have no benefit.
+/// A hasher for maps whose keys are 64-bit hashes: it returns the hash unchanged. Hashing a [`KeyHash`](crate::KeyHash)
+/// again would have no benefit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlreadyHashed(u64);
 

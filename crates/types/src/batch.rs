@@ -2,31 +2,33 @@
 
 use crate::Entry;
 
-/// The initial capacity for the entries of a scan. This capacity is small, because most scans are short.
+/// The initial capacity of the list of entries that a scan returns. This capacity is small, because most scans are
+/// short.
 const FOUND_AT_FIRST: usize = 16;
 
 /// The entries that a scan has found, in the order of the scan. The entries are borrowed or copied.
 pub struct Entries<'a> {
     found: EntryStorage<'a>,
-    /// The scan that continues after these entries. `None` if the scan cannot continue.
+    /// The scan that can continue after these entries. `None` if the scan cannot continue.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 
-/// The entries of a batch, which are borrowed or copied.
+/// The entries of a batch, which are borrowed from the source or copied.
 enum EntryStorage<'a> {
     InPlace(Vec<Entry<'a>>),
     Copied(EntryBatch),
 }
 
-/// A scan that can continue after the entries that it has already returned.
+/// A scan that can continue after the entries that it has already returned. A source implements this trait if it can
+/// keep its position, so that the next batch needs no search.
 pub trait Rest<'a>: Send + Sync {
-    /// Appends the next entries of the scan to `found`, up to a total of `limit`. At the end of the scan, `found`
-    /// contains fewer entries.
+    /// Appends the next entries of the scan to `found`, until `found` has `limit` entries. If `found` then has fewer
+    /// entries, the scan is at its end.
     fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>);
 }
 
 impl<'a> Entries<'a> {
-    /// Creates a batch that borrows its entries.
+    /// Creates a batch that borrows its entries from the source.
     pub fn in_place(found: Vec<Entry<'a>>) -> Self {
         Self { found: EntryStorage::InPlace(found), rest: None }
     }
@@ -38,7 +40,7 @@ impl<'a> Entries<'a> {
         Self { found: EntryStorage::InPlace(found), rest: Some(Box::new(scan)) }
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of entries in the batch.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.found {
@@ -70,8 +72,8 @@ impl<'a> Entries<'a> {
         (0..self.len()).map(|index| self.entry(index))
     }
 
-    /// Replaces the entries with the next entries of the scan, up to `limit` entries. If the scan cannot continue,
-    /// returns `false` and changes nothing. The caller must then start another scan.
+    /// Replaces the entries of the batch with the next entries of the scan, up to `limit` entries. If the scan cannot
+    /// continue, returns `false` and changes nothing. The caller must then start another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;
@@ -95,8 +97,8 @@ pub struct EntryBatch {
     spans: Vec<Span>,
 }
 
-/// The position of one entry in the arena. The key is from `key_start` to `value_start`, and the value is from
-/// `value_start` to `end`.
+/// The position of one entry in the arena of a batch. The key is from `key_start` to `value_start`, and the value is
+/// from `value_start` to `end`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     key_start: usize,
@@ -106,7 +108,7 @@ struct Span {
 }
 
 impl EntryBatch {
-    /// Removes all entries. The allocated memory is kept for later entries.
+    /// Removes all entries of the batch. The allocated memory is kept for later entries.
     pub fn clear(&mut self) {
         self.arena.clear();
         self.spans.clear();

@@ -18,7 +18,7 @@ pub struct Bytes {
     end: usize,
 }
 
-/// The owner of shared bytes.
+/// The owner of shared bytes: an allocation, or another object such as a mapped file.
 #[derive(Clone)]
 enum Owner {
     Heap(Arc<[u8]>),
@@ -35,7 +35,7 @@ impl Bytes {
     /// Never panics, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
-        fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
+        fill(&mut Arc::get_mut(&mut heap).expect("a new allocation must have exactly one owner")[..len])?;
         Ok(Self { owner: Owner::Heap(heap), start: 0, end: len })
     }
 
@@ -49,8 +49,8 @@ impl Bytes {
         bytes
     }
 
-    /// Creates a slice of the bytes `range` of `owner`, without a copy. The owner lives until the last clone of this
-    /// slice is dropped.
+    /// Creates shared bytes from the bytes `range` of `owner`, without a copy. The owner lives until the last clone of
+    /// these bytes is dropped.
     ///
     /// # Panics
     /// `range` is outside of the owner's bytes.

@@ -1,10 +1,10 @@
 //! A list of many keys, whose bytes are in one arena.
 
-/// A list of keys, in the order in which they were appended.
+/// A list of keys, in the order in which they were appended. The bytes of all keys are in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct KeyList {
     bytes: Vec<u8>,
-    /// The end of each key in the arena.
+    /// The end of each key in the arena, as an offset in bytes.
     ends: Vec<usize>,
 }
 

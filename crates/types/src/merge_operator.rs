@@ -2,7 +2,8 @@
 
 use crate::MAX_VALUE_BYTES;
 
-/// An associative merge operator. If a key has no value, the first operand becomes its value.
+/// An associative merge operator, which combines a value with an operand. If a key has no value, the operator combines
+/// the operand with an empty value.
 ///
 /// Source: the operators `uint64add`, `stringappend` and `max` of `RocksDB`. In lsmbench, appended parts have no
 /// delimiter between them.
@@ -57,7 +58,7 @@ impl MergeOperator {
     }
 }
 
-/// Returns the number in the first eight bytes of a value. Missing bytes count as 0.
+/// Returns the 64-bit little-endian number in the first eight bytes of a value. Missing bytes count as 0.
 fn number(bytes: &[u8]) -> u64 {
     let mut padded = [0; 8];
     let len = bytes.len().min(8);

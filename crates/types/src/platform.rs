@@ -21,7 +21,7 @@ impl Platform {
     /// The system for which this program was compiled.
     pub const HERE: Self = Self { os: std::env::consts::OS, arch: std::env::consts::ARCH };
 
-    /// Returns the parts that this system does not support, in the order of [`PlatformPart::ALL`].
+    /// Returns the parts of lsmbench that this system does not support, in the order of [`PlatformPart::ALL`].
     pub fn missing_parts(self) -> impl Iterator<Item = NotOnPlatform> {
         PlatformPart::ALL.into_iter().filter_map(move |part| part.on(self).err())
     }
@@ -36,19 +36,19 @@ impl fmt::Display for Platform {
 /// A part of lsmbench that needs a call of a specific kernel, or an instruction of a specific CPU architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlatformPart {
-    /// The storage back end `uring`.
+    /// The storage back end `uring`, which needs Linux.
     IoUring,
-    /// The eviction of pages from the page cache.
+    /// The eviction of files from the page cache of the kernel.
     PageCacheEviction,
-    /// The option `trials.warm_memory`.
+    /// Writes to free memory before a phase (the option `trials.warm_memory`).
     WarmMemory,
-    /// The option `trials.memory_limit`, which needs a cgroup.
+    /// The memory limit of a process (the option `trials.memory_limit`), which needs a cgroup.
     MemoryLimit,
-    /// The binding of a trial process to a core.
+    /// The binding of a trial process to a CPU core.
     CoreBinding,
     /// Ending a paused trial process when the lsmbench process is killed.
     EndWithParent,
-    /// The counts of CPU events.
+    /// Hardware counters: the counts of CPU events.
     HardwareCounters,
     /// The statistics of the time that threads wait for a CPU, and of the time that a hypervisor takes.
     SchedulerTimes,
@@ -76,7 +76,7 @@ impl PlatformPart {
         Self::FilterInstructions,
     ];
 
-    /// Checks that this system supports the part.
+    /// Checks that this system supports this part of lsmbench.
     ///
     /// # Errors
     /// This system does not support the part. The error contains the name of the part and a remedy.
@@ -84,13 +84,13 @@ impl PlatformPart {
         self.on(Platform::HERE)
     }
 
-    /// Returns the error that this system does not support the part. Code that is compiled for such a system calls this
-    /// function.
+    /// Returns the error that this system does not support this part of lsmbench. Code that is compiled for such a
+    /// system calls this function.
     pub fn missing(self) -> NotOnPlatform {
         NotOnPlatform { part: self, platform: Platform::HERE }
     }
 
-    /// Checks that a system supports the part.
+    /// Checks that the system `platform` supports this part of lsmbench.
     fn on(self, platform: Platform) -> Result<(), NotOnPlatform> {
         let is_there = match self {
             Self::FilterInstructions => platform.arch == "x86_64",
@@ -99,7 +99,7 @@ impl PlatformPart {
         if is_there { Ok(()) } else { Err(NotOnPlatform { part: self, platform }) }
     }
 
-    /// Returns the name of the part in messages.
+    /// Returns the name of this part of lsmbench in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
@@ -116,7 +116,8 @@ impl PlatformPart {
         }
     }
 
-    /// Returns a remedy for the missing part. If there is no remedy, returns the effect of the missing part.
+    /// Returns a remedy for the missing part of lsmbench. If there is no remedy, returns the effect of the missing
+    /// part.
     fn remedy(self) -> &'static str {
         match self {
             Self::IoUring => "use storage = \"pread\" or \"direct\"",
@@ -134,7 +135,7 @@ impl PlatformPart {
     }
 }
 
-/// The error that a system does not support a part of lsmbench.
+/// The error that a system does not support a part of lsmbench, with a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnPlatform {
     part: PlatformPart,
@@ -142,7 +143,7 @@ pub struct NotOnPlatform {
 }
 
 impl NotOnPlatform {
-    /// Returns the missing part.
+    /// Returns the part of lsmbench that this system does not support.
     pub fn part(self) -> PlatformPart {
         self.part
     }

@@ -9,33 +9,33 @@ use std::path::{Path, PathBuf};
 /// functions that return [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file with the problem, and its line number if the number is known.
+    /// The file that the message is about, and the line number if it is known.
     place: Option<(PathBuf, Option<usize>)>,
     message: String,
 }
 
-/// The maximum length in bytes of a word that a message prints completely. Most paths are shorter.
+/// The maximum length, in bytes, of a word that an error message prints completely. Most paths are shorter.
 const LONGEST_WORD: usize = 250;
 
-/// The number of characters that a message prints of a longer word.
+/// The number of characters that an error message prints of a longer word.
 const SHOWN_CHARACTERS: usize = 40;
 
-/// The result of a user request.
+/// The result of a user request, or the error to report to the user.
 pub type Outcome<T> = Result<T, Problem>;
 
 impl Problem {
-    /// Creates a problem without a file.
+    /// Creates an error that is not about a file.
     pub fn new(message: impl Into<String>) -> Self {
         Self { place: None, message: shortened(message.into()) }
     }
 
-    /// Creates a problem in a file. The first line has the number 1. `line` is `None` if the line is unknown.
+    /// Creates an error about a file. The first line has the number 1. `line` is `None` if the line is unknown.
     pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { place: Some((file.to_owned(), line)), message: shortened(message.into()) }
     }
 
-    /// Creates a problem from an action that has failed, and its error. The text has the form `cannot write results/x:
-    /// …`.
+    /// Creates an error from a failed action and the reason of the failure. The text has the form `cannot write
+    /// results/x: …`.
     pub fn doing(what: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self::new(format!("cannot {what}: {error}"))
     }

@@ -3,7 +3,7 @@
 //! Formatting is exact, because it uses the largest unit that divides the number. Parsing the text therefore returns
 //! the same number.
 
-/// Units of bytes: first the powers of two, then all other units.
+/// Units of sizes in bytes: first the powers of two, then all other units.
 const BYTE_UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -77,7 +77,7 @@ pub fn format_nanoseconds(nanoseconds: u64) -> String {
     format!("{}{unit}", nanoseconds / size)
 }
 
-/// Parses a number with an optional unit. A decimal fraction is valid if the result is an integer.
+/// Parses a number with an optional unit, such as `4MiB`. A decimal fraction is valid if the result is an integer.
 fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
     let (digits, size) = units

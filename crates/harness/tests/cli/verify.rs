@@ -76,8 +76,7 @@ fn a_store_without_a_manifest_is_checked_by_the_names_of_its_files() {
     let answer = bench.run(&["verify", "db"]).expect(0);
     assert!(answer.out.starts_with("db: no corruption in "), "{}", answer.out);
     let error = bench.run_with(&["shell", "db"], "g key00000\n").refusal();
-    let expected = "db is a store without a manifest, but the design requires the opposite; set table.manifest = \
-                    \"none\"";
+    let expected = "db is a store without a manifest, but the design has one; set table.manifest = \"none\"";
     assert!(error.contains(expected), "{error}");
     let table = files(&bench, ".table").remove(0);
     let mut bytes = fs::read(&table).unwrap();

@@ -9,9 +9,9 @@ use super::memory::{bytes, from_handle, into_handle};
 use super::seam::contain;
 use crate::failure::Failure;
 
-/// A function of the program that receives the key and the value of a put.
+/// A function of the calling program that receives the key and the value of a put.
 type PutVisitor = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize);
-/// A function of the program that receives the key of a delete.
+/// A function of the calling program that receives the key of a delete.
 type DeleteVisitor = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
 
 /// A write batch, with the first error of its operations.
@@ -24,7 +24,7 @@ pub struct leveldb_writebatch_t {
 }
 
 impl leveldb_writebatch_t {
-    /// Returns the operations of the batch, or the error of the first operation that could not be added.
+    /// Returns the operations of the batch, or the error of the first operation that could not be added to it.
     pub(super) fn operations(&self) -> Result<&WriteBatch, Failure> {
         match &self.failure {
             None => Ok(&self.operations),

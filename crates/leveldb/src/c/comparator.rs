@@ -8,17 +8,17 @@ use std::sync::Arc;
 use super::memory::{from_handle, into_handle};
 use crate::key_order::KeyOrder;
 
-/// A function of the program that frees the state of a comparator or a filter policy.
+/// A function of the calling program that frees the state of a comparator or a filter policy.
 pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
-/// A function of the program that returns the name of a comparator or a filter policy.
+/// A function of the calling program that returns the name of a comparator or a filter policy.
 pub(super) type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
-/// A function of the program that compares two keys. The result is negative, 0 or positive.
+/// A function of the calling program that compares two keys. The result is negative, 0 or positive, as in `memcmp`.
 type Compare = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> c_int;
 
 /// The handle of a comparator.
 pub struct leveldb_comparator_t(pub(super) Arc<Functions>);
 
-/// The functions of a program's comparator, and the state that they receive.
+/// The functions of the comparator of the calling program, and the state that they receive as an argument.
 pub(super) struct Functions {
     state: *mut c_void,
     destructor: Option<Destructor>,

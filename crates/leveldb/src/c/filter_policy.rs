@@ -8,10 +8,10 @@ use super::comparator::{Destructor, Name};
 use super::memory::{from_handle, into_handle};
 use crate::settings::FilterChoice;
 
-/// A function of the program that creates a filter for keys.
+/// A function of the calling program that creates a filter for keys.
 type CreateFilter =
     unsafe extern "C" fn(*mut c_void, *const *const c_char, *const usize, c_int, *mut usize) -> *mut c_char;
-/// A function of the program that returns whether a filter may contain a key.
+/// A function of the calling program that returns whether a filter may contain a key.
 type KeyMayMatch = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
 
 /// The handle of a filter policy.

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// The version of LevelDB whose header the library implements.
 const VERSION: (c_int, c_int) = (1, 23);
 
-/// Returns the bytes at a pointer of the program. If `len` is 0, the pointer may have any value.
+/// Returns the bytes at a pointer of the calling program. If `len` is 0, the pointer may have any value.
 ///
 /// # Safety
 /// If `len` is not 0 and `start` is not null, `start` points to `len` bytes, which do not change while the slice is
@@ -22,7 +22,7 @@ pub(super) unsafe fn bytes<'a>(start: *const c_char, len: usize) -> Result<&'a [
     }
 }
 
-/// Returns a copy of the bytes, which the program must free. Returns null if there is not enough memory.
+/// Returns a copy of the bytes, which the calling program must free. Returns null if there is not enough memory.
 pub(super) fn copy_of_bytes(bytes: &[u8]) -> *mut c_char {
     // An empty value differs from a missing value, so it needs memory, too.
     // SAFETY: `malloc` may be called with any size.
@@ -34,15 +34,15 @@ pub(super) fn copy_of_bytes(bytes: &[u8]) -> *mut c_char {
     copy.cast()
 }
 
-/// Returns a copy of the text with a null byte at its end, which the program must free. Returns null if there is not
-/// enough memory.
+/// Returns a copy of the text with a null byte at its end, which the calling program must free. Returns null if there
+/// is not enough memory.
 pub(super) fn copy_of_text(text: &str) -> *mut c_char {
     let mut bytes = text.replace('\0', "\u{fffd}").into_bytes();
     bytes.push(0);
     copy_of_bytes(&bytes)
 }
 
-/// Replaces the error message at `errptr`, and frees the old message.
+/// Replaces the error message at `errptr`, where C functions of LevelDB report errors, and frees the old message.
 ///
 /// # Safety
 /// `errptr` is null, or points to a null pointer or to a message from `malloc`.
@@ -54,12 +54,12 @@ pub(super) unsafe fn set_message(errptr: *mut *mut c_char, failure: &Failure) {
     unsafe { libc::free(old.cast()) };
 }
 
-/// Moves an object to the heap, and returns its handle.
+/// Moves an object to the heap, and returns its handle (a pointer for the calling program).
 pub(super) fn into_handle<T>(object: T) -> *mut T {
     Box::into_raw(Box::new(object))
 }
 
-/// Returns the object of a handle, which destroys the handle. Returns `None` for a null handle.
+/// Takes back an object from its handle, which destroys the handle. Returns `None` for a null handle.
 ///
 /// # Safety
 /// The handle is null, or comes from [`into_handle`] and is not used again.

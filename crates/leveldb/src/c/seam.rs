@@ -7,15 +7,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::memory::set_message;
 use crate::failure::Failure;
 
-/// Runs the body of a function that cannot report errors. If the body panics, returns `otherwise`, because a panic must
-/// not reach the program.
+/// Runs the body of an exported function that cannot report errors. If the body panics, returns `otherwise`, because a
+/// panic must not reach the calling program.
 pub(super) fn contain<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     // The objects of the program remain valid after a panic: the tree protects its state, and a batch or a cursor is
     // changed in complete steps.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
 }
 
-/// Runs the body of a function that reports errors through `errptr`. Returns `otherwise` after an error or a panic.
+/// Runs the body of an exported function that reports errors through `errptr`. Returns `otherwise` after an error or a
+/// panic.
 ///
 /// # Safety
 /// `errptr` is null, or points to a null pointer or to a message from `malloc`.
@@ -44,7 +45,7 @@ pub(super) unsafe fn object<'a, T>(handle: *const T, name: &str) -> Result<&'a T
     unsafe { handle.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// Returns the error for a null argument.
+/// Returns the error for a null argument with this name.
 pub(super) fn null(name: &str) -> Failure {
     Failure::invalid(format!("the argument {name} is null"))
 }

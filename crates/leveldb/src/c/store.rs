@@ -16,7 +16,7 @@ use crate::store::Store;
 /// An open store.
 pub struct leveldb_t(pub(super) Store);
 
-/// Converts the name of a directory to a path.
+/// Converts the name of a directory, as a C string, to a path.
 ///
 /// # Safety
 /// `name` is null, or a text that does not change while the path is alive.

@@ -23,7 +23,7 @@ use crate::conformance::check_in_tree;
 /// The memory arbiter under test.
 struct Subject(Box<dyn MemoryArbiter>);
 
-/// The names and the checks of all invariants.
+/// The names and the checks of all invariants of memory arbiters.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("two decisions with equal arguments return equal sizes", |subject| {
         for_each_case(|observed, now| {
@@ -84,11 +84,11 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// The number of seeded observations for which each invariant is checked.
+/// The number of generated inputs (observed I/O and current sizes) with which each invariant is checked.
 const CASES: u64 = 300;
 
-/// Checks every invariant of the axis for an arbiter with its default parameters. Also checks that a tree with this
-/// arbiter gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
+/// Checks every invariant of memory arbiters for one arbiter, with its default parameters. Also checks that a tree with
+/// this arbiter gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
 /// The function adds the arbiter to the catalog if the catalog lacks it, because a design refers to an arbiter by name.
 ///
@@ -102,8 +102,8 @@ pub fn check(variant: &'static Variant<dyn MemoryArbiter>) -> Result<(), String>
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Calls `check` once for each generated observation, with memory sizes that fit into the budget. The observations are
-/// pseudo-random and come from fixed seeds.
+/// Calls `check` with generated inputs of a memory arbiter: the observed I/O of a tree, and current memory sizes that
+/// fit into the budget. The inputs are pseudo-random and come from fixed seeds.
 fn for_each_case(
     check: impl Fn(&MemoryObservation<'_>, MemorySizes) -> Result<(), String>,
 ) -> Result<(), String> {

@@ -51,21 +51,21 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
      sampled_blocks = 1024\n",
 );
 
-/// The number of grid steps into which the budget is divided. In each candidate, two memtables together take a whole
-/// number of these steps.
+/// The number of equal steps of the memory budget. The arbiter predicts the I/O only for divisions of the budget in
+/// which two memtables together take a whole number of steps.
 const GRID: u64 = 64;
 
-/// The divisor of the budget for two minimums. The cache has at least 1 / `KEPT` of the budget, and two memtables
-/// together also have at least this part.
+/// The cache always has at least 1 / `KEPT` of the memory budget, and two memtables together have at least the same
+/// part.
 const KEPT: u64 = 32;
 
-/// The false-positive rate after one more bit per key, as a multiple of the rate before: 2^(−ln 2).
+/// The factor by which one more bit per key changes the false-positive rate of a Bloom filter: 2^(−ln 2).
 const FPR_PER_BIT: f64 = 0.6185;
 
 /// The smallest and the largest number of bits per key that the arbiter chooses for new filters.
 const FILTER_BITS: (f64, f64) = (2.0, 24.0);
 
-/// The arbiter `marginal` with its parameters.
+/// The memory arbiter `marginal` with its parameters.
 struct Marginal(Params);
 
 #[derive(Serialize, Deserialize)]
@@ -113,8 +113,9 @@ fn check(name: &str, value: f64, range: std::ops::RangeInclusive<f64>, unit: &st
 }
 
 impl Marginal {
-    /// Predicts the I/O with the sizes `sizes` from the I/O that was observed with the sizes `now`. The result is in
-    /// bytes, with read bytes multiplied by `read_weight`. It includes only the I/O that depends on the sizes.
+    /// Predicts the I/O of the tree with the memory sizes `sizes`, from the I/O that was observed with the sizes `now`.
+    /// The result is in bytes, with read bytes multiplied by `read_weight`. The result includes only the I/O that
+    /// depends on the sizes.
     fn cost(&self, observed: &MemoryObservation<'_>, now: MemorySizes, sizes: MemorySizes) -> f64 {
         let levels = |memtable: u64| levels(observed.table_bytes as f64 / memtable as f64);
         let compaction =
@@ -130,7 +131,8 @@ impl Marginal {
         compaction + self.0.read_weight * (false_positives + missed)
     }
 
-    /// Returns the candidate sizes, among which the arbiter chooses the sizes with the lowest predicted cost.
+    /// Returns all divisions of the memory budget that the arbiter compares. The arbiter chooses the division with the
+    /// least predicted I/O.
     fn candidates(observed: &MemoryObservation<'_>, now: MemorySizes) -> Vec<MemorySizes> {
         let share = |of_grid: u64| observed.budget_bytes / 2 / GRID * of_grid;
         let memtables =
@@ -152,8 +154,8 @@ impl Marginal {
         bits.into_iter().flat_map(with).filter(|sizes| has_room(observed, *sizes)).collect()
     }
 
-    /// Returns the sizes after one step from the sizes `now` towards the sizes `wanted`. The parameter `step` limits
-    /// the change.
+    /// Returns the memory sizes after one decision: a step from the sizes `now` towards the best sizes `wanted`. The
+    /// parameter `step` limits the change.
     fn step(&self, observed: &MemoryObservation<'_>, now: MemorySizes, wanted: MemorySizes) -> MemorySizes {
         let most = (observed.budget_bytes as f64 / 2.0 * self.0.step / 100.0) as u64;
         let (least, largest) = (now.memtable_bytes.saturating_sub(most), now.memtable_bytes + most);
@@ -186,15 +188,15 @@ impl MemoryArbiter for Marginal {
     }
 }
 
-/// Returns whether the budget has enough memory for two memtables, the filters and the smallest cache. Checks both the
+/// Returns whether the memory budget has room for two memtables, the filters and the smallest cache. Checks both the
 /// current memory of the filters, and their memory after all filters have the new number of bits per key.
 fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     let filters = observed.expected_filter_bytes(sizes.filter_bits_per_key).max(observed.filter_bytes);
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes
 }
 
-/// Returns log₂(`ratio`), but at least 1, as a number of levels. Between powers of two, the function interpolates
-/// linearly.
+/// Returns the number of levels of a tree whose SSTables are `ratio` times as large as a memtable: log₂(`ratio`), but
+/// at least 1. Between powers of two, the function interpolates linearly.
 fn levels(ratio: f64) -> f64 {
     let (mut exponent, mut mantissa) = (0.0, ratio);
     while mantissa >= 2.0 {
@@ -204,8 +206,8 @@ fn levels(ratio: f64) -> f64 {
     f64::max(exponent + mantissa - 1.0, 1.0)
 }
 
-/// Returns the factor by which `more` bits per key change the number of false positives. Between whole bits, the
-/// function interpolates linearly.
+/// Returns the factor by which `more` additional bits per key change the number of false positives of filters. Between
+/// whole bits, the function interpolates linearly.
 fn fpr_factor(more: f64) -> f64 {
     let whole = more.floor();
     let exponent = whole.clamp(-64.0, 64.0) as i32;

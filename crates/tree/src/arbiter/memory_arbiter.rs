@@ -13,54 +13,55 @@ use cache::ReuseCurve;
 /// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such as
 ///    the flush of a memtable or the eviction of a part of the cache, is therefore limited.
 pub trait MemoryArbiter: Send + Sync {
-    /// Returns the interval between decisions. Returns `None` if the sizes never change; the tree then observes no
-    /// operations for the arbiter.
+    /// Returns the interval between two decisions of the arbiter. Returns `None` if the sizes never change; the tree
+    /// then observes no operations for the arbiter.
     fn period(&self) -> Option<DecisionPeriod>;
 
-    /// Returns the new sizes that follow from the observed operations. `now` contains the current sizes.
+    /// Decides the new sizes of memtables and filters from the observed I/O. `now` contains the current sizes.
     fn decide(&self, observed: &MemoryObservation<'_>, now: MemorySizes) -> MemorySizes;
 }
 
 /// The interval between two decisions of an arbiter, and the size of its sample of block requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionPeriod {
-    /// The interval in bytes, as a multiple of the memory budget. The bytes of flushes, of compactions and of requested
-    /// blocks count. The interval depends only on the operations, and not on the time.
+    /// The interval between two decisions of the arbiter, as a multiple of the memory budget. A decision is due when
+    /// flushes, compactions and requested blocks have reached this number of bytes. The interval therefore depends only
+    /// on the operations, and not on the time.
     pub budgets: f64,
-    /// The largest number of blocks in the sample of reuse distances.
+    /// The largest number of data blocks in the sample from which the tree computes reuse distances.
     pub sampled_blocks: usize,
 }
 
-/// The sizes that an arbiter chooses: of the next memtable, and of new filters.
+/// The sizes that a memory arbiter decides: the size of the next memtable, and the size of new filters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemorySizes {
-    /// The size at which a new memtable becomes immutable.
+    /// The size, in bytes, at which a new memtable becomes immutable.
     pub memtable_bytes: u64,
     /// The bits per key of new filters. `None` if the memory of filters is not part of the budget.
     pub filter_bits_per_key: Option<f64>,
 }
 
-/// The sizes of a tree, and the I/O of its recent decision periods. Each period counts half as much as the period after
-/// it.
+/// The data from which a memory arbiter decides: the sizes of a tree, and the I/O of its recent decision periods. Each
+/// period counts half as much as the period after it.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryObservation<'a> {
-    /// The memory of two memtables, the filters and the cache together.
+    /// The memory budget in bytes, for two memtables, the filters and the cache together.
     pub budget_bytes: u64,
-    /// The smallest valid size of a memtable.
+    /// The smallest valid size of a memtable, in bytes.
     pub least_memtable_bytes: u64,
-    /// The memory of all filters. 0 if filters are not part of the budget.
+    /// The memory of all filters, in bytes. 0 if filters are not part of the budget.
     pub filter_bytes: u64,
     /// The number of keys in the filters of the tree.
     pub filter_keys: u64,
-    /// The total size of the SSTables.
+    /// The total size of the SSTables, in bytes.
     pub table_bytes: u64,
-    /// The bytes that flushes wrote.
+    /// The bytes that flushes wrote in the observed decision periods.
     pub flush_bytes: f64,
-    /// The bytes that compactions read and wrote.
+    /// The bytes that compactions read and wrote in the observed decision periods.
     pub compaction_bytes: f64,
-    /// The bytes that gets and scans read from storage.
+    /// The bytes that gets and scans read from storage in the observed decision periods.
     pub fetched_bytes: f64,
-    /// The bytes that gets read from storage because a filter had a false positive.
+    /// The bytes that gets read from storage because a filter had a false positive, in the observed decision periods.
     pub false_positive_bytes: f64,
     /// The reuse distances of the requested blocks, from which the hits of a cache of any size follow.
     pub reuse: &'a ReuseCurve,

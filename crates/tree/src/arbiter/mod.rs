@@ -13,7 +13,7 @@ use catalog::Catalog;
 
 pub use memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
 
-/// The catalog of all arbiters. The first arbiter is the baseline.
+/// The catalog of all memory arbiters. The first arbiter is the baseline.
 pub static CATALOG: Catalog<dyn MemoryArbiter> = Catalog::new(
     catalog::origin!(),
     "arbiter",

@@ -11,7 +11,7 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::plain(
     || Box::new(StaticSizes),
 );
 
-/// The arbiter `static`, which has no parameters.
+/// The memory arbiter `static`, which has no parameters.
 struct StaticSizes;
 
 impl MemoryArbiter for StaticSizes {

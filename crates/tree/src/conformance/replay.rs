@@ -12,10 +12,10 @@ use types::{Direction, MergeOperator};
 
 use crate::{Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch};
 
-/// The reference model of a tree: an ordered map in memory.
+/// The reference model of a tree: an ordered map in memory, which must always have the same entries as the tree.
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// One write operation of a replay.
+/// A write operation that a replay executes on a tree and on its reference model.
 #[derive(Clone, Debug)]
 pub enum Write {
     /// Puts a key and a value.
@@ -31,7 +31,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// Applies the write to the model. Merges use `operator`. Without an operator, merges change nothing.
+    /// Applies the write to the reference model. Merges use `operator`. Without an operator, merges change nothing.
     pub fn apply(&self, model: &mut Model, operator: Option<MergeOperator>) {
         match self {
             Self::Put(key, value) => drop(model.insert(key.clone(), value.clone())),
@@ -58,7 +58,7 @@ impl Write {
     }
 }
 
-/// One operation of a replay.
+/// An operation that a replay executes on a tree and on its reference model.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Writes to one key, or to all keys of a range.
@@ -76,7 +76,7 @@ pub enum Step {
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
     /// Takes a snapshot, which replaces the previous snapshot.
     TakeSnapshot,
-    /// Compares the entries of the snapshot with a copy of the model, which was made when the snapshot was taken.
+    /// Compares the entries of the snapshot with the reference model of the time at which the snapshot was taken.
     CheckSnapshot,
     /// Flushes all memtables.
     Flush,
@@ -88,21 +88,21 @@ pub enum Step {
     Reopen,
 }
 
-/// Returns `count` seeded operations on a few hundred keys. Because of the few keys, overwrites, deletes and lookups of
-/// existing keys are common. The same seed always gives the same operations.
+/// Returns `count` pseudo-random operations on a few hundred keys. Because of the few keys, overwrites, deletes and
+/// lookups of existing keys are common. The same seed always gives the same operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     with_single_deletes((0..count).map(|_| step(&mut random)).collect())
 }
 
-/// Returns whether replays delete this key only by single deletes and range deletes. Such a key has at most one put
-/// before each single delete.
+/// Returns whether a replay deletes this key only by single deletes and range deletes. A replay puts such a key at most
+/// once before each single delete.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }
 
-/// Replaces some operations on the keys for which [`is_single`] is true: a put of an existing key, and every delete,
-/// become single deletes.
+/// Replaces some operations on the keys for which [`is_single`] is true. Every delete of such a key becomes a single
+/// delete, and so does a put if the key exists.
 fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     let mut present = BTreeSet::new();
     let write = |present: &mut BTreeSet<Vec<u8>>, write| match write {
@@ -295,7 +295,7 @@ impl<'a> Replay<'a> {
     }
 
     fn tree(&self) -> &Tree {
-        self.tree.as_ref().expect("a tree is open")
+        self.tree.as_ref().expect("a replay must have an open tree")
     }
 
     /// Applies all operations, and then compares every key of the tree and the model, forward and backward.
@@ -356,7 +356,7 @@ impl<'a> Replay<'a> {
             Step::Compact => self.tree().compact().map_err(text)?,
             Step::Reopen => {
                 self.snapshot = None;
-                self.tree.take().expect("a tree is open").close().map_err(text)?;
+                self.tree.take().expect("a replay must have an open tree").close().map_err(text)?;
                 self.open()?;
             }
         }
@@ -384,7 +384,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Compares every key of the tree and the model, by scans in both directions and by gets.
+    /// Compares every key of the tree with the reference model, by scans in both directions and by gets.
     fn check_everything(&self) -> Result<(), String> {
         // The scan requests one or two more entries than exist. In one of these cases, the scan reads all entries in
         // one loop.

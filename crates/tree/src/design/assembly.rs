@@ -7,7 +7,7 @@ use super::axes::{self, AXES};
 use super::families::{FamilyDesigns, FamilyLayout};
 use super::options::Options;
 
-/// The smallest capacity of a memtable, in bytes.
+/// The smallest valid capacity of a memtable, in bytes.
 pub(super) const LEAST_MEMTABLE_BYTES: u64 = 1024;
 
 /// The definition of a tree: one variant with its parameters for each axis, and the options that belong to no axis.
@@ -22,10 +22,10 @@ pub struct Design {
     pub memtable_entries: Option<u64>,
     /// The size of the Bloom filter of each memtable, as in `RocksDB`. `None` means no filter.
     pub memtable_filter: Option<ByteSize>,
-    /// Whether each memtable keeps its smallest and largest key, so that gets of other keys skip the memtable (the
-    /// document cs265, section 2.2.2).
+    /// Whether each memtable keeps its smallest and its largest key, so that gets of keys outside this range skip the
+    /// memtable (the document cs265, section 2.2.2).
     pub memtable_key_range: bool,
-    /// The options that belong to no axis.
+    /// The options of the design that belong to no axis, such as the block size.
     pub options: Options,
     /// The column families. Empty if the store is one tree without families.
     pub(super) families: FamilyDesigns,
@@ -37,7 +37,7 @@ impl Design {
     /// # Panics
     /// If the axis does not exist.
     pub fn choice(&self, axis: &str) -> &Choice {
-        &self.choices[axes::index(axis).unwrap_or_else(|| panic!("a design has no axis \"{axis}\""))]
+        &self.choices[axes::index(axis).unwrap_or_else(|| panic!("a design must have the axis \"{axis}\""))]
     }
 
     /// Returns the chosen variants with the names of their axes, in the order of [`AXES`].
@@ -45,8 +45,8 @@ impl Design {
         AXES.iter().map(|axis| axis.name()).zip(&self.choices)
     }
 
-    /// Returns the limits that the chosen variants impose on the design. Each limit comes with the axis and the variant
-    /// that impose the limit.
+    /// Returns the limitations of the chosen variants, such as data loss at the end of the process. Each limitation
+    /// comes with the axis and the variant.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
@@ -129,8 +129,9 @@ impl Design {
         self.families.layout
     }
 
-    /// Returns the sequence number at which a memtable reaches its limit of entries. `first` is the sequence number of
-    /// the first write in the memtable. Returns `u64::MAX` if the number of entries has no limit.
+    /// Returns the sequence number of the write that fills a memtable, because the memtable then has its maximum number
+    /// of entries. `first` is the sequence number of the first write in the memtable. Returns `u64::MAX` if the number
+    /// of entries has no limit.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

@@ -6,7 +6,7 @@ use catalog::Axis;
 /// `capacity`.
 pub(super) const MEMTABLE: &str = "memtable";
 
-/// The name of the fence axis.
+/// The name of the axis of fence pointers, which map a key to its data block.
 pub(super) const FENCE: &str = "fence";
 
 /// The name of the filter axis. Its table in TOML may also contain the axis [`ALLOCATION`].
@@ -36,7 +36,7 @@ pub(super) const CULLING: &str = "culling";
 /// The name of the axis of sorted views, which give scans the key order of all sorted runs.
 pub(super) const SORTED_VIEW: &str = "sorted_view";
 
-/// All axes: first the six axes that have their own crates, then the other axes.
+/// All axes of a design: first the six axes that have their own crates, then the other axes.
 pub static AXES: [&dyn Axis; 15] = [
     &memtable::CATALOG,
     &bloom::CATALOG,

@@ -9,7 +9,7 @@ use super::axes;
 /// A deprecated name in a design, and the name that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deprecation {
-    /// The table of the key: an axis or a group of options.
+    /// The table in the design that contains the deprecated key: an axis or a group of options.
     pub table: &'static str,
     /// The deprecated key.
     pub old: &'static str,
@@ -17,7 +17,7 @@ pub struct Deprecation {
     pub new: &'static str,
 }
 
-/// All deprecated names.
+/// All deprecated names of keys in a design.
 pub const DEPRECATIONS: [Deprecation; 2] = [
     Deprecation { table: axes::BLOCK, old: "signposts", new: "restart_hints" },
     Deprecation { table: axes::COMPACTION, old: "seek_price", new: "read_triggered" },
@@ -44,8 +44,8 @@ pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
 }
 
 impl Deprecation {
-    /// Returns whether a value contains the deprecated name as a key of a TOML table or as a parameter in a label. If
-    /// the value is a list, the function checks each element.
+    /// Returns whether a value contains the deprecated name, as a key of a TOML table or as a parameter in a label such
+    /// as `l0-tiered(seek_price=4KiB)`. If the value is a list, the function checks each element.
     fn is_in(self, value: &Value) -> bool {
         match value {
             Value::Table(table) => table.contains_key(self.old),

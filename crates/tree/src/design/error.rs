@@ -8,19 +8,19 @@ use thiserror::Error;
 pub struct DesignError {
     /// The path from the table `[design]` to the invalid key, for example `["bloom", "bits_per_key"]`.
     pub path: Vec<String>,
-    /// The reason of the error, and the valid values.
+    /// The reason why the key or its value is invalid, and the valid values.
     pub message: String,
 }
 
 impl DesignError {
-    /// Creates an error at the key `key` of the design. If `inner` is given, the error is at the key `inner` of the
+    /// Creates an error about the key `key` of a design. If `inner` is given, the error is about the key `inner` in the
     /// TOML table `key`.
     pub(super) fn at(key: &str, inner: Option<String>, message: impl Into<String>) -> Self {
         let path = std::iter::once(key.to_owned()).chain(inner).collect();
         Self { path, message: message.into() }
     }
 
-    /// Returns the error with `key` as the first key of its path.
+    /// Adds `key` at the front of the path to the invalid key, because the path leads through this table.
     pub(super) fn inside(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self

@@ -48,7 +48,7 @@ impl FamilyDesigns {
         self.changes.keys().map(String::as_str)
     }
 
-    /// Returns the families as TOML. The table omits the layout if the layout is the default.
+    /// Returns the column families as TOML. The table omits the layout if the layout is the default.
     pub(super) fn to_toml(&self) -> Table {
         let families =
             self.changes.iter().map(|(name, changes)| (name.clone(), Value::Table(changes.clone())));

@@ -8,13 +8,13 @@ use super::error::DesignError;
 use super::families::{FamilyDesigns, FamilyLayout, LAYOUT};
 use crate::recovery::QUARANTINE;
 
-/// The name of the table of families in TOML.
+/// The name of the table of column families in a design.
 pub(super) const FAMILIES: &str = "families";
 
-/// The parts of a design that all families share.
+/// The keys of a design that all column families of a store share.
 const SHARED: [&str; 6] = ["cache", "storage", "wal", "memory", "arbiter", FAMILIES];
 
-/// The longest name of a family, in bytes.
+/// The maximum length of the name of a column family, in bytes.
 const MOST_NAME_BYTES: usize = 32;
 
 impl Design {
@@ -29,7 +29,7 @@ impl Design {
         design.with(&Table::from_iter([("wal".to_owned(), "none".into())]))
     }
 
-    /// Returns this design without its families, and with the changes of the family `name`.
+    /// Returns this design without its column families, and with the changes of the family `name`.
     fn changed_for(&self, name: &str) -> Result<Self, DesignError> {
         let design = Self { families: FamilyDesigns::default(), ..self.clone() };
         match self.families.changes.get(name) {
@@ -38,7 +38,7 @@ impl Design {
         }
     }
 
-    /// Returns an error if the design of a family is invalid.
+    /// Returns an error if the design of a column family is invalid.
     pub(super) fn check_families(&self) -> Result<(), DesignError> {
         self.families().try_for_each(|name| self.changed_for(name).map(|_| ()))
     }
@@ -93,8 +93,8 @@ impl Design {
     }
 }
 
-/// Returns the name of the family to which a path in the table `[design]` leads. Returns `None` if the path leads to
-/// no family.
+/// Returns the name of the column family to which a path in the table `[design]` leads, such as `families.index.bloom`.
+/// Returns `None` if the path leads to no family.
 pub fn family_of_path<'a>(path: &[&'a str]) -> Option<&'a str> {
     match path {
         [FAMILIES, name, ..] if *name != LAYOUT => Some(*name),
@@ -132,8 +132,8 @@ fn read_layout(value: &Value) -> Result<FamilyLayout, String> {
     })
 }
 
-/// Returns an error if the name has an invalid length or an invalid character, or if a store uses a directory of this
-/// name for another purpose. The valid names are names of directories on every system.
+/// Returns an error if the name of a column family has an invalid length or an invalid character, or if a store uses a
+/// directory of this name for another purpose. Every system accepts the valid names as names of directories.
 fn check_name(name: &str) -> Result<(), String> {
     let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let is_reserved = name == QUARANTINE;

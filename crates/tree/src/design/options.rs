@@ -243,8 +243,8 @@ pub enum LastKey {
     Entry,
 }
 
-/// Options for the opening of a range scan. These options do not change the results of a scan. Source:
-/// "Fjall 2.1", section "Reducing large range scan initialization costs".
+/// Options of scans. These options change the cost of a scan, but not its results. Source of `references` and
+/// `readers`: "Fjall 2.1", section "Reducing large range scan initialization costs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
@@ -486,7 +486,8 @@ impl Default for StallOptions {
     }
 }
 
-/// The largest table capacity, in bytes. Offsets in a table have 32 bits, and the last entry can exceed the capacity.
+/// The largest valid capacity of an SSTable, in bytes. Offsets in an SSTable have 32 bits, and the last entry can
+/// exceed the capacity.
 pub(crate) const MAX_TABLE_BYTES: u64 = 2 << 30;
 
 /// The maximum number of bytes that a scan may read at once. Every scan may allocate this number of bytes.
@@ -561,7 +562,7 @@ impl Options {
     pub(super) fn to_toml(&self) -> Table {
         match Value::try_from(self) {
             Ok(Value::Table(table)) => table,
-            _ => unreachable!("options are a table of plain values"),
+            _ => unreachable!("the options of a design must serialize to a TOML table"),
         }
     }
 }

@@ -89,7 +89,8 @@ impl Design {
         tables.iter().filter_map(|table| table.get(FAMILIES)).try_fold(next, Self::with_families)
     }
 
-    /// Applies the values of `overrides`, except the table `families`. Does not check combinations of values.
+    /// Sets the values of `overrides` in this design, except for the table `families`. Does not check combinations of
+    /// values.
     fn overlay(&mut self, overrides: &Table) -> Result<(), DesignError> {
         check_names(overrides)?;
         let mut options = self.options.to_toml();
@@ -107,7 +108,7 @@ impl Design {
         Ok(())
     }
 
-    /// Returns an error if an option is out of range, or if a combination of values is invalid.
+    /// Returns an error if an option of the design is out of range, or if a combination of values is invalid.
     fn check(&self) -> Result<(), DesignError> {
         self.options.validate().map_err(|(group, key, message)| {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
@@ -175,14 +176,15 @@ impl Design {
         Err(DesignError::at(axes::ARBITER, None, message))
     }
 
-    /// If `group` is `block` and `value` has the key `format`, sets the block format. Returns `value` without this key.
+    /// Sets the block format of the design if `group` is `block` and `value` has the key `format`. Returns `value`
+    /// without this key.
     fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
         let mut value = value.clone();
         if group == axes::BLOCK
             && let Value::Table(table) = &mut value
             && let Some(format) = table.remove(axes::FORMAT)
         {
-            let index = axes::index(axes::FORMAT).expect("the name is an axis");
+            let index = axes::index(axes::FORMAT).expect("a design must have this axis");
             self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
@@ -203,7 +205,7 @@ impl Design {
             && let Value::Table(table) = &mut value
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
-                let index = axes::index(axes::ALLOCATION).expect("the name is an axis");
+                let index = axes::index(axes::ALLOCATION).expect("a design must have this axis");
                 self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {
@@ -240,8 +242,8 @@ impl Default for Design {
             families: FamilyDesigns::default(),
         };
         let text = include_str!("default.toml");
-        let table: Table = text.parse().expect("the default design is TOML");
-        baseline.with(&table).expect("the default design can be built")
+        let table: Table = text.parse().expect("the default design must be valid TOML");
+        baseline.with(&table).expect("the default design must be valid")
     }
 }
 
@@ -267,7 +269,7 @@ fn check_names(overrides: &Table) -> Result<(), DesignError> {
     }
 }
 
-/// Returns the current variant of an axis with some parameters changed.
+/// Returns the current variant of an axis with the parameters `changes` replaced.
 fn changed_params(current: &Choice, changes: Table) -> Value {
     let mut value = current.to_toml();
     if let Value::Table(table) = &mut value {
@@ -276,8 +278,9 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with parameter values of the old choice. A parameter gets its old value if this value differs
-/// from the default, and if the new choice has the default value of the parameter.
+/// Returns the new choice of an axis with values that were set for the old choice, such as the memory budget. A
+/// parameter keeps its old value if this value differs from the default, and if the new choice has the default value of
+/// the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =
@@ -332,7 +335,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each option separately, so that an error names the option.
+/// Reads the options of a design. The function reads each option separately, so that an error names the option.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
     let groups = Options::default().to_toml();
     for (key, value) in table {
@@ -349,7 +352,7 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
             })?;
         }
     }
-    Ok(Value::Table(table.clone()).try_into().expect("each option has been read separately"))
+    Ok(Value::Table(table.clone()).try_into().expect("separately valid options must be valid together"))
 }
 
 fn unknown_key(key: &str) -> DesignError {

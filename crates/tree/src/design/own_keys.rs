@@ -10,7 +10,7 @@ use super::error::DesignError;
 
 /// A key of the memtable axis that is not a parameter of a variant.
 pub(super) struct OwnKey {
-    /// The name of the key in TOML, with its entry in the reference.
+    /// The name of the key in TOML, and its description for the reference pages.
     entry: KeyEntry,
     /// Sets the value of the key in a design. The error describes the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,

@@ -1,4 +1,4 @@
-//! The rules for a design without a manifest (`table.manifest = "none"`). The reasons are in `scanned`.
+//! The rules for a design without a manifest (`table.manifest = "none"`). The module `scanned` explains the reasons.
 
 use super::assembly::Design;
 use super::axes;

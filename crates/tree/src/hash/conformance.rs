@@ -21,14 +21,14 @@ use crate::conformance::check_in_tree;
 /// A hash function under test.
 struct Subject(Box<dyn KeyHasher>);
 
-/// The names and the checks of all invariants.
+/// The names and the checks of all invariants of hash functions.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal keys have equal hashes at any memory address", equal_keys_have_equal_hashes),
     ("different keys have different hashes", different_keys_have_different_hashes),
     ("each byte of the hash spreads similar keys evenly", close_keys_fall_evenly),
 ];
 
-/// Checks every invariant of the axis for a hash function. Also checks that a tree with this function gives the same
+/// Checks every invariant of hash functions for one function. Also checks that a tree with this function gives the same
 /// answers as a `BTreeMap`.
 ///
 /// The check adds the function to the catalog if the catalog lacks it, because a design refers to a function by name.
@@ -43,11 +43,11 @@ pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// The number of buckets over which the hashes must spread evenly. Eight bits of a hash select the bucket.
+/// The number of buckets for the check that hashes spread evenly. Eight bits of a hash select the bucket.
 const BUCKETS: usize = 256;
 const KEYS: u64 = 64 * 1024;
 
-/// The name of a pattern of keys, and the function from a number to a key of this pattern.
+/// A pattern of keys: its name, and the function from a number to a key with this pattern.
 type Form = (&'static str, fn(u64) -> Vec<u8>);
 
 const FORMS: [Form; 2] = [
@@ -74,7 +74,7 @@ fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the keys of each pattern have distinct 64-bit hashes. Most patterns have 64 Ki keys. One pattern
+/// Checks that the keys of each test pattern have distinct 64-bit hashes. Most patterns have 64 Ki keys. One pattern
 /// consists of 300 keys of zeros with different lengths.
 fn different_keys_have_different_hashes(subject: &Subject) -> Result<(), String> {
     let zeros: fn(u64) -> Vec<u8> = |len| vec![0; len as usize];
@@ -102,8 +102,8 @@ fn close_keys_fall_evenly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns how unevenly the keys are distributed over the buckets: the χ² statistic against an even distribution, in
-/// standard deviations from its mean.
+/// Returns how unevenly hashes are distributed over the buckets, where `bucket` returns the bucket of each key. The
+/// result is the χ² statistic against an even distribution, in standard deviations from its mean.
 fn unevenness(bucket: impl Fn(u64) -> usize) -> f64 {
     let mut counts = [0u32; BUCKETS];
     (0..KEYS).for_each(|key| counts[bucket(key) % BUCKETS] += 1);

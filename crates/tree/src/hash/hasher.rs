@@ -2,7 +2,7 @@
 
 use types::KeyHash;
 
-/// A hash function over keys. A key has the same hash on every machine and in every version.
+/// A hash function of keys. A key has the same hash on every machine and in every version.
 pub trait KeyHasher: Send + Sync {
     /// Returns the hash of `key`.
     fn hash(&self, key: &[u8]) -> KeyHash;
@@ -14,7 +14,7 @@ macro_rules! hash_function {
         pub(super) const VARIANT: catalog::Variant<dyn super::hasher::KeyHasher> =
             catalog::Variant::plain($kind, $summary, || Box::new($name));
 
-        /// The hash function, which has no parameters.
+        /// A hash function of keys, which has no parameters.
         struct $name;
 
         impl super::hasher::KeyHasher for $name {

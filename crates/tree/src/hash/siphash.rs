@@ -2,7 +2,8 @@
 
 use siphasher::sip::SipHasher24;
 
-/// The bytes 0 to 15. The key is not secret, because filters on disk need the same hash in every process.
+/// The key of the hash function: the bytes 0 to 15. The key is not secret, because filters on disk need the same hash
+/// in every process.
 const KEY: (u64, u64) = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908);
 
 hash_function!(

@@ -35,8 +35,9 @@ impl Inner {
     }
 }
 
-/// Returns the job that rewrites SSTables with references to the blob files `collected`: the first such SSTables that
-/// are consecutive in one run. Returns `None` if no SSTable refers to these blob files.
+/// Returns the next job of a garbage collection, which rewrites SSTables that refer to the blob files `collected`. The
+/// job contains the first such SSTables that are consecutive in one run. Returns `None` if no SSTable refers to these
+/// blob files.
 fn referring(version: &Version, collected: &HashSet<u64>) -> Option<Job> {
     let refers = |table: &Table| {
         table.references().is_some_and(|references| references.any(|file| collected.contains(&file)))

@@ -7,8 +7,8 @@ use super::input_deletes::InputDeletes;
 use crate::memory::Slot;
 use crate::merge_operands::OperandStack;
 
-/// Combines all versions of a key in a memtable. The newest version must be a merge operand. Returns the combined
-/// version in the form in which an SSTable stores it, or `None` if a version is corrupt.
+/// Combines all versions of a key in a memtable, the newest of which is a merge operand. Returns the combined version
+/// in the form in which an SSTable stores it. Returns `None` if a version is corrupt.
 pub(super) fn combine_in_memtable(
     operator: MergeOperator,
     slot: &Slot,
@@ -18,10 +18,10 @@ pub(super) fn combine_in_memtable(
     if slot.collect(key, SequenceNumber::MAX, &mut stack) { stack.stored(operator) } else { None }
 }
 
-/// Combines the merge operand `newest` of a key with the `older` versions of the key in the inputs of a compaction. The
-/// older versions are in order, from the newest to the oldest, and each has the rank of its input run. If `is_bottom`
+/// Combines the merge operand `newest` of a key with the older versions of the key in the inputs of a compaction.
+/// `older` contains these versions from the newest to the oldest, each with the rank of its input run. If `is_bottom`
 /// is set, no older version exists outside the inputs. Returns the combined version in the form in which an SSTable
-/// stores it, or `None` if a version is corrupt.
+/// stores it. Returns `None` if a version is corrupt.
 pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,
     (key, newest, rank): (&[u8], Option<&[u8]>, usize),

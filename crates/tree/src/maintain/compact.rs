@@ -26,24 +26,27 @@ use crate::single_deletes::{Remainder, resolve};
 use crate::table::{RankedRun, RunCursor, SequenceRange};
 use crate::version::{SortedRun, TableRef, Version};
 
-/// The key range of a subcompaction: the inclusive lower bound and the exclusive upper bound. `None` means no bound.
+/// The key range of a subcompaction, from the first bound (inclusive) to the second bound (exclusive). `None` means no
+/// bound.
 type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
-/// The number of entries after which a compaction checks whether the tree is being closed.
+/// The number of entries that a compaction processes before it checks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
-/// The number of entries after which a compaction checks whether it must pause, in a design with the schedule `silk`.
+/// The number of entries that a compaction processes before it checks whether it must pause, in a design with the
+/// schedule `silk`.
 const ENTRIES_BETWEEN_PAUSES: u64 = 64;
 
 impl Inner {
-    /// Runs the next job of the policy, a read-triggered compaction, or a collection of blob files, in this order of
-    /// preference. Returns `false` if no work is due, or if the work stopped early because the tree is being closed.
+    /// Runs the most urgent compaction that is due: a job of the compaction policy, a read-triggered compaction, or a
+    /// garbage collection of blob files, in this order. Returns `false` if no work is due, or if the work stopped early
+    /// because the tree is being closed.
     pub(crate) fn compact_next(&self) -> Result<bool> {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()? || self.collect_blobs()?)
     }
 
-    /// Runs the next job of the policy. Returns `false` if no job is due, or if the job stopped early because the tree
-    /// is being closed.
+    /// Runs the next job of the compaction policy. Returns `false` if no job is due, or if the job stopped early
+    /// because the tree is being closed.
     pub(super) fn compact_by_policy(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
@@ -56,8 +59,8 @@ impl Inner {
         self.run_job(&version, &job, &cuts)
     }
 
-    /// Runs a compaction job. The output begins a new table at each key in `cuts`. Returns `false` if the job stopped
-    /// early because the tree is being closed.
+    /// Runs a compaction job. At each key in `cuts`, the output begins a new SSTable. Returns `false` if the job
+    /// stopped early because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy picked an invalid job: {error}"))
@@ -154,10 +157,10 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the maximum number of subcompactions for a compaction of `inputs`: the smaller of
+    /// Returns the maximum number of parts (subcompactions) of a compaction of `inputs`: the smaller of
     /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, the estimate assumes
-    /// that output SSTables are 20 % empty on average.
-    /// Without a manifest, the output is one SSTable, so the result is 1.
+    /// that output SSTables are 20 % empty on average. Without a manifest, the output is one SSTable, so the result is
+    /// 1.
     fn part_count(&self, inputs: &[Input]) -> usize {
         if self.is_scanned() {
             return 1;
@@ -169,25 +172,27 @@ impl Inner {
     }
 }
 
-/// A compaction that is divided into parts, which threads can merge in parallel.
+/// A compaction that is divided into parts with disjoint key ranges (subcompactions), which threads can merge in
+/// parallel.
 struct PartMerge<'a> {
     inner: &'a Inner,
-    /// The input tables of each run, from the newest run to the oldest run.
+    /// The input SSTables of the compaction in each sorted run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
-    /// The marks of single deletes in the inputs (see `single_deletes`). `None` if the inputs have no marks.
+    /// The marks of entries in the inputs, which stand for single deletes (see `single_deletes`). `None` if the inputs
+    /// have no marks.
     marks: Option<InputMarks>,
     plan: SeparationPlan,
-    /// The level with the smallest number among the levels of the inputs and the output.
+    /// The smallest level number among the inputs and the output of the compaction.
     top: usize,
-    /// The level of the output.
+    /// The level to which the compaction writes.
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
-    /// The keys at which the policy ends an output table, in ascending order.
+    /// The keys at which the compaction policy ends an output SSTable, in ascending order.
     cuts: &'a [Arc<[u8]>],
-    /// The range of the sequence numbers of the inputs, which becomes part of the output's file name. `None` if the
-    /// store has a manifest.
+    /// The range of the sequence numbers of the input SSTables, which becomes part of the output's file name. `None` if
+    /// the store has a manifest.
     sequences: Option<SequenceRange>,
     /// Whether one part of the compaction has failed or stopped early. All other parts check this flag and then stop,
     /// too.
@@ -195,8 +200,8 @@ struct PartMerge<'a> {
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts in parallel. The first part runs on the calling thread, and each other part runs on its own
-    /// thread. Returns `None` if the tree is being closed.
+    /// Merges all parts of the compaction in parallel. The first part runs on the calling thread, and each other part
+    /// runs on its own thread. Returns `None` if the tree is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {
@@ -219,8 +224,8 @@ impl PartMerge<'_> {
         })
     }
 
-    /// Merges one part into new SSTables. Returns `None` if the part stopped early, because the tree is being closed or
-    /// because another part has failed or stopped early.
+    /// Merges one part of the compaction into new SSTables. Returns `None` if the part stopped early, because the tree
+    /// is being closed or because another part has failed or stopped early.
     fn run(&self, part: KeyRange<'_>) -> Result<Option<NewTables>> {
         let watch = GiveUp(&self.given_up);
         let merged = self.counted(|| self.merge(part));
@@ -230,8 +235,8 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on the calling thread. The bytes that `work` reads are counted as compaction reads of the output
-    /// level.
+    /// Runs `work` on the calling thread. Counts the bytes that `work` reads as bytes that compactions to the output
+    /// level read.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         // A preempting compaction on this thread has already counted its own reads.
@@ -311,8 +316,9 @@ impl PartMerge<'_> {
         writer.finish().map(Some)
     }
 
-    /// Decides how the output stores the current entry of a merge. Returns `None` if the output omits the entry.
-    /// Otherwise, returns whether the entry gets the mark of a single delete (see `single_deletes`).
+    /// Decides how the output of a compaction stores the current entry of a merge. Returns `None` if the output omits
+    /// the entry. Otherwise, returns whether the output marks the entry. The mark stands for a single delete (see
+    /// `single_deletes`).
     #[inline]
     fn mark<'t>(
         &self,
@@ -335,7 +341,7 @@ impl PartMerge<'_> {
     }
 
     /// Removes each single delete of the current key together with its put, and counts these pairs. Returns the
-    /// tombstone that remains after the removal of all pairs in the inputs.
+    /// tombstone of the key that remains afterwards, if any.
     #[inline(never)]
     fn remainder<'t>(
         &self,
@@ -357,9 +363,8 @@ impl PartMerge<'_> {
         remainder
     }
 
-    /// Returns the versions of the current key in older inputs, from the newest to the oldest version. The list ends
-    /// with the first version that is not a merge operand. Each version is paired with the rank of its input run; the
-    /// value is `None` for a tombstone.
+    /// Returns the versions of the current key in older inputs, from the newest version to the first version that is
+    /// not a merge operand. Each version is a value, or `None` for a tombstone, with the rank of its input run.
     fn older_versions<'t>(
         &self,
         merge: &impl Kernel<RankedRun<'t>>,
@@ -379,11 +384,11 @@ impl PartMerge<'_> {
     }
 }
 
-/// Decides when a part of a compaction pauses or stops early.
+/// Decides when a part of a compaction pauses, or stops early because the tree is being closed.
 struct Pauses {
-    /// The number of entries between two pauses, minus 1. The number is a power of two.
+    /// The number of entries from one check for a pause to the next, minus 1. The number of entries is a power of two.
     mask: u64,
-    /// The bytes that compactions on this thread had read at the end of the last pause.
+    /// The bytes that compactions on this thread had read in total at the end of the last pause.
     bytes_read: u64,
 }
 
@@ -396,8 +401,8 @@ impl Pauses {
         Self { mask: entries - 1, bytes_read: merge.inner.counters.local().compaction_bytes_read.get() }
     }
 
-    /// Pauses the part as the schedule of the design requires. Then returns whether the part must stop early, because
-    /// the tree is being closed or another part has failed or stopped early.
+    /// Pauses a part of a compaction if the schedule of the design requires it. Then returns whether the part must stop
+    /// early, because the tree is being closed or another part has failed or stopped early.
     fn stops(&mut self, merge: &PartMerge<'_>) -> Result<bool> {
         let inner = merge.inner;
         if let Some(scheduler) = &inner.scheduler {
@@ -410,8 +415,8 @@ impl Pauses {
     }
 }
 
-/// A guard that marks the compaction as stopped early when the guard is dropped. An error or a panic also drops the
-/// guard.
+/// A guard for one part of a compaction. If the part ends by an error or a panic, the guard is dropped, and all other
+/// parts then stop early.
 struct GiveUp<'a>(&'a AtomicBool);
 
 impl Drop for GiveUp<'_> {

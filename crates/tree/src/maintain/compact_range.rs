@@ -27,8 +27,8 @@ impl Inner {
     }
 }
 
-/// Returns the job that compacts a range. Returns `None` if a compaction would change nothing. This is the case if the
-/// range has no SSTables, or if all its SSTables are in one sorted run and have no tombstones.
+/// Returns the job that compacts the SSTables of a key range. Returns `None` if the compaction would change nothing.
+/// This is the case if the range has no SSTables, or if all its SSTables are in one sorted run and have no tombstones.
 fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Job> {
     let inputs = connected_tables(version, low, high);
     let has_tombstones = |run: &[&Arc<Table>]| {

@@ -53,9 +53,9 @@ impl Inner {
         Ok(self.storage.sync_directory(&self.directory)?)
     }
 
-    /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The SSTables
-    /// omit three kinds of entries: entries that range deletes hide, tombstones of keys that range deletes also delete,
-    /// and pairs of a single delete and its put.
+    /// Writes the newest version of every key of a memtable, and its range deletes, to SSTables for level 0. The
+    /// SSTables omit three kinds of entries: entries that range deletes hide, tombstones of keys that range deletes
+    /// also delete, and pairs of a single delete and its put.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
@@ -97,8 +97,8 @@ impl Inner {
     }
 
     /// Decides how a flush stores the newest version of a key. Returns `None` if the flush omits the key, because a
-    /// single delete removes the put of the key in the same memtable. Otherwise, returns whether the entry gets the
-    /// mark of a single delete (see `single_deletes`).
+    /// single delete removes the put of the key in the same memtable. Otherwise, returns whether the SSTable marks the
+    /// entry. The mark stands for a single delete (see `single_deletes`).
     #[inline]
     fn mark_of_flush(&self, slot: &Slot, singles: &SortedSingleDeletes, entry: &Entry<'_>) -> Option<bool> {
         if singles.is_empty() {
@@ -119,7 +119,7 @@ impl Inner {
         self.mode == Mode::Counted || self.design.options.threads.inline != InlineWork::None
     }
 
-    /// Returns whether the write that changes the shape of the tree also runs the compactions that are due.
+    /// Returns whether a write runs the due compactions itself, because no background thread runs compactions.
     pub(crate) fn compacts_inline(&self) -> bool {
         self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
     }
@@ -137,7 +137,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes the active memtable immutable if it has entries. Returns after the memtable is flushed.
+    /// Makes the active memtable immutable if it has entries, and returns after it is flushed.
     pub(crate) fn flush(&self) -> Result<()> {
         self.failure.check()?;
         let active = Arc::clone(&self.pending.lock().active);
@@ -169,7 +169,7 @@ impl Inner {
         })
     }
 
-    /// Waits for background threads while `busy` returns `true`.
+    /// Waits for background threads as long as `busy` returns `true`.
     fn wait_while(&self, busy: impl Fn(&Self) -> bool) -> Result<()> {
         while busy(self) {
             self.failure.check()?;

@@ -38,15 +38,16 @@ impl InputDeletes {
         Self { of_runs, kept }
     }
 
-    /// Returns whether the output omits an entry of the input run with the rank `rank`. The newest input run has the
-    /// rank 0. Either a newer input run deletes the entry, or the entry is a tombstone whose key a range tombstone of
-    /// the output also deletes.
+    /// Returns whether a compaction omits an entry of the input run with the rank `rank`, where the newest run has the
+    /// rank 0. This is the case if a newer input run deletes the entry, or if the entry is a tombstone whose key a
+    /// range tombstone of the output also deletes.
     #[inline]
     pub(super) fn hide(&self, entry: &Entry<'_>, rank: usize) -> bool {
         !self.of_runs.is_empty() && self.search(entry, rank)
     }
 
-    /// Returns whether a range tombstone of an input run with a rank in `ranks` deletes the key in older runs.
+    /// Returns whether a range tombstone deletes the key in older runs. Checks only the range tombstones of the input
+    /// runs with a rank in `ranks`, where the newest run has the rank 0.
     pub(super) fn delete_below(&self, key: &[u8], ranks: Range<usize>) -> bool {
         self.of_runs.iter().take(ranks.end).skip(ranks.start).any(|run| run.cover(key))
     }

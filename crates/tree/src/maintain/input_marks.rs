@@ -1,4 +1,5 @@
-//! Reads the marks of single deletes in the inputs of a compaction, and determines the kind of each input version.
+//! Reads the marks of single deletes in the inputs of a compaction. From these marks, determines the kind of each
+//! version of a key, such as a value or a single delete.
 
 use std::collections::HashMap;
 
@@ -12,15 +13,15 @@ use crate::merge_operands::is_operand;
 use crate::single_deletes::VersionKind;
 use crate::table::{RunCursor, SingleMarks};
 
-/// The marks of single deletes in the inputs of a compaction (see `single_deletes`).
+/// The marks of entries in the inputs of a compaction. A mark stands for a single delete (see `single_deletes`).
 pub(super) struct InputMarks {
     /// The marks of each input SSTable that has marks, by the file number of the SSTable.
     of_tables: HashMap<u64, SingleMarks>,
 }
 
 impl Inner {
-    /// Reads the marks of single deletes in the inputs of a compaction to `level`. Returns `None` if no input has
-    /// marks.
+    /// Reads the marks of entries in the inputs of a compaction to `level`. A mark stands for a single delete (see
+    /// `single_deletes`). Returns `None` if no input has marks.
     pub(super) fn marks_of(&self, inputs: &[Input], level: usize) -> Result<Option<InputMarks>> {
         let counters = self.counters.local();
         let mut of_tables = HashMap::new();
@@ -37,8 +38,8 @@ impl Inner {
 }
 
 impl InputMarks {
-    /// Returns the kind of the version at which the cursor of an input run is positioned. Set `has_operator` if the
-    /// tree has a merge operator, because only then can a version be a merge operand.
+    /// Returns the kind of the current version in an input run, such as a value, a merge operand or a single delete.
+    /// Set `has_operator` if the tree has a merge operator, because only then can a version be a merge operand.
     pub(super) fn kind(&self, cursor: &RunCursor<'_>, has_operator: bool) -> VersionKind {
         let (entry, is_marked) = (cursor.entry(), self.has(cursor));
         let is_operand = || has_operator && inline_value(&entry, cursor.references()).is_some_and(is_operand);
@@ -50,7 +51,7 @@ impl InputMarks {
         }
     }
 
-    /// Returns whether the current entry of an input run is marked.
+    /// Returns whether the current entry of an input run has a mark, which stands for a single delete.
     fn has(&self, cursor: &RunCursor<'_>) -> bool {
         cursor.position().is_some_and(|(table, block, entry)| {
             self.of_tables.get(&table).is_some_and(|marks| marks.contain(block, entry))

@@ -16,11 +16,11 @@ use crate::memory::Slot;
 use crate::table::Table;
 use crate::version::{TableRef, Version, View, blob_files, references};
 
-/// A change of the tree's SSTables.
+/// A change of the tree's SSTables by a flush or a compaction.
 pub(super) struct Change<'a> {
     /// The SSTables that the change removes from their runs.
     pub(super) removed: &'a [TableId],
-    /// The run to which the change adds SSTables.
+    /// The sorted run to which the change adds SSTables.
     pub(super) place: OutputRun,
     /// The SSTables that the change adds. SSTables that only move are also in `removed`.
     pub(super) added: &'a [TableRef],
@@ -108,9 +108,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Builds the version after a change early, before the change is recorded in the manifest. Returns the current
-    /// version and the new version. Returns `None` if the design has no indexes of all sorted runs, because only the
-    /// construction of these indexes takes long. Other threads can install their changes during the construction.
+    /// Builds the version after a change early, before the change is recorded in the manifest. The construction of the
+    /// indexes of all sorted runs takes long, and other threads can install their changes meanwhile. Returns the
+    /// current version and the new version. Returns `None` if the design has no such indexes.
     fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
         let before = Arc::clone(&self.view.load().version);
         if !before.has_indexes() {
@@ -120,13 +120,15 @@ impl Inner {
         Ok(Some((before, version)))
     }
 
-    /// Adds the SSTables with replayed writes as the newest run. The WAL files remain until all of them are replayed.
+    /// Adds the SSTables with the writes that recovery has read from the WAL, as the newest run. The WAL files remain
+    /// until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: OutputRun, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 
-    /// Makes all writes durable. The last WAL contains the writes that no SSTable contains. The function records the
-    /// number and the length of this WAL in the manifest. No thread may write after this call.
+    /// Makes all writes of a tree durable before it is closed. The function records the number and the length of the
+    /// last WAL in the manifest. This WAL contains the writes that no SSTable contains. No thread may write after this
+    /// call.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_merges_for_ranges();
         self.sync()?;
@@ -150,20 +152,20 @@ impl Inner {
     }
 }
 
-/// Returns the levels of a version after a change.
+/// Returns the levels of the tree after a change of the SSTables of `version`.
 fn edited(version: &Version, change: &Change<'_>) -> Result<Levels<TableRef>> {
     let levels = version.levels.edit(change.removed, change.place, change.added);
-    levels.map_err(|error| Error::Failed(format!("cannot add the new tables to the tree: {error}")))
+    levels.map_err(|error| Error::Failed(format!("cannot add the new SSTables to the tree: {error}")))
 }
 
-/// Returns the levels whose SSTables a change of `view` adds or removes.
+/// Returns the levels in which a change of the tree adds or removes SSTables.
 fn changed_levels<'v>(view: &'v View, change: &Change<'v>) -> impl Iterator<Item = usize> + use<'v> {
     let removed = change.removed;
     let tables = view.version.levels.tables().filter(|(_, table)| removed.contains(&table.0.id()));
     tables.map(|(place, _)| place.level).chain([change.place.level])
 }
 
-/// Returns the numbers of the tables in each level, in the form in which the manifest records them.
+/// Returns the run numbers and SSTable numbers of each level, in the form in which the manifest records them.
 pub(crate) fn run_states(levels: &Levels<TableRef>) -> Vec<Vec<RunState>> {
     let run = |run: &compaction::Run<TableRef>| RunState {
         id: run.id,

@@ -26,8 +26,8 @@ impl Inner {
         }
     }
 
-    /// Lets the memory arbiter choose sizes and the compaction policy pick jobs. The read itself has already succeeded.
-    /// If this work fails, the error is therefore recorded, and the next write returns it.
+    /// Lets the memory arbiter choose sizes and the compaction policy pick jobs after some reads. If this work fails,
+    /// the next write returns the error, because the reads themselves have already succeeded.
     #[cold]
     fn decide_after_reads(&self) {
         if self.failure.is_set() {
@@ -40,8 +40,8 @@ impl Inner {
         }
     }
 
-    /// Runs the jobs that the policy picks. If the tree has a compaction thread, wakes this thread instead, which then
-    /// runs the jobs.
+    /// Runs the jobs that the compaction policy picks. If the tree has a compaction thread, wakes this thread instead,
+    /// which then runs the jobs.
     fn pick_after_reads(&self) -> Result<()> {
         if !self.observes_operations {
             return Ok(());
@@ -55,8 +55,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Records a flush in the window of observed operations. If the window then has too many flushes, it drops the
-    /// operations up to its oldest flush.
+    /// Records a flush in the window of recent operations, from which the compaction policy chooses the structure of
+    /// the tree. If the window then has too many flushes, it drops the operations up to its oldest flush.
     pub(super) fn note_flush(&self) {
         if self.observes_operations {
             let now = self.operations();
@@ -73,7 +73,7 @@ impl Inner {
         }
     }
 
-    /// Returns the operations since the tree was opened.
+    /// Returns the numbers of flushes, gets and scans since the tree was opened.
     fn operations(&self) -> Operations {
         let counts = self.counters.sum();
         Operations {

@@ -12,10 +12,11 @@ use crate::inner::{Inner, Mode};
 use crate::schedule::Scheduler;
 use crate::version::Version;
 
-/// The longest part of a wait for bandwidth. After each part, the compaction checks level 0 again.
+/// The longest time, in nanoseconds, for which a compaction waits for bandwidth before it checks level 0 again.
 const WAIT_SLICE_NS: u64 = 5_000_000;
 
-/// Returns the schedule of a tree. Returns `None` if compactions run one after another as the policy picks them.
+/// Returns the schedule of a tree that gives compactions of level 0 and clients priority. Returns `None` if compactions
+/// run one after another as the policy picks them.
 pub(crate) fn scheduler(design: &Design, mode: Mode) -> Option<Scheduler> {
     let threads = design.options.threads;
     let has_compactor = mode == Mode::Timed && threads.inline != InlineWork::All;
@@ -23,10 +24,11 @@ pub(crate) fn scheduler(design: &Design, mode: Mode) -> Option<Scheduler> {
 }
 
 impl Inner {
-    /// Pauses a compaction whose inputs and output are in the levels `top` and deeper, and which has transferred
-    /// `bytes` bytes since its last pause. First runs the due compactions of level 0 on the calling thread. Then waits
-    /// until the bandwidth limit allows `bytes` bytes. A compaction of level 0 does not pause. The caller must hold the
-    /// lock `compacting`.
+    /// Pauses a compaction of deeper levels, so that compactions of level 0 and clients come first. The inputs and the
+    /// output of the compaction are in the levels `top` and deeper, and the compaction has transferred `bytes` bytes
+    /// since its last pause. First runs the due compactions of level 0 on the calling thread. Then waits until the
+    /// bandwidth limit allows `bytes` bytes. A compaction of level 0 does not pause. The caller must hold the lock
+    /// `compacting`.
     pub(super) fn pause_compaction(&self, scheduler: &Scheduler, top: usize, bytes: u64) -> Result<()> {
         if top == 0 {
             return Ok(());
@@ -45,8 +47,9 @@ impl Inner {
         }
     }
 
-    /// Returns the time until which a compaction waits after it has read and written `bytes` bytes, in nanoseconds of
-    /// the clock of the scheduler. Returns 0 if the bandwidth has no limit.
+    /// Records that a compaction has read and written `bytes` bytes. Returns the time until which the compaction must
+    /// wait to stay within the bandwidth limit, in nanoseconds of the clock of the scheduler. Returns 0 if the
+    /// bandwidth has no limit.
     fn charge_bandwidth(&self, scheduler: &Scheduler, bytes: u64) -> u64 {
         let Some(bandwidth) = &scheduler.bandwidth else { return 0 };
         let (mut bandwidth, now_ns) = (bandwidth.lock(), scheduler.now_ns());
@@ -58,8 +61,8 @@ impl Inner {
         bandwidth.charge(now_ns, bytes)
     }
 
-    /// Runs the due compactions of level 0 that use only levels with numbers below `top`. The paused compaction has its
-    /// inputs and its output in the levels `top` and deeper, so its job remains valid.
+    /// Runs the due compactions of level 0 that use only levels with numbers below `top`. The compaction that is paused
+    /// meanwhile uses only the levels `top` and deeper, so its job remains valid.
     fn compact_level_0_first(&self, scheduler: &Scheduler, top: usize) -> Result<()> {
         // If the lock is held, a part of the paused compaction already runs a compaction of level 0. No second
         // compaction of level 0 begins then.
@@ -82,10 +85,11 @@ impl Inner {
         }
     }
 
-    /// Shows the policy only the levels with numbers below `top`. Returns the job that the policy picks, and the cuts
-    /// of the job. Returns `None` if the policy picks no job, or if the job has no inputs from level 0 or its output is
-    /// in another level. The hidden levels are older than all inputs of the job, so the job is also valid for the
-    /// complete tree.
+    /// Returns the compaction of level 0 that is due, and the keys at which its output SSTables end. The compaction
+    /// uses only levels with numbers below `top`. Returns `None` if no such compaction is due.
+    ///
+    /// The policy sees only the levels with numbers below `top`. The other levels are older than all inputs of the job,
+    /// so the job is also valid for the complete tree.
     fn level_0_job(&self, version: &Version, top: usize) -> Option<(Job, Vec<Arc<[u8]>>)> {
         let operations = self.observed_operations();
         let mut shape = Shape { operations, ..version.shape(self.memtable_bytes()) };

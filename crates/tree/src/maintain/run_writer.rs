@@ -15,32 +15,32 @@ use crate::range_tombstones::{KeyRange, end_below, successor};
 use crate::table::{FilterBudget, SequenceRange, TableWriter};
 use crate::version::TableRef;
 
-/// Writes a sorted run and splits the run into tables of the design's capacity. Dropping the writer before
-/// [`finish`](Self::finish) removes the tables.
+/// Writes a sorted run and splits the run into SSTables of the capacity in the design. Dropping the writer before
+/// [`finish`](Self::finish) removes the files.
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The memory budget that the axis `allocation` gives to the filters of the run. `None` if the filter variant has
-    /// no parameter for the bits per key.
+    /// The size of the filters of the run, which the axis `allocation` derives from the sizes of all levels. `None` if
+    /// the filter variant has no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
-    /// The file number and the writer of the current table.
+    /// The file number and the writer of the SSTable that is being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
-    /// The range tombstones of the run that no table contains yet, in key order.
+    /// The range tombstones of the run that no SSTable contains yet, in key order.
     deletes: VecDeque<KeyRange>,
-    /// Writes the values that belong into blob files. `None` if neither the run nor its inputs have values in blob
-    /// files.
+    /// Writes large values to blob files. `None` if neither the run nor its inputs have values in blob files.
     separation: Option<Separation<'a>>,
-    /// Whether stored values in the tables begin with a tag byte (see `blob`).
+    /// Whether stored values in the SSTables begin with a tag byte, which distinguishes values from pointers to blob
+    /// files.
     marks_values: bool,
-    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one table.
+    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one SSTable.
     /// `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run for `level`. The range tombstones `deletes` must be disjoint and in key order. `loads` contains the
-    /// number of entries that each level will have when the run is installed. `sequences` are the sequence
+    /// Begins a sorted run for the level `level`. The range tombstones `deletes` must be disjoint and in key order.
+    /// `loads` contains the number of entries that each level will have with the new run. `sequences` are the sequence
     /// numbers of the run, if the store has no manifest.
     pub(super) fn new(
         inner: &'a Inner,
@@ -76,15 +76,16 @@ impl<'a> RunWriter<'a> {
         self.tables.is_empty() && self.current.is_none() && self.deletes.is_empty()
     }
 
-    /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the entry
-    /// gets the mark of a single delete (see `single_deletes`).
+    /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the
+    /// SSTable marks the entry. The mark stands for a single delete (see `single_deletes`).
     pub(super) fn add(&mut self, entry: Entry<'_>, is_marked: bool) -> Result<()> {
         self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
-    /// Appends an entry in the stored form of its input table. `source` lists the blob files to which this table
-    /// refers. Without `source`, the stored form is the value itself. The key must be larger than the previous key. If
-    /// `is_marked` is set, the entry gets the mark of a single delete. Returns `false` if the value is corrupt.
+    /// Appends an entry as an input SSTable stores it. `source` lists the blob files to which the input SSTable refers.
+    /// Without `source`, the entry contains the value itself. The key must be larger than the previous key. If
+    /// `is_marked` is set, the output SSTable marks the entry. The mark stands for a single delete. Returns `false` if
+    /// the value is corrupt.
     pub(super) fn add_stored(
         &mut self,
         entry: Entry<'_>,
@@ -121,7 +122,7 @@ impl<'a> RunWriter<'a> {
         Ok(true)
     }
 
-    /// Completes the current table, if one was begun. The next table begins at or above the key `cut`.
+    /// Completes the current SSTable of the run, if one was begun. The next SSTable begins at or above the key `cut`.
     pub(super) fn cut(&mut self, cut: &[u8]) -> Result<()> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *cut) {
             self.add_range_tombstone(range)?;
@@ -132,7 +133,7 @@ impl<'a> RunWriter<'a> {
         self.close_table()
     }
 
-    /// Completes the run and makes its files durable, except for their directory entries.
+    /// Completes the run and makes its files durable, except for their directory entries. Returns the new SSTables.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         while let Some(range) = self.deletes.pop_front() {
             self.add_range_tombstone(range)?;
@@ -142,7 +143,7 @@ impl<'a> RunWriter<'a> {
         Ok(NewTables(std::mem::take(&mut self.tables)))
     }
 
-    /// Returns the writer of the current table. Begins a table if no table was begun.
+    /// Returns the writer of the current SSTable. Begins an SSTable if none was begun.
     fn writer(&mut self) -> Result<&mut TableWriter> {
         if self.current.is_none() {
             let id = self.inner.new_file();
@@ -153,15 +154,15 @@ impl<'a> RunWriter<'a> {
             }
             self.current = Some((id, writer));
         }
-        let (_, writer) = self.current.as_mut().expect("the writer has a current table");
+        let (_, writer) = self.current.as_mut().expect("a run writer must have a current SSTable here");
         Ok(writer)
     }
 
-    /// Returns whether the current table has reached the capacity of the design. Without a manifest, a run is one
-    /// table of any size.
+    /// Returns whether the current SSTable is full, because it has reached the capacity in the design. Without a
+    /// manifest, a run is one SSTable of any size.
     ///
     /// # Errors
-    /// If the run of a store without a manifest does not fit into one table.
+    /// If the run of a store without a manifest does not fit into one SSTable.
     fn is_full(&self) -> Result<bool> {
         let Some((_, writer)) = &self.current else { return Ok(false) };
         match self.sequences {
@@ -175,15 +176,15 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Adds a range tombstone that ends before all later entries to the current SSTable.
+    /// Adds a range tombstone to the current SSTable. The range must end before all later entries of the run.
     fn add_range_tombstone(&mut self, range: KeyRange) -> Result<()> {
         self.writer()?.add_range_tombstone(range);
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Ends the first remaining range tombstone at `end`. The current SSTable gets the part of the range below `end`.
-    /// If the range extends beyond `next`, later SSTables get the part from `next` on. Does nothing if no remaining
-    /// range tombstone begins before `end`.
+    /// Splits the first remaining range tombstone at `end`, because the current SSTable ends there. The current SSTable
+    /// gets the part of the range below `end`, and later SSTables get the part from `next` on. Does nothing if no
+    /// remaining range tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });
@@ -208,7 +209,7 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Removes the file of an incomplete table.
+    /// Removes the file of an SSTable that was not completed.
     fn remove(&self, id: u64) {
         let context = &self.inner.context;
         context.remove_unfinished(id, context.options.table.filter == FilterPlace::Apart);
@@ -220,7 +221,7 @@ impl<'a> RunWriter<'a> {
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Joins the tables of several parts into one run. The parts must be in key order.
+    /// Joins the new SSTables of several parts of a compaction into one run. The parts must be in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
@@ -251,7 +252,7 @@ impl Drop for NewTables {
 }
 
 impl Drop for RunWriter<'_> {
-    /// Removes the tables of an incomplete run, because they belong to no version.
+    /// Removes the files of the SSTables, because no version contains them.
     fn drop(&mut self) {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {

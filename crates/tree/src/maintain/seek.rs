@@ -15,9 +15,9 @@ const RANGES_BETWEEN_ASKING: u64 = 64;
 
 /// The memtable and the sorted runs that a read-triggered compaction merges.
 struct Wanted {
-    /// Whether the active memtable is flushed first.
+    /// Whether the active memtable is flushed before the compaction, because the compaction also merges its entries.
     memtable: bool,
-    /// The number of an SSTable in the oldest run that the compaction merges.
+    /// The file number of an SSTable in the oldest run that the compaction merges.
     oldest: u64,
 }
 

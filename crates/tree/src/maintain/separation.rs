@@ -21,9 +21,9 @@ pub(super) struct SeparationPlan {
     threshold: Option<u64>,
     /// The numbers of the blob files whose values this compaction moves to other files.
     relocated: HashSet<u64>,
-    /// Whether stored values in the inputs begin with a tag byte (see `blob`).
+    /// Whether stored values in the input SSTables begin with a tag byte, which distinguishes values from pointers.
     reads_marks: bool,
-    /// Whether stored values in the output begin with a tag byte.
+    /// Whether stored values in the output SSTables begin with a tag byte, which distinguishes values from pointers.
     writes_marks: bool,
 }
 
@@ -37,14 +37,14 @@ impl SeparationPlan {
 }
 
 impl Inner {
-    /// Returns the value separation plan of a flush.
+    /// Returns which values a flush writes to blob files.
     pub(super) fn plan_of_flush(&self) -> SeparationPlan {
         let threshold = self.values.separates_from(Writing::Flush);
         let (relocated, writes_marks) = (HashSet::new(), threshold.is_some());
         SeparationPlan { writing: Writing::Flush, threshold, relocated, reads_marks: false, writes_marks }
     }
 
-    /// Returns the value separation plan of a compaction of `inputs` to `level`.
+    /// Returns which values a compaction of `inputs` to `level` writes to blob files, and which blob files it empties.
     pub(super) fn plan_of_compaction(
         &self,
         version: &Version,
@@ -69,13 +69,15 @@ impl Inner {
     }
 }
 
-/// Writes the blob files of one sorted run, and the stored form of each value of the run.
+/// Writes the large values of one sorted run to blob files. For each value, returns the bytes that the SSTable stores:
+/// the value itself, or a pointer into a blob file.
 pub(super) struct Separation<'a> {
     inner: &'a Inner,
     plan: &'a SeparationPlan,
-    /// The current blob file of each partition. `None` for partitions without a current file.
+    /// The current blob file of each partition, or `None` for a partition without a current file. A partition is a
+    /// share of the keys, selected by hash, with its own blob files.
     writers: Vec<Option<BlobWriter>>,
-    /// The stored form of the current value.
+    /// The bytes that the SSTable stores for the current value: the value itself, or a pointer into a blob file.
     stored: Vec<u8>,
 }
 
@@ -83,8 +85,8 @@ pub(super) struct Separation<'a> {
 pub(super) type RecordReference = (Arc<BlobFile>, u64);
 
 impl<'a> Separation<'a> {
-    /// Begins the value separation of a new run. Returns `None` if the run keeps all values in its SSTables, in the
-    /// same stored form as the inputs.
+    /// Begins to separate the values of a new run from their keys. Returns `None` if the run keeps all values in its
+    /// SSTables and stores them as the inputs do.
     pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
         let is_needed = plan.reads_marks || plan.writes_marks;
         let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();
@@ -96,10 +98,11 @@ impl<'a> Separation<'a> {
         self.plan.writes_marks
     }
 
-    /// Returns the form in which the output stores a value, and the reference to its record if the value is in a blob
-    /// file. If stored values of the input SSTable begin with a tag byte, `source` lists the blob files of this SSTable
-    /// and `value` is a stored value. Otherwise, `source` is `None` and `value` is the value itself. Returns `None` if
-    /// `value` is corrupt.
+    /// Returns the bytes that the output SSTable stores for a value of an input SSTable. If the value is in a blob
+    /// file, also returns the reference to its record. Returns `None` if `value` is corrupt.
+    ///
+    /// If the input SSTable can contain pointers, `value` begins with a tag byte and `source` lists the blob files of
+    /// this SSTable. Otherwise, `source` is `None` and `value` is the value itself.
     ///
     /// # Errors
     /// If a blob file cannot be read or written.

@@ -9,7 +9,7 @@ use crate::design::BackgroundThreads;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 
-/// The time between two checks whether obsolete SSTables are still in use.
+/// The time between two checks whether obsolete SSTables are still in use. SSTables that are not in use are removed.
 const OBSOLETE_PERIOD: Duration = Duration::from_millis(20);
 
 /// The background threads of one tree. Dropping this value ends and joins the threads.
@@ -129,7 +129,8 @@ impl Inner {
         self.flush_oldest()
     }
 
-    /// Runs flushes and compactions on one thread. A compaction begins only if no flush is due.
+    /// Runs flushes and compactions on one thread until the tree is closed. A compaction begins only if no flush is
+    /// due.
     fn work_until_stopped(&self) -> Result<()> {
         while !self.signals.is_stopping() {
             {

@@ -23,8 +23,7 @@ pub struct HeapMerge<S> {
     /// wins.
     sources: Vec<S>,
     direction: Direction,
-    /// The sources that are not at their end, as a binary heap. Each source sorts before its two children in the
-    /// heap.
+    /// The sources that still have entries, as a binary heap. Each source sorts before its two children in the heap.
     heap: Vec<Contender>,
 }
 
@@ -32,8 +31,8 @@ pub struct HeapMerge<S> {
 /// comparisons. A comparison accesses the sources themselves only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
-    /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always sorts
-    /// first.
+    /// The prefix of the source's current key. Backward merges invert the prefix, so that the smaller number always
+    /// sorts first.
     head: u128,
     source: u32,
 }
@@ -56,8 +55,7 @@ impl<S: Source> HeapMerge<S> {
         Contender { head: if self.direction == Direction::Forward { head } else { !head }, source }
     }
 
-    /// Returns the position in the heap of the child of `place` that sorts first. Returns `None` if `place` has no
-    /// child.
+    /// Returns the child of the heap node `place` that sorts first. Returns `None` if the node has no child.
     #[inline]
     fn first_child(&self, place: usize) -> Option<usize> {
         let (left, right) = (2 * place + 1, 2 * place + 2);
@@ -68,7 +66,7 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Swaps the contender at `place` with its first child until the contender sorts before its children.
+    /// Moves the contender at the heap node `place` down until it sorts before its children.
     fn sift_down(&mut self, mut place: usize) {
         while let Some(child) = self.first_child(place)
             && self.compare(self.heap[child], self.heap[place]).is_lt()
@@ -78,9 +76,9 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Advances the source at `place`, which is the root or a child of the root. If the source is at its end, the last
-    /// source of the heap moves to `place`. The order of the heap remains valid even if `place` is below the root,
-    /// because the root sorts before all other sources.
+    /// Advances the source at the heap node `place`, which is the root or a child of the root. If the source is at its
+    /// end, the last source of the heap moves to `place`. The order of the heap remains valid even if `place` is below
+    /// the root, because the root sorts before all other sources.
     fn move_on(&mut self, place: usize, context: &S::Context) -> Result<(), S::Error> {
         let source = self.heap[place].source;
         match self.sources[source as usize].advance(context)? {

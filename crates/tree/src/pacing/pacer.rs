@@ -1,4 +1,5 @@
-//! The state of delayed writes: the delay rule, its clock, and the memtable size at which the next writer waits.
+//! The state of delayed writes: the formula that computes the delays, its clock, and the memtable size at which the
+//! next writer waits.
 
 use std::time::Instant;
 
@@ -6,15 +7,16 @@ use parking_lot::Mutex;
 
 use super::rule::DelayRule;
 
-/// The delay rule of a tree whose design delays writes, and the clock of the rule.
+/// Delays the writes of a tree: the formula that computes how long a write waits, and the clock of the formula.
 pub(crate) struct Pacer {
-    /// The delay rule.
+    /// The formula that computes how long a write waits.
     pub(crate) rule: Mutex<DelayRule>,
-    /// The time that the delay rule treats as time 0.
+    /// The time 0 of the clock with which the delays are computed.
     start: Instant,
 }
 
-/// The delay state of the active memtable. Each wait covers the bytes that were written since the last wait.
+/// The delay state of the active memtable: the sizes of the memtable at the next wait of a writer and at the last wait.
+/// Each wait covers the bytes that were written since the last wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payment {
     /// The size of the memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
@@ -24,20 +26,20 @@ pub(crate) struct Payment {
 }
 
 impl Payment {
-    /// The delay state of a memtable whose writes are not delayed.
+    /// The delay state of a memtable whose writes never wait.
     pub(crate) const FREE: Self = Self { due_from: u64::MAX, paid_bytes: 0 };
 
-    /// The delay state of a new memtable. The first write to the memtable computes the delay.
+    /// The delay state of a new memtable, whose first write computes how long it must wait.
     pub(crate) const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
 }
 
 impl Pacer {
-    /// Creates the pacer of a tree that is being opened.
+    /// Creates the pacer, which delays the writes of a tree.
     pub(crate) fn new() -> Self {
         Self { rule: Mutex::new(DelayRule::default()), start: Instant::now() }
     }
 
-    /// Returns the current time of the pacer's clock, in nanoseconds.
+    /// Returns the current time, in nanoseconds, of the clock with which delays are computed.
     pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }

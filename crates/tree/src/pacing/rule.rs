@@ -41,11 +41,12 @@
 //! The methods of these sources need a rate or a gain that a user must choose. The rule of this module needs no such
 //! parameter.
 
-/// The newest interval between releases has the weight 1 / `SMOOTHING` in the smoothed interval.
+/// The divisor for the weight of the newest interval: in the smoothed time between two releases of room, the newest
+/// interval has the weight 1 / `SMOOTHING`.
 const SMOOTHING: u64 = 4;
 
-/// The time between two computations of the delay, in nanoseconds. A shorter time would cause more sleeps, and the
-/// kernel extends each sleep by up to 50 µs.
+/// The waiting time that writers collect until the delay is computed again, in nanoseconds. A shorter time would cause
+/// more sleeps, and the kernel extends each sleep by up to 50 µs.
 const QUANTUM_NS: f64 = 500_000.0;
 
 /// The longest wait of one write, in nanoseconds. This limit also applies if a queue is almost full.
@@ -54,16 +55,18 @@ const MOST_WAIT_NS: u64 = 4_000_000;
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The rule computes the delay again after writers have used 1 / `ROOM_SHARE` of the remaining room in the fuller
-/// queue.
+/// The part of the room after which the delay is computed again: writers may use 1 / `ROOM_SHARE` of the remaining room
+/// of the queue that delays them.
 const ROOM_SHARE: u64 = 8;
 
-/// A queue that writers fill, and that background work empties in steps.
+/// A queue of work that limits writers, such as the immutable memtables that wait for their flush. Writers fill the
+/// room of the queue, and background work releases room in steps.
 #[derive(Debug, Default)]
 pub(crate) struct StepQueue {
-    /// The smoothed time between two releases, in nanoseconds. `None` before the first release.
+    /// The smoothed time between two releases of room, in nanoseconds. `None` before the first release.
     interval_ns: Option<u64>,
-    /// The time of the last release, or of the first arrival in an empty queue. `None` while the queue is empty.
+    /// The time of the last release of room, or of the first arrival in an empty queue, in nanoseconds. `None` while
+    /// the queue is empty.
     since_ns: Option<u64>,
 }
 
@@ -86,23 +89,24 @@ impl StepQueue {
         self.since_ns = (!is_empty).then_some(now_ns);
     }
 
-    /// Returns the expected time until the next release, in nanoseconds. Returns `None` if the queue is empty.
+    /// Returns the expected time until background work next releases room, in nanoseconds. Returns `None` if the queue
+    /// is empty.
     fn until_release(&self, now_ns: u64) -> Option<u64> {
         let age = now_ns.saturating_sub(self.since_ns?);
         Some(self.interval_ns.unwrap_or(0).saturating_sub(age).max(age))
     }
 }
 
-/// The number of bytes that writers may write before each queue is full.
+/// The number of bytes that writers may write before the memtables are full, and before level 0 is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// The room in the memtables, in bytes.
+    /// The number of bytes until the memtables are full.
     pub(crate) memory: u64,
-    /// The room in level 0, in bytes.
+    /// The number of bytes until level 0 is full.
     pub(crate) level0: u64,
 }
 
-/// The computed delay: the wait of this writer, and the number of bytes until the next computation.
+/// The result of a computation: how long the writer waits, and after how many bytes the delay is computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Charge {
     /// The time that the writer waits, in nanoseconds.
@@ -111,23 +115,23 @@ pub(crate) struct Charge {
     pub(crate) next_bytes: u64,
 }
 
-/// The state of the delay rule.
+/// Computes how long a writer waits, so that writers slow down before the memtables or level 0 are full.
 #[derive(Debug, Default)]
 pub(crate) struct DelayRule {
     /// The queue of memtables that wait for their flush.
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The earliest time, in nanoseconds, at which all bytes written so far may have been written according to the
-    /// rule. If a writer arrives before this time, it waits until this time.
+    /// The time, in nanoseconds, until which the bytes that were already written use up the allowed rate. A writer that
+    /// arrives earlier waits until this time.
     paid_until_ns: u64,
-    /// The time of the last computation, in nanoseconds.
+    /// The time of the last computation of a delay, in nanoseconds.
     charged_at_ns: u64,
 }
 
 impl DelayRule {
-    /// Computes the delay of a writer for the `bytes` bytes that were written since the last call. `now_ns` is the
-    /// current time in nanoseconds. Returns `None` if both queues are empty, because writers then do not wait.
+    /// Computes how long a writer must wait for the `bytes` bytes that were written since the last call. `now_ns` is
+    /// the current time in nanoseconds. Returns `None` if both queues are empty, because writers then do not wait.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
         let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
         let prices = queues.into_iter().filter_map(|(queue, room)| {

@@ -16,11 +16,11 @@ use crate::merge::{Merge, Source};
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RankedRun, RunCursor, Table};
 
-/// The tables of a sorted run, in key order.
+/// The SSTables of a sorted run, in key order.
 type RunTables = Arc<[Arc<Table>]>;
 
-/// Builds the view of `runs`, ordered from the newest to the oldest run. The construction reads blocks of SSTables, and
-/// `counters` counts the read bytes as bytes that a compaction read.
+/// Builds the sorted view of `runs`, which are in order from the newest to the oldest run. The construction reads
+/// blocks of SSTables, and `counters` counts the read bytes as bytes that a compaction read.
 ///
 /// Returns `None` if there are more than [`MOST_RUNS`] runs, if the runs have 2³² or more entries, or if a block cannot
 /// be read. Scans then merge the runs, so the scan that reads the block returns the error.
@@ -39,29 +39,29 @@ pub(crate) fn build(
     Construction::new(previous, runs, segment_entries, counters).run(runs).ok()
 }
 
-/// The state of the construction of a sorted view.
+/// The construction of a new sorted view from the old view of the tree and the entries of new SSTables.
 struct Construction<'v> {
     old: &'v SortedView,
     counters: &'v AllCounters,
     reader: EntryReader<'v>,
-    /// For each table of each old run, the number of the run that has the table in the new view. `None` if the table
-    /// has left the tree.
+    /// For each SSTable of each run of the old view, the number of the run that has the SSTable in the new view. `None`
+    /// if the SSTable has left the tree.
     renumbered: Vec<Vec<Option<u8>>>,
-    /// The index of the current table of each old run.
+    /// For each run of the old view, the index of the SSTable that contains the next entry of the run.
     old_tables: Vec<usize>,
-    /// The current position in the old view.
+    /// The position of the current entry in the old view.
     at: usize,
-    /// The segment of the old view that contains the position `at`.
+    /// The segment of the old view that contains the current entry.
     segment: usize,
-    /// The number of entries in each old run before `at`.
+    /// For each run of the old view, the number of its entries before the current entry.
     before: Vec<u32>,
     segment_entries: usize,
     /// The number of entries in the last segment of the new view.
     in_segment: usize,
-    /// The number of entries of each new run in the new view.
+    /// For each run of the new view, the number of its entries that the new view already contains.
     placed: Vec<u32>,
     new: SortedView,
-    /// For each table, the number of entries before each block.
+    /// For each SSTable, by its file number, a list with the number of entries before each of its blocks.
     blocks: HashMap<u64, Arc<[u32]>>,
 }
 
@@ -134,7 +134,7 @@ impl<'v> Construction<'v> {
         Ok(self.new)
     }
 
-    /// Moves all old entries below `key` to the new view.
+    /// Moves all entries of the old view with keys below `key` to the new view.
     fn pass_below(&mut self, key: &[u8]) -> Result<()> {
         while self.at < self.old.len() {
             let end = self.old.segment(self.segment).end;
@@ -148,9 +148,9 @@ impl<'v> Construction<'v> {
         Ok(())
     }
 
-    /// Searches the old entries from the current entry to `end`, exclusive. Returns the position of the first entry
-    /// whose key is at or above `key`, or `end` if there is no such entry. The search doubles its steps, so it is fast
-    /// both if the entry is near and if it is far away.
+    /// Searches the entries of the old view from the current entry to `end`, exclusive. Returns the position of the
+    /// first entry whose key is at or above `key`, or `end` if there is no such entry. The search doubles its steps, so
+    /// it is fast both if the entry is near and if it is far away.
     fn first_not_below(&mut self, key: &[u8], end: usize) -> Result<usize> {
         let (mut low, mut high, mut step) = (self.at, end, 1);
         while low + step <= end {
@@ -169,7 +169,8 @@ impl<'v> Construction<'v> {
         Ok(low)
     }
 
-    /// Returns the key of an old entry in the current segment, at or after the current entry.
+    /// Returns the key of the entry at the position `at` of the old view. The entry must be in the current segment, at
+    /// or after the current entry.
     fn old_key(&mut self, at: usize) -> Result<&[u8]> {
         if at == self.old.segment(self.segment).start {
             return Ok(self.old.anchor(self.segment));
@@ -179,8 +180,8 @@ impl<'v> Construction<'v> {
         Ok(self.reader.place(run, self.before[run] + between, self.counters)?.key())
     }
 
-    /// Moves all old entries before the position `to` to the new view. `to` must be the position of the newest version
-    /// of a key, or the end of the old view.
+    /// Moves all entries of the old view before the position `to` to the new view. `to` must be the position of the
+    /// newest version of a key, or the end of the old view.
     fn pass_to(&mut self, to: usize) -> Result<()> {
         let mut versions = Vec::new();
         while self.at < to {
@@ -229,8 +230,8 @@ impl<'v> Construction<'v> {
         }
     }
 
-    /// Returns whether a key with `versions` versions must begin a new segment, because the last segment has no room
-    /// for all these versions.
+    /// Returns whether a key must begin a new segment of the new view, because the last segment has no room for all
+    /// `versions` versions of the key.
     fn needs_segment(&self, versions: usize) -> bool {
         self.in_segment.saturating_add(versions) > self.segment_entries
     }
@@ -244,8 +245,8 @@ impl<'v> Construction<'v> {
     }
 }
 
-/// Returns a list with the number of entries before each block, followed by the number of all entries. `sizes` contains
-/// the number of entries of each block.
+/// Returns a list with the number of entries before each block of an SSTable, followed by the number of all its
+/// entries. `sizes` contains the number of entries of each block.
 fn ends(sizes: &[u32]) -> Arc<[u32]> {
     let mut before = 0;
     let ends = sizes.iter().map(|size| {

@@ -17,7 +17,7 @@ use crate::conformance::check_in_tree;
 /// The sorted-view policy under test.
 struct Subject(Box<dyn SortedViewPolicy>);
 
-/// The names and the checks of all invariants.
+/// The names and the checks of all invariants of sorted-view policies.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("a segment has 1 to 1024 entries", |subject| {
         let entries = subject.0.segment_entries();
@@ -35,8 +35,8 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks every invariant of the axis for a policy with its default parameters. Also checks that a tree with this
-/// policy gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
+/// Checks every invariant of sorted-view policies for one policy, with its default parameters. Also checks that a tree
+/// with this policy gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
 /// The function adds the policy to the catalog if the catalog lacks it, because a design refers to a policy by name.
 ///

@@ -12,22 +12,22 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RunCursor};
 
-/// An iterator over the newest version of each key of a sorted view.
+/// An iterator over a sorted view, which visits the newest version of each key.
 pub(crate) struct ViewCursor<'v> {
     view: &'v SortedView,
     direction: Direction,
-    /// The position of the current entry in the view.
+    /// The position of the current entry in the sorted view.
     at: usize,
-    /// The number of entries in each run before the current entry.
+    /// For each run, the number of its entries before the current entry.
     before: Vec<u32>,
     reader: EntryReader<'v>,
-    /// The run of the current entry.
+    /// The number of the run that contains the current entry.
     run: usize,
 }
 
 impl<'v> ViewCursor<'v> {
-    /// Opens a cursor at the first entry in `direction` that the bound `from` allows. Returns `None` if the view has no
-    /// such entry.
+    /// Opens a cursor at the first entry of the sorted view in `direction` that the bound `from` allows. Returns `None`
+    /// if the view has no such entry.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt.
@@ -60,9 +60,9 @@ impl<'v> ViewCursor<'v> {
         Ok(is_standing.then_some(cursor))
     }
 
-    /// Searches for the first entry whose key is not before the bound of a scan. Returns a segment and the position of
-    /// this entry. The segment contains the entry, or ends directly before the entry. `is_before` returns whether a key
-    /// is before the bound, and must be monotone.
+    /// Searches the sorted view for the first entry whose key is not before the bound of a scan. Returns a segment and
+    /// the position of this entry. The segment contains the entry, or ends directly before the entry. `is_before`
+    /// returns whether a key is before the bound. The keys for which it returns `true` must come first.
     fn search(
         &mut self,
         is_before: impl Fn(&[u8]) -> bool,
@@ -104,13 +104,13 @@ impl<'v> ViewCursor<'v> {
         Ok(true)
     }
 
-    /// Returns the cursor of the run with the current entry.
+    /// Returns the cursor of the sorted run that contains the current entry.
     #[inline]
     pub(crate) fn current(&self) -> &RunCursor<'v> {
         self.reader.cursor(self.run)
     }
 
-    /// Returns the number of the run with the current entry.
+    /// Returns the number of the sorted run that contains the current entry.
     #[inline]
     pub(crate) fn run(&self) -> usize {
         self.run

@@ -8,11 +8,11 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RunCursor};
 
-/// The maximum number of steps by which a cursor moves to an entry. If the entry is farther away, the reader seeks
-/// within the current block or opens a new cursor.
+/// The largest distance, in entries, over which the cursor of a run moves step by step. If the entry is farther away,
+/// the reader seeks within the current block or opens a new cursor.
 const MOST_STEPS: u32 = 32;
 
-/// One cursor for each sorted run of a view. A cursor is opened when its run is first read.
+/// Reads entries of a sorted view, with one cursor for each sorted run. A cursor is opened when its run is first read.
 pub(super) struct EntryReader<'v> {
     view: &'v SortedView,
     direction: Direction,
@@ -20,10 +20,10 @@ pub(super) struct EntryReader<'v> {
     cursors: Vec<Option<PlacedCursor<'v>>>,
 }
 
-/// A cursor at an entry of its run.
+/// A cursor of a sorted run, with the position of its current entry.
 struct PlacedCursor<'v> {
     cursor: Box<RunCursor<'v>>,
-    /// The number of entries before the current entry in the run.
+    /// The number of entries before the current entry in the sorted run.
     ordinal: u32,
 }
 
@@ -33,7 +33,8 @@ impl<'v> EntryReader<'v> {
         Self { view, direction, reads, cursors }
     }
 
-    /// Moves the cursor of run `run` to the entry with the position `ordinal` in this run. Returns the cursor.
+    /// Moves the cursor of the run `run` to the entry that has `ordinal` entries before it in this run. Returns the
+    /// cursor.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt.
@@ -64,7 +65,7 @@ impl<'v> EntryReader<'v> {
                     && cursor.move_within_block(position)?
                 {
                     *at = ordinal;
-                    return Ok(&placed.as_ref().expect("the cursor was placed").cursor);
+                    return Ok(&placed.as_ref().expect("the run must have a cursor here").cursor);
                 }
                 let cursor = RunCursor::open_at(&in_view.tables, position, direction, self.reads, counters)?;
                 let placed = placed.insert(PlacedCursor { cursor, ordinal });
@@ -81,7 +82,7 @@ impl<'v> EntryReader<'v> {
     pub(super) fn cursor(&self, run: usize) -> &RunCursor<'v> {
         match &self.cursors[run] {
             Some(placed) => &placed.cursor,
-            None => unreachable!("a scan places the cursor of a run before it reads the run"),
+            None => unreachable!("the cursor of a run must be placed before the run is read"),
         }
     }
 }

@@ -9,7 +9,7 @@ pub(super) const VARIANT: Variant<dyn SortedViewPolicy> =
         Box::new(Merged)
     });
 
-/// The policy "none", which has no parameters.
+/// The sorted-view policy `none`, which has no parameters.
 struct Merged;
 
 impl SortedViewPolicy for Merged {

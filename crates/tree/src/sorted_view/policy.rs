@@ -10,5 +10,5 @@ pub trait SortedViewPolicy: Send + Sync {
     fn segment_entries(&self) -> Option<usize>;
 }
 
-/// The largest number of entries in a segment.
+/// The maximum for the number of entries in a segment of a sorted view.
 pub const MOST_SEGMENT_ENTRIES: usize = 1024;

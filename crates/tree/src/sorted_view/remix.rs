@@ -25,7 +25,7 @@ pub(super) const VARIANT: Variant<dyn SortedViewPolicy> = Variant::new::<Remix>(
      segment_entries = 32\n",
 );
 
-/// The policy `remix` with its parameters.
+/// The sorted-view policy `remix` with its parameters.
 struct Remix(Params);
 
 #[derive(Serialize, Deserialize)]

@@ -5,48 +5,49 @@ use std::sync::Arc;
 
 use crate::table::{EntryPosition, Table};
 
-/// The maximum number of runs in a view. One byte per entry contains the number of the run and one flag.
+/// The maximum number of sorted runs in a sorted view. For each entry, one byte of the view contains the number of the
+/// run and a flag.
 pub(super) const MOST_RUNS: usize = 1 << 7;
 
-/// The flag of an entry that is an older version of the key of the previous entry.
+/// The flag of an entry in a sorted view that is an older version of the key of the previous entry.
 const SUPERSEDED: u8 = 1 << 7;
 
-/// The entries of all sorted runs of a version, in key order. A view never changes.
+/// A sorted view: the key order of the entries in all sorted runs of a version. A view never changes.
 #[derive(Default)]
 pub(crate) struct SortedView {
-    /// The sorted runs, newest first.
+    /// The sorted runs of the view, newest first.
     pub(super) runs: Vec<ViewRun>,
-    /// For each entry in key order, the number of its run, and the flag of older versions. The versions of one key
-    /// come one after another, newest first.
+    /// For each entry in key order, the number of its run, and a flag if it is an older version of the previous key.
+    /// The versions of one key come one after another, newest first.
     selectors: Vec<u8>,
     /// The position in `selectors` of the first entry of each segment. All versions of a key are in one segment.
     starts: Vec<u32>,
-    /// The keys of the first entry of each segment, concatenated.
+    /// The anchors, concatenated. The anchor of a segment is the key of its first entry.
     anchors: Vec<u8>,
-    /// The end of each anchor in `anchors`.
+    /// For each anchor, the offset of its end in `anchors`.
     anchor_ends: Vec<usize>,
-    /// For each segment, the number of entries in each run before the segment.
+    /// For each segment, the number of entries of each run before the segment.
     before: Vec<u32>,
 }
 
-/// A sorted run of a view.
+/// A sorted run of a sorted view.
 pub(super) struct ViewRun {
     pub(super) tables: Arc<[Arc<Table>]>,
-    /// For each table of the run, the number of entries in the tables before it.
+    /// For each SSTable of the run, the number of entries in the SSTables before it.
     pub(super) firsts: Vec<u32>,
-    /// For each table, a list with the number of entries before each block. The last item is the number of entries in
-    /// the table.
+    /// For each SSTable of the run, a list with the number of entries before each block. The last item is the number of
+    /// entries in the SSTable.
     pub(super) blocks: Vec<Arc<[u32]>>,
 }
 
 impl ViewRun {
-    /// Returns the index of the table that contains the entry with the position `ordinal` in the run.
+    /// Returns the index of the SSTable that contains the entry at the position `ordinal` in the run.
     pub(super) fn table_of(&self, ordinal: u32) -> usize {
         self.firsts.partition_point(|first| *first <= ordinal) - 1
     }
 
-    /// Returns the position of the entry with the number `ordinal` in the run: its table, its block, and its number in
-    /// the block.
+    /// Returns where the run stores the entry at the position `ordinal`: the SSTable, the block, and the number of the
+    /// entry in the block.
     pub(super) fn position(&self, ordinal: u32) -> EntryPosition {
         let table = self.table_of(ordinal);
         let (ordinal, blocks) = (ordinal - self.firsts[table], &self.blocks[table]);
@@ -61,7 +62,7 @@ impl ViewRun {
 }
 
 impl SortedView {
-    /// Returns the number of entries, including older versions.
+    /// Returns the number of entries in the view, including older versions of keys.
     pub(super) fn len(&self) -> usize {
         self.selectors.len()
     }
@@ -78,18 +79,18 @@ impl SortedView {
         self.selectors[at] & SUPERSEDED != 0
     }
 
-    /// Returns the number of segments.
+    /// Returns the number of segments of the view.
     pub(super) fn segments(&self) -> usize {
         self.starts.len()
     }
 
-    /// Returns the range of view entries in a segment.
+    /// Returns the range of view positions that belong to a segment.
     pub(super) fn segment(&self, segment: usize) -> Range<usize> {
         let end = self.starts.get(segment + 1).map_or(self.len(), |end| *end as usize);
         self.starts[segment] as usize..end
     }
 
-    /// Returns the key of the first entry of a segment.
+    /// Returns the anchor of a segment: the key of its first entry.
     pub(super) fn anchor(&self, segment: usize) -> &[u8] {
         let start = segment.checked_sub(1).map_or(0, |previous| self.anchor_ends[previous]);
         &self.anchors[start..self.anchor_ends[segment]]
@@ -104,7 +105,7 @@ impl SortedView {
         before
     }
 
-    /// Returns the memory of the view, in bytes.
+    /// Returns the memory of the sorted view, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let tables = self.runs.iter().flat_map(|run| &run.blocks);
         let blocks: usize = tables.map(|blocks| size_of::<u32>() * (blocks.len() + 1)).sum();
@@ -115,8 +116,8 @@ impl SortedView {
             + blocks
     }
 
-    /// Begins a segment with the entry that is appended next. `anchor` is the key of this entry. `before` contains, for
-    /// each run, the number of its entries before this entry.
+    /// Begins a segment of the view with the entry that is appended next. `anchor` is the key of this entry. `before`
+    /// contains, for each run, the number of its entries before this entry.
     pub(super) fn begin_segment(&mut self, anchor: &[u8], before: &[u32]) {
         self.starts.push(self.selectors.len() as u32);
         self.anchors.extend_from_slice(anchor);

@@ -192,12 +192,12 @@ fn a_store_keeps_its_choice() {
         (
             &scanned,
             &listed,
-            "is a store without a manifest, but the design requires the opposite; set table.manifest = \"none\"",
+            "is a store without a manifest, but the design has one; set table.manifest = \"none\"",
         ),
         (
             &listed,
             &scanned,
-            "is a store with a manifest, but the design requires the opposite; set table.manifest = \"file\"",
+            "is a store with a manifest, but the design has none; set table.manifest = \"file\"",
         ),
     ] {
         for is_flushed in [false, true] {

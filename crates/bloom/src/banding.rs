@@ -12,14 +12,16 @@ use crate::position::{mix, reduce, remix};
 /// coefficients.
 pub(crate) const WIDTH: usize = 64;
 
-/// The linear equation of a key over 64 rows of the system.
+/// The linear equation of a key in the system that a ribbon filter solves. The equation selects some of 64 adjacent
+/// rows of the solution. The sum (XOR) of these rows must be the fingerprint of the key.
 #[derive(Clone, Copy)]
 pub(crate) struct Equation {
-    /// The row of the first coefficient.
+    /// The first of the 64 rows that the equation can select.
     pub(crate) start: usize,
-    /// The coefficients of the equation. The first coefficient, which is the lowest bit, is 1.
+    /// One bit for each of the 64 rows: whether the equation selects the row. The lowest bit, for the first row, is 1.
     pub(crate) coefficients: u64,
-    /// The sum of the selected rows, one bit for each column.
+    /// The fingerprint of the key, with one bit for each column of the solution. The sum of the selected rows must
+    /// equal the fingerprint.
     pub(crate) fingerprint: u64,
 }
 
@@ -37,7 +39,7 @@ impl Equation {
     }
 }
 
-/// The system of equations in echelon form, in which at most one equation begins at each row.
+/// The system of linear equations of a ribbon filter in echelon form: at most one equation begins at each row.
 pub(crate) struct Banding {
     coefficients: Vec<u64>,
     fingerprints: Vec<u64>,

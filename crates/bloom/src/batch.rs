@@ -18,7 +18,7 @@ pub(crate) fn one_by_one(
     answers: &mut [bool],
     probe: impl Fn(HashedKey<'_>) -> bool,
 ) {
-    assert_eq!(keys.len(), answers.len(), "probes and answers must have equal lengths");
+    assert_eq!(keys.len(), answers.len(), "the lists of filter probes and answers must have equal lengths");
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = probe(*key));
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn in_groups(
     prefetch: impl Fn(KeyHash),
     probe: impl Fn(KeyHash) -> bool,
 ) {
-    assert_eq!(hashes.len(), answers.len(), "probes and answers must have equal lengths");
+    assert_eq!(hashes.len(), answers.len(), "the lists of filter probes and answers must have equal lengths");
     for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
         for hash in hashes {
             prefetch(*hash);

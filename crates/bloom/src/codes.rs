@@ -7,16 +7,16 @@ use crate::budget::Budget;
 use crate::elias_fano::EliasFano;
 use crate::packed::MOST_WIDTH;
 
-/// The smallest memory, in bits per key, for which a sorted set has a lower false-positive rate than a bit array.
+/// The number of bits per key from which a sorted set of codes has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The number that identifies the encoding as a bit array in the header of a stored filter. For a sorted set, this
-/// number is the number of low bits plus one.
+/// The number that identifies a bit array of codes in the header of a stored filter. For a sorted set of codes, the
+/// header has the number of low bits plus one.
 const DENSE: u32 = 0;
 
-/// Chooses the number of possible codes and the encoding, so that a set of `keys` codes fits into `bits` bits of
-/// memory. Returns the number of possible codes and the number of the encoding. There are at most as many codes as
-/// numbers from 0 to `largest`.
+/// Chooses the number of possible codes, so that a set of `keys` codes fits into `bits` bits of memory. There are at
+/// most as many codes as numbers from 0 to `largest`. The second result is the number that identifies the encoding: a
+/// bit array or a sorted set.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
@@ -44,12 +44,12 @@ pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     }
 }
 
-/// Returns the number of distinct codes in a sorted list.
+/// Returns the number of distinct codes in a sorted list of codes.
 pub(crate) fn different(codes: &[u64]) -> u64 {
     codes.chunk_by(|one, other| one == other).count() as u64
 }
 
-/// The set of the codes of all keys.
+/// The set of the codes of all keys. A code is a small number that a range filter stores for a key.
 pub(crate) enum Codes {
     /// A bit array with one bit for each possible code.
     Dense(Vec<u64>),

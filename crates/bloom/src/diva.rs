@@ -57,10 +57,11 @@ const SAMPLE: usize = 512;
 
 /// The largest fraction of the memory budget that samples may take.
 const SAMPLE_SHARE: f64 = 1.0 / 8.0;
-/// The largest fraction of the memory budget that the digits of positions may take.
+/// The largest fraction of the memory budget that the alphabet may take. The alphabet is the set of byte values that
+/// occur at each key position.
 const ALPHABET_SHARE: f64 = 1.0 / 16.0;
 
-/// Builds Diva filters.
+/// Builds Diva filters, which store the position of each key between two sampled keys.
 struct Diva {
     budget: Budget,
 }
@@ -134,7 +135,8 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// Returns the length of all keys, if all keys have one length and different numbers. Otherwise returns 0.
+/// Returns the length that all keys share, if their numbers differ (see [`Alphabet`]). Returns 0 if the lengths differ
+/// or if two keys have the same number.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -142,16 +144,18 @@ fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     if is_common { first.len() as u64 } else { 0 }
 }
 
-/// The samples in ascending order: the first key, separators, and the last key. If an SSTable has only one distinct
-/// key, the filter has one sample.
+/// The sampled keys in ascending order, which divide the keys of an SSTable into segments. The first sample is the
+/// first key, the last sample is the last key, and all others are shortened keys (separators). If an SSTable has only
+/// one distinct key, the filter has one sample.
 struct Samples {
     bytes: Vec<u8>,
-    /// The end offset of each sample in `bytes`.
+    /// The end offset of each sampled key in `bytes`.
     ends: Vec<u64>,
 }
 
 impl Samples {
-    /// Takes samples of the keys. The samples fit into `bits` bits, and at least 512 keys are between two samples.
+    /// Takes samples from the sorted keys. The samples fit into `bits` bits, and at least 512 keys are between two
+    /// samples.
     fn of(keys: &KeyList, bits: f64) -> Self {
         let mut distance = SAMPLE;
         loop {
@@ -195,14 +199,14 @@ impl Samples {
         self.get(self.ends.len() - 1)
     }
 
-    /// Returns the number of segments, which are the pairs of adjacent samples. If there is only one sample, the
-    /// result is 1.
+    /// Returns the number of segments. A segment consists of the keys between two adjacent samples. If there is only
+    /// one sample, the result is 1.
     fn segments(&self) -> u64 {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// Returns the index of the segment of a key. The key is not below the first sample and not above the last
-    /// sample.
+    /// Returns the index of the segment to which a key belongs. The key is not below the first sample and not above the
+    /// last sample.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -233,7 +237,8 @@ impl Samples {
         encode_bytes(&self.bytes, words);
     }
 
-    /// Decodes samples from stored words. Returns `None` if the words are corrupt or the samples do not ascend.
+    /// Decodes the sampled keys from stored words. Returns `None` if the words are corrupt or the samples do not
+    /// ascend.
     fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let count = words.next().filter(|count| (1..=words.len() as u64).contains(count))?;
         let ends: Vec<u64> = words.by_ref().take(count as usize).collect();
@@ -245,30 +250,33 @@ impl Samples {
     }
 }
 
-/// The mapping of keys to codes. A code is an index of a segment, combined with an infix.
+/// The mapping of keys to codes. A code is a small number for a key: the index of its segment, combined with its
+/// position in the segment.
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
     /// The length of all keys, if all keys have one length and different numbers (otherwise 0). The value 0 means
     /// that keys can have equal numbers.
     length: u64,
-    /// The number of possible codes in each segment between two samples.
+    /// The number of possible codes in each segment, which is the key range between two adjacent samples.
     cells: u64,
 }
 
-/// The position of a key between two samples.
+/// The position of a key between two adjacent sampled keys. In this type, each key is represented by a number with the
+/// same order.
 struct Place {
     segment: u64,
-    /// The difference between the number of the key and the number of the first sample.
+    /// The number of the key minus the number of the sample before the key.
     number: u64,
-    /// The difference between the numbers of the second sample and of the first sample.
+    /// The number of the sample after the key minus the number of the sample before the key.
     most: u64,
-    /// The difference between the numbers of two neighboring possible keys.
+    /// The difference between the numbers of two successive possible keys.
     unit: u64,
 }
 
 impl Places {
-    /// Returns the position of a key. The key is not below the first sample and not above the last sample.
+    /// Returns the position of a key between the two sampled keys around the key. The key is not below the first sample
+    /// and not above the last sample.
     fn place(&self, key: &[u8]) -> Place {
         let segment = self.samples.segment(key);
         let low = self.samples.get(segment);

@@ -26,7 +26,9 @@ impl FilterPolicy for NoFilter {
             Ok(Box::new(Self))
         } else {
             Err(CorruptFilter(
-                "the variant \"none\" stores no bytes, but the stored filter has bytes".to_owned(),
+                "the stored filter has bytes, but the filter \"none\" stores no bytes; another variant may \
+                 have written the filter"
+                    .to_owned(),
             ))
         }
     }

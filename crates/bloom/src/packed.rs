@@ -22,8 +22,8 @@ impl Packed {
         Self { bytes: large::zeros(Self::words(len, width) * WORD_BYTES), width }
     }
 
-    /// Returns the number of words that [`to_words`](Self::to_words) returns for `len` integers. Returns `None` on
-    /// overflow.
+    /// Returns the number of 64-bit words that an array of `len` integers of `width` bits takes in storage. Returns
+    /// `None` on overflow.
     pub(crate) fn checked_words(len: u64, width: u32) -> Option<u64> {
         len.checked_mul(width.into()).map(|bits| bits.div_ceil(u64::BITS.into()) + 1)
     }
@@ -44,7 +44,7 @@ impl Packed {
         self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
     }
 
-    /// Returns the largest value of an integer in this array.
+    /// Returns the largest value that fits into an integer of this array.
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         (1 << self.width) - 1

@@ -14,9 +14,11 @@ use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;
 
-/// A rule that gives each key the indices of a few integers in the array.
+/// A rule that selects a few integers of a fingerprint array for each key. The XOR of these integers is the fingerprint
+/// of the key.
 pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
-    /// Creates the rule for `keys` different keys. A larger number `attempt` gives a larger array.
+    /// Creates the rule for a filter with `keys` different keys. A larger number `attempt` gives a larger fingerprint
+    /// array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
     /// Returns the two parameters that determine the result of [`len`](Self::len) and [`select`](Self::select).
@@ -25,7 +27,7 @@ pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// Creates the rule from stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
-    /// Returns the length of the array.
+    /// Returns the length of the fingerprint array.
     fn len(&self) -> u64;
 
     /// Returns the indices that a key selects, computed from the mixed hash of the key. The indices are distinct and
@@ -58,8 +60,8 @@ pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_
     }
 }
 
-/// Builds the stored bytes of the filter. The field `probes` of the header is the fingerprint width. The seed, the
-/// two parameters of the selection and the array follow. Without keys, only the header is stored.
+/// Builds a fingerprint array and returns the stored bytes. The header has the fingerprint width in its field `probes`.
+/// The seed, the two parameters of the selection and the array follow. Without keys, only the header is stored.
 pub(crate) fn build<const N: usize, S: Selection<N>>(
     tag: [u8; 4],
     width: u32,
@@ -78,7 +80,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
             let selection = S::sized(keys.len(), seed);
             peel(&keys, &selection).map(|order| (seed, selection, order))
         })
-        .expect("the number of seeds is unlimited");
+        .expect("the search for a fingerprint array must end, because each attempt has a larger array");
     let mut array = Packed::zeros(selection.len() as usize, width);
     for (mixed, place) in order.into_iter().rev() {
         let others = selection.select(mixed).into_iter().filter(|other| *other != place);
@@ -89,9 +91,9 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns the keys in the order in which peeling removes the keys. Each result is a key together with the index of
-/// the integer that only this key selects. At the moment when peeling removes the key, no remaining key selects the
-/// same integer. Returns `None` if peeling fails.
+/// Returns an order of the keys in which the fingerprint array can be filled, from the last key to the first. Each
+/// result is a key and the index of an integer that no later key of the order selects. Returns `None` if the keys have
+/// no such order, so that the caller tries a larger array.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
@@ -125,14 +127,17 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     let (head, mut words) = Head::decode(stored, tag)?;
     if !(1..=MOST_WIDTH).contains(&head.probes) {
         return Err(CorruptFilter(format!(
-            "the header states fingerprints of {} bits, but only 1 to {MOST_WIDTH} bits are valid",
+            "the header of the stored filter states fingerprints of {} bits, but only 1 to {MOST_WIDTH} bits \
+             are valid",
             head.probes
         )));
     }
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(CorruptFilter(format!("the header states {keys} keys, but no fingerprints follow"))),
+            keys => Err(CorruptFilter(format!(
+                "the header of the stored filter states {keys} keys, but no fingerprints follow"
+            ))),
         };
     };
     let fits = |selection: &S| {
@@ -140,7 +145,8 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "the array has {} stored words, which do not match its stored parameters {first} and {second}",
+            "the stored filter has a fingerprint array of {} words, which does not match its stored \
+             parameters {first} and {second}",
             words.len()
         )));
     };

@@ -8,7 +8,7 @@ use prefetch::large;
 
 use crate::slots::select;
 
-/// The number of 64-bit words between two stored ranks.
+/// The number of 64-bit words of a bit vector for which one count of one bits is stored.
 const WORDS: usize = 8;
 
 /// A bit vector with stored counts of its one bits.

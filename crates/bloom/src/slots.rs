@@ -13,25 +13,26 @@ use prefetch::{large, prefetch};
 use crate::corrupt::CorruptFilter;
 use crate::packed::{MOST_WIDTH, Packed};
 
-/// The fraction of slots that have a remainder.
+/// The fraction of slots that have a remainder after construction.
 pub(crate) const LOAD: f64 = 0.95;
 
-/// The approximate number of metadata bits per slot, in addition to the remainder.
+/// The approximate number of bits per slot that a quotient filter needs in addition to the remainder.
 pub(crate) const EXTRA_BITS: f64 = 2.2;
 
 const BLOCK: usize = 64;
 
-/// Returns the number of quotients for `keys` keys.
+/// Returns the number of quotients of a filter with `keys` keys. One slot belongs to each quotient.
 pub(crate) fn quotients(keys: usize) -> usize {
     ((keys as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK)
 }
 
-/// The metadata of 64 slots.
+/// The metadata of 64 slots, which shows where the remainders of each quotient begin and end.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// The quotients that have a run. Bit `i` is set if the quotient with this position has a run.
+    /// Bit `i` is set if a key has the quotient with position `i` in the block. The remainders of a quotient form a run
+    /// of adjacent slots.
     occupied: u64,
-    /// The slots at which a run ends. Bit `i` is set if the slot with this position is the end of a run.
+    /// Bit `i` is set if the slot with position `i` in the block is the end of a run.
     ends: u64,
 }
 
@@ -48,8 +49,8 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Creates slots with these keys, which are pairs of quotient and remainder. The keys are sorted and unique.
-    /// Remainders have `width` bits.
+    /// Creates the slots for these keys. Each key is a pair of its quotient and its remainder of `width` bits. The keys
+    /// are sorted and unique.
     pub(crate) fn filled(keys: &[(usize, u64)], quotients: usize, width: u32) -> Self {
         let slots = keys.iter().fold(0, |free: usize, (quotient, _)| free.max(*quotient) + 1);
         let slots = slots.max(quotients).next_multiple_of(BLOCK);
@@ -97,8 +98,7 @@ impl Slots {
     ) -> Result<Self, CorruptFilter> {
         let corrupt = || {
             CorruptFilter(
-                "the lengths of the blocks, offsets and remainders of the stored filter do not match each \
-                 other"
+                "the stored filter has numbers of blocks, offsets and remainders that do not match each other"
                     .to_owned(),
             )
         };
@@ -147,7 +147,8 @@ impl Slots {
         size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
     }
 
-    /// Returns the slot at which the run of an occupied quotient ends. Returns `None` if the filter is corrupt.
+    /// Returns the last slot of the run of a quotient. The quotient must have a run. Returns `None` if the filter is
+    /// corrupt.
     #[inline(always)]
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;
@@ -165,8 +166,8 @@ impl Slots {
         Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
     }
 
-    /// Whether a key with this quotient has a remainder for which `matches` is true. The result is also true if the
-    /// filter is corrupt and the end of the run is missing.
+    /// Whether a stored key has this quotient and a remainder for which `matches` is true. The result is also true if
+    /// the filter is corrupt and the end of the run is missing.
     #[inline(always)]
     pub(crate) fn has(
         &self,
@@ -194,7 +195,7 @@ impl Slots {
         }
     }
 
-    /// Returns the width of remainders in bits.
+    /// Returns the width of the remainders in bits.
     pub(crate) fn width(&self) -> u32 {
         self.remainders.width()
     }

@@ -78,8 +78,7 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// The rule that computes the bit positions of a key, which can be anywhere in the bit array. The field is the number
-/// of positions per key.
+/// The rule that selects the bits of a key anywhere in the bit array. The field is the number of bits per key.
 struct Probes(u32);
 
 impl Places for Probes {

@@ -35,6 +35,9 @@ pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
             positives += u32::from(filter.may_contain_range(range.0, range.1));
         }
     }
-    assert!(empty > least, "only {empty} ranges are empty; the test needs more than {least}");
+    assert!(
+        empty > least,
+        "only {empty} of the tested ranges have no key; the test needs more than {least} such ranges"
+    );
     f64::from(positives) / f64::from(empty)
 }

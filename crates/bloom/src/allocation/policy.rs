@@ -43,7 +43,7 @@ impl LevelLoad {
     }
 }
 
-/// The largest size of a filter: 2^40 bits, which are 128 GiB.
+/// The largest size of a filter in bits: 2^40 bits, which are 128 GiB.
 const MAX_BITS: u64 = 1 << 40;
 
 /// Checks a parameter that is a number of bits, from 1 to `MAX_BITS`.

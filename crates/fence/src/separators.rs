@@ -1,6 +1,7 @@
 //! The separators of one SSTable, in one buffer.
 
-/// Strictly increasing byte strings, one per block. All separators are in one buffer, with padding for wide loads.
+/// The separators of an SSTable: strictly increasing byte strings, one per block. All separators are in one buffer,
+/// with padding for wide loads.
 #[derive(Clone, Debug)]
 pub struct Separators {
     arena: Vec<u8>,
@@ -25,7 +26,7 @@ impl Separators {
         self.arena.extend_from_slice(separator);
         self.ends.push(
             u32::try_from(self.arena.len())
-                .expect("the separators of one SSTable have less than 4 GiB in total"),
+                .expect("the separators of one SSTable must have less than 4 GiB in total"),
         );
         self.arena.resize(self.arena.len() + types::PADDING, 0);
     }

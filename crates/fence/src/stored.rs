@@ -42,7 +42,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
             tag.escape_ascii()
         )));
     }
-    let count = u32s(take(&mut rest, U32)?).next().expect("one number in four bytes");
+    let count = u32s(take(&mut rest, U32)?).next().expect("a number in a stored fence must have four bytes");
     if count != table.block_count() || count == 0 {
         return Err(corrupt(format!(
             "the stored fence has {count} separators, but the SSTable has {} blocks",
@@ -58,13 +58,16 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     Ok((separators, stored.slice(read..stored.len())))
 }
 
-/// Appends a separator that was read from storage.
+/// Appends a separator of a stored fence to `separators`.
 ///
 /// # Errors
 /// Returns an error if the separator is not above the previous separator.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
-        return Err(corrupt(format!("separator {} is not above the previous separator", separators.len())));
+        return Err(corrupt(format!(
+            "separator {} of the stored fence is not above the previous separator",
+            separators.len()
+        )));
     }
     separators.push(separator);
     Ok(())

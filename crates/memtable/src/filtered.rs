@@ -38,7 +38,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable with a filter of its keys. An insert first adds the key to the filter, and then the entry to the
+/// A memtable with a Bloom filter of its keys. An insert first adds the key to the filter, and then the entry to the
 /// memtable, so that a reader never misses a stored key.
 struct Filtered {
     words: Box<[AtomicU64]>,
@@ -46,7 +46,7 @@ struct Filtered {
 }
 
 impl Filtered {
-    /// Returns the word of a key, and the bits of the key in this word.
+    /// Returns the word of the filter to which a key belongs, and a mask with the bits of the key in this word.
     #[inline]
     fn place(&self, hash: KeyHash) -> (&AtomicU64, u64) {
         let word = ((hash.0 >> 32) * self.words.len() as u64) >> 32;

@@ -9,13 +9,14 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A ring with the points of all shards, in order.
+/// A consistent-hash ring: the points of all shards in order of their positions. The hash of a key selects the next
+/// point, and the key belongs to the shard of this point.
 #[derive(Debug)]
 pub(crate) struct Ring {
     points: Vec<Point>,
-    /// A table that speeds up lookups, indexed by the highest `bucket_bits` bits of a hash. Each element is the index
-    /// of the first point at or after the smallest hash that begins with these bits. With this table, a lookup examines
-    /// only one or two points.
+    /// A table with which a lookup examines only one or two points of the ring. The highest `bucket_bits` bits of a
+    /// hash are the index of the table. Each element is the index of the first point at or after the smallest hash that
+    /// begins with these bits.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }

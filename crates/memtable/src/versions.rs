@@ -13,7 +13,7 @@ use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
 use crate::shared_arena::{SharedArena, VersionRecord};
 
-/// A position in the order of versions: a key and a sequence number.
+/// A position in the order of versions: before, at or after the version with this key and sequence number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe<'a> {
     pub(crate) key: &'a [u8],
@@ -44,8 +44,8 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// A structure that keeps all versions in order. A cursor is always at a version. If versions are inserted
-/// concurrently, a moving cursor may reach them or skip them.
+/// A structure that keeps all versions of a memtable in order. A cursor is always at a version. If versions are
+/// inserted concurrently, a moving cursor may reach them or skip them.
 pub(crate) trait Versions {
     type Cursor;
 
@@ -225,14 +225,14 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Calls `sink` with `version`, if `version` is `Some`. Returns whether `version` is `Some`.
+/// Calls `sink` with the version if there is one. Returns whether there is one.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan that can be continued. The structure must allow reads of its versions without a lock. Each continuation
-/// begins after the last returned version.
+/// A scan of ordered versions that can be continued. The structure must allow reads of its versions without a lock.
+/// Each continuation begins after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,

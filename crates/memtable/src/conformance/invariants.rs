@@ -36,8 +36,8 @@ fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Returns short write histories that have exposed bugs before, each with its name. The checks read every key of these
-/// histories at every snapshot.
+/// Returns short write histories that have exposed bugs of memtables, each with its name. The checks read every key of
+/// these histories at every snapshot.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
         let write = |(at, key): (usize, Vec<u8>)| {
@@ -308,8 +308,8 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns all keys of the model, keys next to each of them, the empty key, and a key above all others. The memtable
-/// may lack the additional keys.
+/// Returns the keys that the checks look up: all keys of the model, keys next to each of them, the empty key, and a key
+/// above all others. Some of these keys are not in the memtable.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {

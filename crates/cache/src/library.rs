@@ -110,7 +110,7 @@ impl Policy for Library {
     }
 }
 
-/// The number of gets per call of a closure that [`seam`] returns.
+/// The number of cache gets per call of a closure that [`seam`] returns.
 const CALLS: u32 = 1000;
 
 /// Prepares a measurement of the cost of the C ABI. Returns two closures, whose times the caller measures. Each closure

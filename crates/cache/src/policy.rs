@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The number of a cached block in its shard. Slot numbers are small and reused.
+/// The number of a cached block in its shard. Slot numbers are small, and the number of a removed block is reused.
 pub(crate) type Slot = u32;
 
 /// A block that is not cached and is about to be inserted.
@@ -13,7 +13,7 @@ pub(crate) type Slot = u32;
 pub(crate) struct Incoming {
     /// The hash of the block's name. Policies remember evicted blocks by this hash.
     pub(crate) hash: u64,
-    /// The length of the block in bytes, at least 1 and at most the shard's share of the capacity.
+    /// The length of the block in bytes. The length is at least 1, and at most the shard's share of the capacity.
     pub(crate) weight: u64,
 }
 
@@ -57,7 +57,7 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Informs the policy that the block `incoming` is now in `slot`. The cache has announced `incoming` before.
     fn admit(&mut self, slot: Slot, incoming: Incoming);
 
-    /// Removes the block in `slot`, for a reason other than eviction.
+    /// Removes the block in `slot` for a reason other than eviction, such as the removal of its SSTable.
     fn remove(&mut self, slot: Slot);
 }
 

@@ -23,7 +23,7 @@ pub struct BlockRequest {
 pub struct Score {
     /// The number of requests that were counted.
     pub requests: u64,
-    /// The number of counted requests that found their block.
+    /// The number of counted requests whose block was in the cache.
     pub hits: u64,
     /// The total size in bytes of the requested blocks that were not in the cache. A tree would have read these
     /// blocks from storage.
@@ -31,7 +31,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Returns the fraction of counted requests that are hits. The result is 0 if no request was counted.
+    /// Returns the fraction of the counted requests that are hits. The result is 0 if no request was counted.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }

@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn impossible_weights_are_refused() {
         for (router, weights, named) in [
-            (RouterKind::Ring, vec![1], "1 numbers, but there are 16 shards"),
+            (RouterKind::Ring, vec![1], "1 numbers, but shards is 16"),
             (RouterKind::Ring, vec![0; 16], "a weight is 0"),
             (RouterKind::Ring, vec![9; 16], "a weight is 9"),
             (RouterKind::Ring, vec![u32::MAX; 16], "must be 1 to 1024"),

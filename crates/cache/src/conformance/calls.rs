@@ -6,9 +6,9 @@ use crate::BlockId;
 
 /// The number of trees whose blocks occur in the calls.
 const TREES: u64 = 2;
-/// The number of SSTables per tree.
+/// The number of SSTables per tree whose blocks occur in the calls.
 const TABLES: u64 = 4;
-/// The number of blocks per SSTable.
+/// The number of blocks per SSTable that occur in the calls.
 const BLOCKS: u64 = 40;
 
 /// One call to a cache under test.

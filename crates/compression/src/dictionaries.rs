@@ -29,11 +29,12 @@ impl Dictionaries {
             self.0.push(dictionary);
             self.0.len() - 1
         });
-        assert!(number < usize::from(u8::MAX), "an SSTable has at most 255 dictionaries");
+        assert!(number < usize::from(u8::MAX), "an SSTable can have at most 255 dictionaries");
         number as u8
     }
 
-    /// Returns the dictionaries in their stored format. The result is empty if there are no dictionaries.
+    /// Encodes all dictionaries in the format in which an SSTable stores them. The result is empty if there are no
+    /// dictionaries.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (tag, bytes) in &self.0 {
@@ -44,7 +45,7 @@ impl Dictionaries {
         out
     }
 
-    /// Decodes dictionaries. Returns `None` if the bytes are invalid.
+    /// Decodes the stored dictionaries of an SSTable. Returns `None` if the bytes are invalid.
     pub(crate) fn decode(mut stored: &[u8]) -> Option<Self> {
         let mut dictionaries = Self::default();
         while !stored.is_empty() {

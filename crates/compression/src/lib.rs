@@ -57,7 +57,7 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     ],
 );
 
-/// The handle of [`CATALOG`], for the codecs that a selector uses.
+/// The type that names [`CATALOG`], so that a selector can use the codecs of the catalog.
 pub enum Codecs {}
 
 impl CatalogHandle<dyn Compression> for Codecs {

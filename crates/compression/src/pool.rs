@@ -21,7 +21,7 @@ impl<T> Pool<T> {
         result
     }
 
-    /// Returns the sum of `bytes` over the unused objects.
+    /// Returns the sum of `bytes` over the unused objects of the pool.
     pub(crate) fn sum(&self, bytes: impl Fn(&mut T) -> usize) -> usize {
         self.0.lock().iter_mut().map(bytes).sum()
     }

@@ -40,7 +40,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
      size_ratio = 10\n",
 );
 
-/// The policy `lazy-leveled` with its size ratio T.
+/// The policy `lazy-leveled` with its size ratio T between levels.
 struct LazyLeveled {
     size_ratio: usize,
 }

@@ -52,7 +52,7 @@ impl ExactKeys {
         self.write(entries.into_iter(), first_table, &[])
     }
 
-    /// Returns the entry of `key` in an SSTable. Returns `None` if the SSTable does not contain the key.
+    /// Returns the entry of `key` in the SSTable `table`. Returns `None` if the SSTable does not contain the key.
     pub fn find(&self, table: TableId, key: &[u8]) -> Option<&ExactEntry> {
         let entries = self.tables.get(&table)?;
         entries.binary_search_by(|entry| (*entry.key).cmp(key)).ok().map(|at| &entries[at])

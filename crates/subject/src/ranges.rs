@@ -74,7 +74,7 @@ impl Default for Params {
     }
 }
 
-/// The conversion of numbers to keys. The keys have the same order as their numbers.
+/// The rule that converts a number to a key. The keys have the same order as their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Spelling {
@@ -185,7 +185,7 @@ struct Ranges<'a> {
 }
 
 impl Ranges<'_> {
-    /// Draws the first number of an empty range.
+    /// Draws the first number of an empty range, which contains no key.
     fn draw(&self, random: &mut Random) -> u64 {
         loop {
             let start = match self.after_keys {
@@ -201,7 +201,7 @@ impl Ranges<'_> {
 }
 
 impl EmptyRanges {
-    /// Draws the distinct numbers of all keys, in ascending order.
+    /// Draws distinct numbers for all keys, in ascending order.
     fn numbers(&self, random: &mut Random) -> Vec<u64> {
         let mut numbers = Vec::new();
         while numbers.len() < self.0.entries.0 as usize {
@@ -231,8 +231,8 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Queries the filter for empty ranges. Returns the times, and the number of ranges that the filter did not report
-    /// as empty.
+    /// Queries the filter for empty ranges. Returns the times, and the number of false positives: ranges that the
+    /// filter did not report as empty.
     fn ask(
         &self,
         bench: &Bench<'_>,

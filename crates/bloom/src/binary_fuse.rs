@@ -97,7 +97,7 @@ fn overhead(arity: u32) -> f64 {
 
 /// The rule by which a key selects one array entry in each of N adjacent segments.
 struct Segments<const N: usize> {
-    /// The base-2 logarithm of the segment length.
+    /// The base-2 logarithm of the length of a segment of the fingerprint array.
     segment_bits: u32,
     /// The number of segments that can contain the first array entry of a key.
     firsts: u64,

@@ -21,12 +21,12 @@ pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<
 pub(crate) struct BitArray(Vec<u64>);
 
 impl BitArray {
-    /// Creates an array of `words` zero words.
+    /// Creates a bit array of `words` 64-bit words in which no bit is set.
     pub(crate) fn zeros(words: usize) -> Self {
         Self(large::zeros(words))
     }
 
-    /// Creates the array from its 64-bit words. At least one word is needed.
+    /// Creates the bit array from its stored 64-bit words. At least one word is needed.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>) -> Self {
         Self(large::collected(words))
     }

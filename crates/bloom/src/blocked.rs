@@ -131,7 +131,7 @@ impl<L: Lookup> Filter for BlockedFilter<L> {
     }
 }
 
-/// One cache line of bits.
+/// The bits of one cache line of the filter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Line([u64; LINE_WORDS]);

@@ -28,7 +28,7 @@ impl<const DEFAULT: u32> Default for BudgetParams<DEFAULT> {
     }
 }
 
-/// The parameter `bits_per_key` of a filter after its validation.
+/// The parameter `bits_per_key` of a filter, after the check of its range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(f64);
 

@@ -51,9 +51,9 @@ pub(crate) fn different(codes: &[u64]) -> u64 {
 
 /// The set of the codes of all keys. A code is a small number that a range filter stores for a key.
 pub(crate) enum Codes {
-    /// A bit array with one bit for each possible code.
+    /// The set as a bit array with one bit for each possible code.
     Dense(Vec<u64>),
-    /// A sorted set of the codes, in the Elias–Fano encoding.
+    /// The set as a sorted list of codes in the Elias–Fano encoding.
     Sparse(EliasFano),
 }
 

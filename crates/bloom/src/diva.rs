@@ -52,10 +52,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
 
 const TAG: [u8; 4] = *b"diva";
 
-/// The smallest number of keys between two samples.
+/// The smallest number of keys between two sampled keys.
 const SAMPLE: usize = 512;
 
-/// The largest fraction of the memory budget that samples may take.
+/// The largest fraction of the memory budget that the sampled keys may take.
 const SAMPLE_SHARE: f64 = 1.0 / 8.0;
 /// The largest fraction of the memory budget that the alphabet may take. The alphabet is the set of byte values that
 /// occur at each key position.
@@ -270,7 +270,7 @@ struct Place {
     number: u64,
     /// The number of the sample after the key minus the number of the sample before the key.
     most: u64,
-    /// The difference between the numbers of two successive possible keys.
+    /// The difference between the numbers of two successive keys that could exist.
     unit: u64,
 }
 
@@ -334,7 +334,7 @@ impl Places {
     }
 }
 
-/// A Diva filter in memory.
+/// A Diva filter in memory: the sampled keys, and a code for the position of each key between two samples.
 struct DivaFilter {
     places: Places,
     codes: Codes,

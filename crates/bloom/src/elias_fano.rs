@@ -18,7 +18,7 @@ const ZEROS_PER_SAMPLE: u64 = 512;
 /// The size in bits of a stored position of a zero bit.
 const PLACE_BITS: u32 = 32;
 
-/// A sorted set of numbers that are below a bound.
+/// A sorted set of numbers that are below a bound, in the Elias–Fano encoding. The set takes little memory.
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
@@ -129,7 +129,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// Returns the number of consecutive one bits that begin at position `place`.
+    /// Returns the number of consecutive one bits in `highs` that begin at position `place`.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {

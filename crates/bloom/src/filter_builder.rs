@@ -17,7 +17,7 @@ use crate::stored::Head;
 /// Invariant: if all keys of an input are inserted, in any order, [`finish`](Self::finish) returns the bytes that
 /// [`build`](crate::FilterPolicy::build) returns for this input.
 pub trait FilterBuilder: Send + Sync {
-    /// Adds a key by its hash.
+    /// Adds a key, given by its hash, to the filter.
     fn insert(&self, hash: KeyHash);
 
     /// Adds many keys by their hashes. The effect is that of [`insert`](Self::insert) for each hash. A batch is

@@ -13,7 +13,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::plain(
     || Box::new(NoFilter),
 );
 
-/// The policy and the filter of the variant "none", without any data.
+/// The policy and the filter of the variant "none", which stores nothing and never reports a key as absent.
 struct NoFilter;
 
 impl FilterPolicy for NoFilter {

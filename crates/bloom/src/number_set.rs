@@ -21,7 +21,7 @@ pub(crate) trait NumberSet: Send + Sync {
     /// Whether a stored key may have a number from `first` to `last`, inclusive.
     fn has_between(&self, first: u64, last: u64) -> bool;
 
-    /// Returns the false-positive rate of point lookups.
+    /// Returns the theoretical false-positive rate of point lookups with this set.
     fn expected_fpr(&self) -> f64;
 
     /// Returns the memory of the set in bytes, without the mapping from keys to numbers.

@@ -17,7 +17,7 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// Creates `len` zeros of `width` bits. The width is 1 to [`MOST_WIDTH`].
+    /// Creates an array of `len` integers of `width` bits whose values are 0. The width is 1 to [`MOST_WIDTH`].
     pub(crate) fn zeros(len: usize, width: u32) -> Self {
         Self { bytes: large::zeros(Self::words(len, width) * WORD_BYTES), width }
     }
@@ -41,7 +41,9 @@ impl Packed {
 
     /// Returns the array as 64-bit words, for storage.
     pub(crate) fn to_words(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
+        self.bytes
+            .chunks_exact(WORD_BYTES)
+            .map(|word| u64::from_le_bytes(word.try_into().expect("a stored word must have eight bytes")))
     }
 
     /// Returns the largest value that fits into an integer of this array.
@@ -59,7 +61,8 @@ impl Packed {
     pub(crate) fn get(&self, index: usize) -> u64 {
         let bit = index * self.width as usize;
         let word = &self.bytes[bit / 8..bit / 8 + WORD_BYTES];
-        u64::from_le_bytes(word.try_into().expect("a word")) >> (bit % 8) & self.mask()
+        u64::from_le_bytes(word.try_into().expect("a stored word must have eight bytes")) >> (bit % 8)
+            & self.mask()
     }
 
     /// Sets the integer at `index` to the low bits of `value`.
@@ -67,7 +70,7 @@ impl Packed {
     pub(crate) fn set(&mut self, index: usize, value: u64) {
         let (bit, mask) = (index * self.width as usize, self.mask());
         let place = &mut self.bytes[bit / 8..bit / 8 + WORD_BYTES];
-        let word = u64::from_le_bytes((&*place).try_into().expect("a word"));
+        let word = u64::from_le_bytes((&*place).try_into().expect("a stored word must have eight bytes"));
         let word = word & !(mask << (bit % 8)) | (value & mask) << (bit % 8);
         place.copy_from_slice(&word.to_le_bytes());
     }

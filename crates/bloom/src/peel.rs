@@ -119,7 +119,7 @@ fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<
     (order.len() == keys.len()).then_some(order)
 }
 
-/// Opens a filter stored by [`build`].
+/// Opens a filter from the bytes that [`build`] returned.
 pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     tag: [u8; 4],
     stored: &[u8],

@@ -21,7 +21,7 @@ impl Default for Params {
     }
 }
 
-/// The parameters of a Bloom filter after their validation.
+/// The parameters of a Bloom filter after the check of their ranges.
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,

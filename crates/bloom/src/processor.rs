@@ -3,7 +3,7 @@
 //! If a filter has special lookup code for some CPU features, the filter type has one of these types as a parameter.
 //! The choice is made when the filter is opened, so a probe has no extra cost.
 
-/// Any CPU, without special features.
+/// Any CPU. Lookup code for this type uses no special CPU features.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

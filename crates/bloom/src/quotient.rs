@@ -144,7 +144,7 @@ impl Lookup for Bmi2 {
     }
 }
 
-/// A quotient filter in memory.
+/// A quotient filter in memory, with lookup code for the features of the CPU.
 struct QuotientFilter<L> {
     slots: Slots,
     lookup: L,

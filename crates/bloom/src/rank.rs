@@ -38,7 +38,7 @@ impl RankedBits {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// Returns the number of one bits.
+    /// Returns the number of one bits of the whole bit vector.
     pub(crate) fn ones(&self) -> usize {
         self.ones
     }

@@ -202,7 +202,7 @@ impl Level {
     }
 }
 
-/// A Rosetta filter in memory.
+/// A Rosetta filter in memory: one Bloom filter for each length of key prefixes.
 struct RosettaFilter {
     universe: Universe,
     /// The Bloom filters of the levels. The first Bloom filter, level 0, contains complete key numbers.

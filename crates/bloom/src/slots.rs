@@ -42,7 +42,7 @@ pub(crate) struct Slots {
     /// For each block, the number of slots at the start of the block whose remainders belong to quotients of earlier
     /// blocks.
     offsets: Packed,
-    /// The remainders of all slots of all blocks.
+    /// The remainders in all slots of the filter.
     remainders: Packed,
     pub(crate) quotients: usize,
     pub(crate) keys: u64,
@@ -200,7 +200,7 @@ impl Slots {
         self.remainders.width()
     }
 
-    /// Prefetches the memory that a lookup of a quotient reads first.
+    /// Prefetches the memory that a lookup reads first for the slot `quotient`.
     pub(crate) fn prefetch(&self, quotient: usize) {
         prefetch(&self.blocks, quotient / BLOCK);
         self.offsets.prefetch(quotient / BLOCK);

@@ -86,7 +86,7 @@ impl FilterPolicy for SplitBlock {
     }
 }
 
-/// A split-block Bloom filter in memory.
+/// A split-block Bloom filter in memory. A key sets one bit in each of the eight lanes of a block.
 struct SplitBlockFilter<L> {
     blocks: Vec<Block>,
     keys: u64,

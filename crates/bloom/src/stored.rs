@@ -29,7 +29,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Creates the header of a filter over `hashes`.
+    /// Creates the header of a filter of the variant `tag` that was built from the keys with these hashes.
     pub(crate) fn new(tag: [u8; 4], probes: u32, hashes: &[KeyHash]) -> Self {
         Self { tag, probes, keys: hashes.len() as u64 }
     }
@@ -72,7 +72,11 @@ impl Head {
                 tag.escape_ascii()
             )));
         }
-        let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+        let number = |at: usize| {
+            u64::from_le_bytes(
+                head[at..at + 8].try_into().expect("a number in a stored filter must have eight bytes"),
+            )
+        };
         let probes = (number(0) >> 32) as u32;
         let (keys, words) = (number(8), number(16));
         if words.checked_mul(WORD_BYTES as u64) != Some(body.len() as u64) {
@@ -84,7 +88,11 @@ impl Head {
         let words = body.chunks_exact(WORD_BYTES);
         Ok((
             Self { tag, probes, keys },
-            words.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))),
+            words.map(|word| {
+                u64::from_le_bytes(
+                    word.try_into().expect("a number in a stored filter must have eight bytes"),
+                )
+            }),
         ))
     }
 

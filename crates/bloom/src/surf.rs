@@ -171,7 +171,7 @@ struct SurfFilter {
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
-    /// Decodes the stored words. Returns `None` if the words are corrupt.
+    /// Decodes a `SuRF` filter from its stored words. Returns `None` if the words are corrupt.
     fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         suffix: Suffix,

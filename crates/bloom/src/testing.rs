@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use crate::filter::Filter;
 
-/// Returns the distinct numbers in ascending order.
+/// Sorts numbers in ascending order and removes duplicates.
 pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();

@@ -12,7 +12,7 @@ use types::{KeyList, common_prefix, head};
 
 const HEAD_BYTES: usize = size_of::<u64>();
 
-/// The mapping of one SSTable's keys to numbers.
+/// The mapping of the keys of one SSTable to numbers that sort like the keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Universe {
     /// The bytes with which all keys begin.
@@ -36,7 +36,7 @@ pub(crate) struct Universe {
 struct Tail {
     /// The number of bytes of each key in its head, which is eight, or fewer if the keys are short.
     head_bytes: usize,
-    /// The bytes after the head, which are the same in every key.
+    /// The bytes of a key after its head, which are the same in every key.
     rest: Vec<u8>,
 }
 
@@ -157,7 +157,7 @@ impl Universe {
     }
 }
 
-/// Splits a key into its head and the bytes after the head.
+/// Splits a key, without the shared prefix, into its head (the first eight bytes) and the bytes after the head.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
     key.split_at(key.len().min(HEAD_BYTES))
 }
@@ -196,7 +196,7 @@ impl Universe {
     }
 }
 
-/// Appends the number of bytes, and then the bytes padded to whole words.
+/// Appends the length of a byte string, and then its bytes, padded to whole words.
 pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
     words.push(bytes.len() as u64);
     words.extend(bytes.chunks(HEAD_BYTES).map(head));

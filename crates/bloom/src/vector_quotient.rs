@@ -216,10 +216,10 @@ fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Opt
     Some(contents)
 }
 
-/// A vector quotient filter in memory.
+/// A vector quotient filter in memory. Each key has a fingerprint in one of two blocks.
 struct VectorQuotientFilter {
     geometry: Geometry,
-    /// The words of all blocks.
+    /// The words of all blocks of the filter.
     words: Vec<u64>,
     seed: u64,
     fingerprints: u64,

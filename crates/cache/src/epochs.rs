@@ -36,9 +36,9 @@ pub(crate) struct Epochs {
 
 /// The objects that one writer has removed and that readers may still read, oldest first.
 pub(crate) struct Garbage<G> {
-    /// Objects that were removed in past epochs, each group with its epoch.
+    /// The removed objects of past epochs that readers may still read, each group with its epoch.
     past: VecDeque<(u64, G)>,
-    /// Objects that were removed in the current epoch.
+    /// The objects that were removed in the current epoch.
     fresh: Vec<G>,
 }
 

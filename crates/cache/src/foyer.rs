@@ -49,7 +49,7 @@ struct Params {
     hasher: HasherKind,
 }
 
-/// The eviction policies of the crate `foyer`.
+/// An eviction policy of the crate `foyer`.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Eviction {

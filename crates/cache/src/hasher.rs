@@ -42,12 +42,12 @@ pub enum HasherKind {
 /// A builder that creates a cache with a given hash function. The builder gets the hash function as a type, so that
 /// the compiler can inline the hash function into the cache.
 pub trait WithHasher {
-    /// Builds the cache, which uses the hash function `hasher`.
+    /// Builds the cache. It hashes the names of blocks with `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
 }
 
 impl HasherKind {
-    /// Builds a cache that uses this hash function.
+    /// Builds a cache that hashes the names of blocks with this hash function.
     pub fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
         match self {
             Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),

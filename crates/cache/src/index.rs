@@ -41,7 +41,7 @@ const TAG: usize = 0b11_1100;
 /// this position. The tag of a tombstone is 0, and the tag of an entry is never 0.
 const GONE: usize = align_of::<Entry>();
 
-/// The smallest number of positions of a hash table.
+/// The smallest number of positions of a hash table of blocks.
 const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
@@ -335,7 +335,7 @@ impl<T> Writer<'_, T> {
 enum Outworn {
     /// A removed entry. The pointer has no tag and no use count.
     Entry(*mut Entry),
-    /// A table whose words were moved to another table.
+    /// A hash table that was replaced, because its words were moved to another table.
     Table(*mut Table),
 }
 

@@ -105,14 +105,14 @@ impl Lirs {
         }
     }
 
-    /// Removes an entry from the stack, if the entry is in the stack.
+    /// Removes an entry from the stack. Does nothing if the entry is not in the stack.
     fn sink(&mut self, number: Number) {
         if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
 
-    /// Removes the entries below the lowest settled block from the stack.
+    /// Removes the entries below the lowest settled block from the stack, because their last uses are too old.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.oldest() {
             match self.entries.get(lowest).status {

@@ -85,7 +85,7 @@ impl WithHasher for WithShards {
     }
 }
 
-/// All shards of the cache, and their total capacity.
+/// A CLOCK cache with lock-free reads: all its shards, and their total capacity.
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,

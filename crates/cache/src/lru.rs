@@ -46,7 +46,7 @@ impl Default for Params {
 pub(crate) struct Lru {
     links: Links,
     uses: Queue,
-    /// The number of the request that inserted each block.
+    /// The number of the request that inserted the block in each slot.
     births: PerSlot<u64>,
     /// The number of hits and insertions of the shard so far.
     requests: u64,

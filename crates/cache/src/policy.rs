@@ -61,12 +61,12 @@ pub(crate) trait Policy: Send + Sized + 'static {
     fn remove(&mut self, slot: Slot);
 }
 
-/// Returns `percent` percent of `bytes`.
+/// Returns `percent` percent of `bytes`, rounded down to whole bytes.
 pub(crate) fn share(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }
 
-/// Returns an error if a percentage is not between `least` and 100.
+/// Returns an error if the parameter `name`, a percentage, is not between `least` and 100.
 pub(crate) fn check_percent(name: &str, percent: f64, least: f64) -> Result<(), String> {
     if (least..=100.0).contains(&percent) {
         Ok(())

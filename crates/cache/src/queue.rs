@@ -112,7 +112,7 @@ impl Links {
 pub(crate) struct PerSlot<T>(Vec<T>);
 
 impl<T: Clone + Default> PerSlot<T> {
-    /// Sets the value of `slot`.
+    /// Sets the value that belongs to `slot`.
     pub(crate) fn set(&mut self, slot: Slot, value: T) {
         let at = slot as usize;
         if at >= self.0.len() {
@@ -126,7 +126,7 @@ impl<T: Clone + Default> PerSlot<T> {
         &mut self.0[slot as usize]
     }
 
-    /// Returns the value of `slot`. The value must have been set.
+    /// Returns the value that belongs to `slot`. The value must have been set.
     pub(crate) fn get(&self, slot: Slot) -> &T {
         &self.0[slot as usize]
     }

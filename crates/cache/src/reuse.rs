@@ -70,7 +70,7 @@ impl ReuseCurve {
     }
 }
 
-/// A sampled block, with its length and the position of its last request.
+/// A sampled block: its length, and the position of its last request.
 #[derive(Clone, Copy)]
 struct SampledBlock {
     /// The index in [`ReuseSampler::places`] of the last request for this block.
@@ -85,7 +85,7 @@ pub(crate) struct ReuseSampler {
     /// The sampled blocks in the order of their last requests. An element is `None` if its block was requested again
     /// later, or is no longer sampled.
     places: Vec<Option<BlockId>>,
-    /// The index of the first element of `places` that may contain a block.
+    /// The index of the first element of `places` that may still contain a block.
     oldest: usize,
     /// The lengths of the sampled blocks, in the order of `places`.
     lengths: PrefixSums,

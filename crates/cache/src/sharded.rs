@@ -80,7 +80,7 @@ impl<P: Policy> Build<dyn Cache> for Sharded<P> {
     }
 }
 
-/// Returns an error if the number of shards is not 1 to 256.
+/// Returns an error if the parameter `shards` is not from 1 to 256.
 pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     if (1..=MAX_SHARDS).contains(&shards) {
         Ok(())

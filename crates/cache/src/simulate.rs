@@ -12,16 +12,16 @@ use crate::cache::{BlockId, Cache};
 /// One request of a trace: the name of a block, and the block's length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRequest {
-    /// The requested block.
+    /// The block that the request reads.
     pub id: BlockId,
     /// The length of the block in bytes. All requests for the same block must have the same length.
     pub bytes: u32,
 }
 
-/// The result of a replay of a trace.
+/// The hits and misses that the replay of a trace counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// The number of requests that were counted.
+    /// The number of requests after the warm-up, which are counted.
     pub requests: u64,
     /// The number of counted requests whose block was in the cache.
     pub hits: u64,

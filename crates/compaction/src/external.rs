@@ -57,7 +57,7 @@ use crate::shape::Shape;
 pub use process::answer_without_jobs;
 pub(crate) use seam::seam;
 
-/// The name of the variant.
+/// The name of the variant in the catalog.
 const KIND: &str = "external";
 
 /// The parameters of the variant `external` with their defaults, as TOML with comments.
@@ -111,7 +111,7 @@ enum External {
     /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs as for an external policy,
     /// so that the cost of the encoding can be measured.
     Identity(Box<dyn CompactionPolicy>),
-    /// A policy in another process.
+    /// A policy in another process, which lsmbench calls with lines of JSON.
     Process { caller: Mutex<Caller>, observed_flushes: usize },
 }
 

@@ -44,7 +44,7 @@ const OVERLAP_SHARE: u64 = 2;
 /// Compacts a full level by several jobs of limited size, in key order. The sequence of these jobs is called a drain.
 #[derive(Clone, Copy)]
 pub(crate) struct Incremental {
-    /// The maximum total size of the inputs of a job, in bytes.
+    /// The maximum total size of the inputs of one job, in bytes.
     pub(crate) bytes: u64,
 }
 

@@ -43,19 +43,19 @@ pub enum Action {
 /// The reason why a compaction job is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidJob {
-    /// The job has no input SSTables.
+    /// The job names no input SSTables.
     #[error("the job has no input tables")]
     NoInputs,
-    /// An input SSTable is named twice or does not exist.
+    /// The job names an input SSTable twice, or names an SSTable that does not exist.
     #[error("the job names table {0} twice, or the tree has no table {0}")]
     BadInput(TableId),
-    /// The output run is not in the output level.
+    /// The run that the job names for its output is not in the output level.
     #[error("the job adds its output to run {0}, which is not in level {1}")]
     NoSuchRun(RunId, usize),
-    /// The output level is deeper than [`MAX_LEVEL`].
+    /// The output level of the job is deeper than [`MAX_LEVEL`].
     #[error("the job writes to level {0}, which is too deep; the deepest level is {MAX_LEVEL}")]
     TooDeep(usize),
-    /// A moved SSTable overlaps another SSTable, so the job needs a merge.
+    /// An SSTable that the job moves overlaps another SSTable of the job, so the job needs a merge.
     #[error("the job moves tables {0} and {1}, but they overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
     /// A dropped SSTable is not in one of the oldest runs, or its run is not dropped completely. Older data would
@@ -69,12 +69,12 @@ pub enum InvalidJob {
          age; include table {passed} in the job"
     )]
     OutOfOrder {
-        /// The input that would move past another SSTable.
+        /// The input SSTable that would move past another SSTable.
         input: TableId,
-        /// The SSTable in the tree that the input would move past.
+        /// The SSTable of the tree that the input SSTable would move past.
         passed: TableId,
     },
-    /// The output would overlap a remaining SSTable of the output run.
+    /// The output of the job would overlap a remaining SSTable of the output run.
     #[error(
         "the output of the job overlaps table {0}, which remains in the output run; include table {0} in the \
          job"

@@ -15,10 +15,10 @@ const GETS_BETWEEN_PICKS: u64 = 4096;
 /// for gets, because a scan costs more than a get.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
-/// The maximum number of flushes in a window of observed operations.
+/// The largest number of flushes in a window, for policies that observe the operations of a tree.
 const MOST_FLUSHES: u64 = 1000;
 
-/// Counts of flushes, lookups and scans.
+/// Counts of the flushes, lookups and scans of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operations {
     /// The number of flushes.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The level and the size of a run.
+/// A sorted run of a tree as its level and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunSize {
     pub(crate) level: usize,
@@ -18,7 +18,7 @@ pub(crate) struct RunSize {
 /// The runs of a tree, without their SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The capacity of a memtable in bytes.
+    /// The capacity of a memtable of the tree in bytes.
     pub(crate) buffer_bytes: u64,
     /// The runs of the tree from the newest to the oldest. Their levels are in ascending order.
     runs: Vec<RunSize>,
@@ -27,7 +27,7 @@ pub(crate) struct Outline {
 /// A job whose inputs are complete runs that are adjacent in age, and whose output is one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunJob {
-    /// The positions of the input runs in the list of all runs.
+    /// The positions of the job's input runs in the list of all runs.
     pub(crate) runs: Range<usize>,
     /// The level of the job's output, which is the level of the oldest input run or a deeper level. The tree has no run
     /// between the input runs and this level.
@@ -42,7 +42,7 @@ impl Outline {
         Self { buffer_bytes: shape.buffer_bytes, runs: runs.collect() }
     }
 
-    /// Returns all runs from the newest to the oldest.
+    /// Returns all runs of the tree, from the newest to the oldest.
     pub(crate) fn runs(&self) -> &[RunSize] {
         &self.runs
     }
@@ -53,7 +53,7 @@ impl Outline {
         start..start + self.runs[start..].partition_point(|run| run.level == level)
     }
 
-    /// Returns the runs of a level, the newest first.
+    /// Returns the runs of the level `level`, the newest first.
     pub(crate) fn runs_of(&self, level: usize) -> &[RunSize] {
         &self.runs[self.positions(level)]
     }

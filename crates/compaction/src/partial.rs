@@ -52,9 +52,9 @@ struct Partial {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selection {
-    /// Selects the group of the oldest runs.
+    /// Selects the oldest runs of the level.
     Oldest,
-    /// Selects the group of runs with the fewest bytes.
+    /// Selects the group of adjacent runs with the fewest bytes.
     Smallest,
     /// Selects the group of runs that overlap each other most. The measure is the bytes of all SSTables that overlap
     /// another run of the group.

@@ -59,7 +59,7 @@ impl Ratio {
     }
 }
 
-/// Returns the ratio of `bytes` to 1.
+/// Returns the ratio of `bytes` to 1, which compares like `bytes` itself.
 fn plain(bytes: u64) -> Ratio {
     Ratio { bytes, per_bytes: 1 }
 }

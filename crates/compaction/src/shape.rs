@@ -32,9 +32,9 @@ pub struct TableShape {
     /// The size in bytes of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. The
     /// codec and the block format do not change this size, so they do not change the decisions of a policy.
     pub bytes: u64,
-    /// The number of entries, including tombstones.
+    /// The number of entries in the SSTable, including tombstones.
     pub entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones in the SSTable.
     pub tombstones: u64,
     /// The smallest key of the SSTable.
     pub smallest: Arc<[u8]>,
@@ -70,7 +70,7 @@ pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Opt
     tables.windows(2).find(|pair| pair[0].largest() >= pair[1].smallest()).map(|pair| (pair[0], pair[1]))
 }
 
-/// The runs of one level.
+/// The sorted runs of one level of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level<T> {
     /// The runs in the order of age, the newest first. If two runs have entries of the same key, the run with the
@@ -82,7 +82,7 @@ pub struct Level<T> {
 /// level is newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
-    /// The levels from level 0 on. The last element has at least one run.
+    /// The levels of the tree from level 0 on. The last element has at least one run.
     pub levels: Vec<Level<T>>,
 }
 
@@ -103,20 +103,20 @@ pub struct Shape {
     /// The capacity of a memtable in bytes, counted as in [`TableShape::bytes`]. A flush of distinct keys has at
     /// least this size. The capacities of levels are multiples of this size.
     pub buffer_bytes: u64,
-    /// The levels of the tree.
+    /// The levels of the tree, with their runs and SSTables.
     pub levels: Levels<TableShape>,
     /// The operations in the window of the policy. All counts are 0 if the policy observes no operations (see
     /// [`CompactionPolicy::observed_flushes`](crate::CompactionPolicy::observed_flushes)).
     pub operations: Operations,
 }
 
-/// The reason why an edit of the levels is invalid.
+/// The reason why a change of the levels of a tree is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidEdit {
-    /// An SSTable to be removed does not exist.
+    /// The tree does not have an SSTable that the change removes.
     #[error("table {0} cannot be removed from the tree, because the tree does not have it")]
     NoSuchTable(TableId),
-    /// Two SSTables of one sorted run overlap.
+    /// Two SSTables of a sorted run overlap after the change.
     #[error("tables {0} and {1} of run {2} overlap, or are not in key order")]
     Overlap(TableId, TableId, RunId),
 }

@@ -39,7 +39,7 @@ pub struct SimulatedLoad {
 /// The write counters and the levels of a simulated tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedWrites {
-    /// The number of flushes so far.
+    /// The number of flushes in the simulation so far.
     pub flushes: u64,
     /// The number of bytes that the user wrote.
     pub user_bytes_written: u64,
@@ -67,7 +67,7 @@ pub struct SimulatedWrites {
     pub largest_merge_bytes: u64,
     /// The largest number of runs that the tree had at one time, including the times directly after a flush.
     pub worst_runs: usize,
-    /// The current sizes of the levels.
+    /// The current sizes of the levels of the simulated tree.
     pub levels: Vec<LevelReport>,
 }
 
@@ -82,7 +82,7 @@ pub struct Written {
     pub tombstones: u64,
 }
 
-/// The size of one level.
+/// The size of one level of a simulated tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelReport {
     /// The number of sorted runs of the level.
@@ -91,9 +91,9 @@ pub struct LevelReport {
     pub tables: usize,
     /// The total bytes of the SSTables of the level.
     pub bytes: u64,
-    /// The number of entries, including tombstones.
+    /// The number of entries in the level, including tombstones.
     pub entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones in the level.
     pub tombstones: u64,
 }
 
@@ -126,7 +126,7 @@ impl SimulatedWrites {
         (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
     }
 
-    /// Returns the total number of runs in all levels.
+    /// Returns the number of sorted runs in all levels of the simulated tree.
     pub fn runs(&self) -> usize {
         self.levels.iter().map(|level| level.runs).sum()
     }

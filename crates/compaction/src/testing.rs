@@ -17,7 +17,9 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
         for bytes in runs.iter().rev() {
             let (smallest, largest) = ([0].into(), [255].into());
             let table = TableShape { id, bytes: *bytes, entries: 1, tombstones: 0, smallest, largest };
-            built = built.edit(&[], OutputRun { level, run: id }, &[table]).expect("a new run fits");
+            built = built
+                .edit(&[], OutputRun { level, run: id }, &[table])
+                .expect("a new run of a test tree must fit");
             id -= 1;
         }
     }
@@ -41,7 +43,7 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
         };
         let tables: Vec<TableShape> = (first..).zip(*keys).map(table).collect();
         let place = OutputRun { level: *level, run: 100 * (*level as u64 + 1) + run };
-        built = built.edit(&[], place, &tables).expect("a new run fits");
+        built = built.edit(&[], place, &tables).expect("a new run of a test tree must fit");
         id = first - 1;
     }
     Shape { buffer_bytes: 100, levels: built, operations: Operations::default() }

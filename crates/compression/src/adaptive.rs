@@ -73,7 +73,7 @@ impl Pays {
 struct Adaptive {
     margin: f64,
     period: u64,
-    /// The light codec and the dense codec.
+    /// The light codec (fast) and the dense codec (small output).
     codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
     /// The number of the block with which the next trial begins. The value is [`IN_TRIAL`] while a thread makes a

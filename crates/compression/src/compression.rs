@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::dictionaries::Dictionaries;
 
-/// The tag of blocks that are stored uncompressed.
+/// The tag of blocks that are stored raw, which means uncompressed.
 pub const RAW: u8 = 0;
 
 /// A compression method: a codec, or a selector that chooses a codec for each block.

@@ -44,7 +44,7 @@ pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptB
     codec.decompress(stored, out)
 }
 
-/// The decompressor for the blocks of one SSTable, which contains the dictionaries of this SSTable.
+/// Decompresses the blocks of one SSTable, also those that need a dictionary of the SSTable.
 #[derive(Default)]
 pub struct Decompressor {
     /// For each dictionary number of the SSTable, the tag of the codec and the function that decompresses blocks with

@@ -58,7 +58,7 @@ struct Learnt {
 /// A symbol table for decompression: the string (symbol) of each code. The escape code, and codes without a symbol,
 /// have the length 0.
 struct Symbols {
-    /// The bytes of each symbol, padded with zeros.
+    /// The string (symbol) of each code, padded with zeros.
     bytes: [[u8; SYMBOL_BYTES]; 256],
     lengths: [u8; 256],
 }

@@ -33,7 +33,7 @@ pub use dictionaries::Dictionaries;
 pub use library::seam;
 pub use shrunk::make_room;
 
-/// All codecs and selectors. The first is the baseline.
+/// All codecs and selectors. The first, `none`, is the baseline.
 pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     catalog::origin!(),
     "compression",

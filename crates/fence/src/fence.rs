@@ -119,10 +119,10 @@ pub trait Fence: Send + Sync {
 /// The SSTable verifies the checksums of bytes that it reads from storage for the fence. A fence checks all lengths,
 /// so that corrupt bytes cannot cause a panic. A fence cannot detect a flipped bit in a key.
 pub trait TableView {
-    /// Returns the number of data blocks.
+    /// Returns the number of data blocks of the SSTable.
     fn block_count(&self) -> u32;
 
-    /// Returns the number of bytes that the fence stored.
+    /// Returns the number of bytes that the fence has stored in the SSTable.
     fn stored_bytes(&self) -> u64;
 
     /// Reads a part of the fence's stored bytes from storage. The fence keeps the returned bytes in memory.
@@ -151,7 +151,7 @@ pub type TableReadError = Box<dyn std::error::Error + Send + Sync>;
 /// The reason why a fence cannot be opened or a search cannot return a result.
 #[derive(Debug, Error)]
 pub enum FenceError {
-    /// The stored bytes are corrupt.
+    /// The stored bytes of the fence are corrupt. The field describes the corruption.
     #[error("corrupt fence: {0}")]
     Corrupt(String),
     /// The SSTable could not read bytes for the fence.

@@ -92,7 +92,7 @@ impl HeadIndex for HeadLanes {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let count = |heads: &[u64]| heads.iter().filter(|other| **other < head).count();
-        let (top, lanes) = self.lanes.split_last().expect("lane 0 always exists");
+        let (top, lanes) = self.lanes.split_last().expect("a fence with lanes must have lane 0");
         let mut below = count(top);
         for lane in lanes.iter().rev() {
             if below == 0 {

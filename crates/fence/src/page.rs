@@ -23,7 +23,7 @@ use crate::stored::{corrupt, take, u32s};
 const HEAD_BYTES: usize = 16;
 const U32: usize = size_of::<u32>();
 
-/// Valid lengths of a page in bytes.
+/// The valid lengths of a page of a static B-tree, in bytes.
 const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
 
 /// Returns whether `bytes` is a valid length of a page: a power of two from 512 B to 64 KiB.

@@ -126,7 +126,7 @@ impl Tree {
             inner.push(layer);
         }
         inner.reverse();
-        let (entry, entered) = entry.expect("a single node fits");
+        let (entry, entered) = entry.expect("the entry table of a tree must have space for a single node");
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 

@@ -51,7 +51,7 @@ impl Separators {
         &self.arena[start..self.ends[index] as usize]
     }
 
-    /// Returns the end of each separator in the buffer, as a byte offset.
+    /// Returns the byte offset at which each separator ends in the buffer.
     #[inline]
     pub(crate) fn ends(&self) -> &[u32] {
         &self.ends

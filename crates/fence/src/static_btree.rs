@@ -46,7 +46,7 @@ const MAX_LAYERS: u32 = 33;
 enum Between {
     /// The shortest key above all keys of the left child, and at or below all keys of the right child.
     Shortest,
-    /// The largest key of the left child.
+    /// The largest key of the child before the separator.
     Largest,
 }
 
@@ -177,7 +177,7 @@ struct Node<'a> {
     kind: Kind,
     /// The index, in the next lower layer, of the node's first child.
     first: usize,
-    /// The first separator in the subtree of each child.
+    /// The first separator in the subtree of each child of the node.
     firsts: Vec<&'a [u8]>,
 }
 
@@ -209,7 +209,7 @@ struct Geometry {
     page_bytes: u64,
     /// The number of layers of the tree. A lookup reads one page per layer.
     layers: u32,
-    /// The size of the root, as a number of page lengths.
+    /// The size of the root of the tree, as a number of page lengths.
     root_pages: u32,
     /// The size of all nodes together, as a number of page lengths.
     pages: u32,
@@ -221,7 +221,7 @@ impl Geometry {
         numbers.into_iter().flat_map(u32::to_le_bytes).chain(TAGS[self.separators as usize]).collect()
     }
 
-    /// Reads the footer of a tree whose pages have `tree_bytes` bytes in total.
+    /// Decodes the footer of a tree whose pages have `tree_bytes` bytes in total.
     fn from_footer(mut footer: &[u8], tree_bytes: u64) -> Result<Self, FenceError> {
         let mut numbers = u32s(take(&mut footer, FOOTER_BYTES as usize - size_of::<Tag>())?);
         let mut number =

@@ -10,12 +10,12 @@ use types::Bytes;
 use crate::fence::{FenceError, TableView};
 use crate::separators::Separators;
 
-/// Four bytes that identify the fence that wrote the stored bytes.
+/// Four bytes that identify the fence variant that wrote the stored bytes.
 pub(crate) type Tag = [u8; 4];
 
 const U32: usize = size_of::<u32>();
 
-/// Encodes a tag and the separators as bytes.
+/// Encodes the tag of a fence and its separators as stored bytes.
 pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     let mut stored = Vec::from(tag);
     stored.extend((separators.len() as u32).to_le_bytes());
@@ -102,10 +102,12 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Fe
 
 /// Iterates over the little-endian numbers in `bytes`. An incomplete number at the end is omitted.
 pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
-    bytes.chunks_exact(U32).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")))
+    bytes.chunks_exact(U32).map(|number| {
+        u32::from_le_bytes(number.try_into().expect("a number in a stored fence must have four bytes"))
+    })
 }
 
-/// Creates an error about corrupt stored bytes.
+/// Creates the error for a stored fence whose bytes are corrupt. `what` describes the corruption.
 pub(crate) fn corrupt(what: impl Into<String>) -> FenceError {
     FenceError::Corrupt(what.into())
 }

@@ -85,7 +85,7 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// Returns the number of separators. The first separator is not counted.
+    /// Returns the number of separators of the SSTable, without the first separator.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -129,7 +129,7 @@ impl Suffixes {
         }
     }
 
-    /// Prefetches the cache line with the offset of separator `rank`.
+    /// Prefetches the cache line with the offset of the separator with the index `rank`.
     #[inline]
     pub(crate) fn prefetch_place(&self, rank: u32) {
         if let Rest::Arena(arena) = &self.rest {
@@ -147,7 +147,7 @@ impl Suffixes {
         }
     }
 
-    /// Returns the memory of the suffixes in bytes.
+    /// Returns the memory in bytes that the separators take in addition to their heads.
     pub(crate) fn memory_bytes(&self) -> usize {
         let rest = match &self.rest {
             Rest::OfLength(_) => 0,

@@ -59,7 +59,7 @@ impl ChunkPool {
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The index of the chunk to which the next record is appended.
+    /// The index of the chunk to which the next record of normal size is appended.
     current: usize,
     chunk_bytes: usize,
     allocated_bytes: usize,
@@ -109,7 +109,7 @@ impl Arena {
         &self.chunks[place.chunk as usize][place.offset as usize..]
     }
 
-    /// Returns the number of allocated bytes, including unused bytes.
+    /// Returns the number of bytes that the arena has allocated, including unused bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
     }

@@ -45,7 +45,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable, which consists of one skip list.
+/// A memtable that is one lock-free skip list.
 struct ArenaSkipList {
     list: List,
 }

@@ -56,16 +56,16 @@ struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: Option<Child>,
-    /// The number of heap bytes of all nodes.
+    /// The number of heap bytes of all nodes of the tree.
     heap_bytes: usize,
 }
 
 /// A child of a node in the radix tree: a leaf or another node.
 #[derive(Clone, Copy)]
 enum Child {
-    /// The newest version of the only key in this subtree.
+    /// A leaf: the newest version of the only key in this subtree.
     Leaf(Ref<Version>),
-    /// The index of an inner node.
+    /// A node: its index in the list of all nodes.
     Node(u32),
 }
 
@@ -238,7 +238,7 @@ impl Branches {
     }
 }
 
-/// The direction of a search for a neighbor.
+/// The direction of a search for the key or child next to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,

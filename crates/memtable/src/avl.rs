@@ -47,7 +47,7 @@ struct Avl {
     tree: RwLock<Tree>,
 }
 
-/// The node index that means "no node".
+/// The index that stands for a missing node.
 const NONE: u32 = u32::MAX;
 
 /// The index of the left child in the array of children of an AVL node. As an argument `side`, this value means the
@@ -63,7 +63,7 @@ const MAX_DEPTH: usize = 48;
 
 /// A node of the AVL tree with one version of a key.
 struct Node {
-    /// The head of the key, which is its first eight bytes as an integer.
+    /// The first eight bytes of the key as an integer. Most comparisons need only this head.
     head: u64,
     version: Ref<Version>,
     children: [u32; 2],
@@ -105,7 +105,7 @@ impl Path {
         self.len.checked_sub(1).map(|last| self.nodes[last])
     }
 
-    /// Returns the first `len` nodes of the path. Returns `None` if `len` is 0.
+    /// Returns a path that consists of the first `len` nodes of this path. Returns `None` if `len` is 0.
     fn cut(mut self, len: usize) -> Option<Self> {
         self.len = len;
         (len > 0).then_some(self)

@@ -64,7 +64,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable, which consists of one B+-tree.
+/// A memtable that is one B+-tree.
 struct BPlus {
     tree: Tree,
 }
@@ -124,7 +124,7 @@ impl Tree {
     /// Returns the root and the number of levels of inner nodes. Returns an error if the root changed during the read.
     #[inline]
     fn root(&self) -> Optimistic<(Visited<'_>, usize)> {
-        let at = self.root.load().expect("there is a root");
+        let at = self.root.load().expect("a B+-tree must have a root");
         let root = self.visit(at);
         let height = self.height.load(Relaxed);
         root.node.check(root.version)?;
@@ -223,7 +223,7 @@ impl Tree {
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
         }
-        unreachable!("level 0 returns")
+        unreachable!("an insert into a B+-tree must end at level 0")
     }
 
     /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The

@@ -101,7 +101,7 @@ trait Shard: Default + Send + Sync + 'static {
     fn index(&self) -> &RwLock<Index>;
 }
 
-/// Defines one type of shard for each alignment in bytes.
+/// Defines one shard type for each alignment in bytes.
 macro_rules! shards {
     ($($name:ident: $alignment:literal,)+) => {
         $(
@@ -260,7 +260,7 @@ struct Order {
 /// because the radix sort needs a default value.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
-    arena.record(item.expect("a version"))
+    arena.record(item.expect("each item of a sorted list must have a version"))
 }
 
 impl Order {

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use types::head;
 
-/// The length of the longest inline key in bytes.
+/// The number of bytes of the longest key that is stored inline, without a pointer.
 pub(crate) const INLINE_BYTES: usize = 30;
 
 /// A key of a map, or a borrowed search key (probe). With a probe, a lookup needs no allocation: a map of
@@ -22,7 +22,7 @@ pub(crate) struct InlineKey<'a> {
     rest: Rest<'a>,
 }
 
-/// The bytes of a key after its head.
+/// The bytes of a key after its first eight bytes.
 #[derive(Clone, Debug)]
 enum Rest<'a> {
     /// The bytes of a short key after its first eight bytes. In key order, these bytes are in `middle` (16 bytes),
@@ -30,7 +30,7 @@ enum Rest<'a> {
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
     /// All bytes of a long key, including its first eight bytes, so that the key is available as a byte slice.
     Owned(Box<[u8]>),
-    /// All bytes of a long key that a probe borrows.
+    /// All bytes of a long key, which a probe only borrows.
     Borrowed(&'a [u8]),
 }
 
@@ -104,7 +104,11 @@ fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     }
     let mut padded = [0; INLINE_BYTES + 2];
     padded[..key.len()].copy_from_slice(key);
-    let word = |at: usize| u64::from_be_bytes(padded[at..at + 8].try_into().expect("eight bytes"));
+    let word = |at: usize| {
+        u64::from_be_bytes(
+            padded[at..at + 8].try_into().expect("a word of an inline key must have eight bytes"),
+        )
+    };
     let end = word(24);
     let middle = [word(8), word(16)];
     Some(Rest::Short { len: key.len() as u8, last: (end >> 16) as u16, low: (end >> 32) as u32, middle })

@@ -14,7 +14,7 @@ use crate::versions::{Versions, begin, go_on};
 /// behind this version.
 struct Part<'a, V: Versions> {
     versions: &'a V,
-    /// The cursor at the version after `record`.
+    /// The cursor at the version after `record` in this structure.
     at: Option<V::Cursor>,
     direction: Direction,
     record: VersionRecord<'a>,

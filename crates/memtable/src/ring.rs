@@ -21,7 +21,7 @@ pub(crate) struct Ring {
     bucket_bits: u32,
 }
 
-/// One point of a shard on the ring (a virtual node).
+/// One point of a shard on the consistent-hash ring (a virtual node).
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at: u128,

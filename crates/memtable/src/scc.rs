@@ -51,7 +51,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A borrowed key with which the tree is searched.
+/// A borrowed key for a search in the tree of the crate `scc`.
 struct Sought<'a>(InlineKey<'a>);
 
 impl Equivalent<InlineKey<'static>> for Sought<'_> {

@@ -259,7 +259,7 @@ impl SharedArena {
         }
     }
 
-    /// Returns the number of appended versions.
+    /// Returns the number of versions that were appended to the arena.
     pub(crate) fn versions(&self) -> usize {
         self.shards.iter().map(Shard::versions).sum()
     }

@@ -40,7 +40,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The value of one version in the list, or `None` for a tombstone.
+/// The value of a version in the skip list, or `None` for a tombstone.
 type Value = Option<Box<[u8]>>;
 
 /// A memtable that consists of one skip list of the crate `crossbeam-skiplist`, and the number of heap bytes of its

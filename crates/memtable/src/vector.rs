@@ -53,9 +53,9 @@ impl MemtablePolicy for Policy {
 /// A memtable that is one append-only list of entries. The list is sorted when the memtable becomes immutable.
 struct Buffer {
     log: RwLock<Log>,
-    /// The sorted order of the entries that existed at the last scan.
+    /// The sorted order of the entries that the list contained at the last scan.
     order: RwLock<Arc<Order>>,
-    /// The sorted order of all entries. Not set while the buffer is mutable.
+    /// The sorted order of all entries of an immutable memtable. Not set while the memtable is mutable.
     frozen: OnceLock<Arc<Order>>,
 }
 

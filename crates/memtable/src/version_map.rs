@@ -52,11 +52,11 @@ pub(crate) struct VersionMap {
     lists: Vec<Vec<Version>>,
     records: Arena,
     len: usize,
-    /// The number of heap bytes of keys that are too long to be inline.
+    /// The number of heap bytes of keys that are too long to be stored inline.
     key_heap_bytes: usize,
 }
 
-/// An element of the map: a key and the location of its versions.
+/// An element of the map: a key, and the location of its versions.
 pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
 
 impl VersionMap {
@@ -227,8 +227,11 @@ fn read(records: &Arena, place: RecordAddress) -> StoredVersion<'_> {
     let (header, rest) = record
         .split_first_chunk::<HEADER_BYTES>()
         .expect("a record in the arena must begin with a complete header");
-    let sequence = SequenceNumber::from_le_bytes(header[..8].try_into().expect("eight bytes"));
-    let len = u32::from_le_bytes(header[8..].try_into().expect("four bytes"));
+    let sequence = SequenceNumber::from_le_bytes(
+        header[..8].try_into().expect("the stored sequence number must have eight bytes"),
+    );
+    let len =
+        u32::from_le_bytes(header[8..].try_into().expect("the stored value length must have four bytes"));
     StoredVersion { sequence, value: (len != TOMBSTONE).then(|| &rest[..len as usize]) }
 }
 

@@ -37,7 +37,7 @@ impl<'a> Probe<'a> {
         self.key.cmp(other.key).then_with(|| other.sequence.cmp(&self.sequence)).is_lt()
     }
 
-    /// Returns the order of `record` relative to this position.
+    /// Compares `record` with this position in the order of versions.
     #[inline]
     pub(crate) fn order_of(&self, record: &VersionRecord<'_>) -> Ordering {
         record.key.cmp(self.key).then_with(|| self.sequence.cmp(&record.sequence))

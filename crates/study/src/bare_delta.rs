@@ -51,10 +51,10 @@ impl BlockFormat for BareDelta {
     }
 }
 
-/// Encodes the entries of consecutive blocks.
+/// Encodes the entries of one block after another.
 struct Writer {
     interval: usize,
-    /// The number of entries in the current block.
+    /// The number of entries in the block that is being encoded.
     entries: usize,
 }
 

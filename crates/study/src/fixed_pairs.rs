@@ -154,12 +154,12 @@ impl BlockFormat for FixedPairs {
     }
 }
 
-/// Returns the size of a pair in bytes.
+/// Returns the size of a pair in bytes: the size of its key plus the size of its value.
 fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
 
-/// Writes the pairs of consecutive blocks.
+/// Encodes one block after another as pairs of fixed size.
 struct Writer {
     form: Form,
     is_indexed: bool,

@@ -191,7 +191,7 @@ impl Shards {
     }
 }
 
-/// A memtable whose number of shards grows.
+/// A memtable that adds shards while it fills.
 struct GrowingShards {
     params: Params,
     shards: RwLock<Shards>,

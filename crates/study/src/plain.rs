@@ -161,7 +161,7 @@ fn header_checksum(header: &[u8], entries: &[u8]) -> u32 {
     digest.finalize() as u32
 }
 
-/// Writes the entries of consecutive blocks.
+/// Encodes the entries of one block after another.
 struct Writer {
     format: Plain,
     smallest: Vec<u8>,

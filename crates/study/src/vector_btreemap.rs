@@ -66,7 +66,8 @@ struct Sorted {
 }
 
 impl Log {
-    /// Returns the newest version of a key that is visible at `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`. Returns `None` if there is
+    /// none.
     fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<&Version> {
         let visible =
             self.versions.iter().filter(|version| version.sequence <= snapshot && *version.key == *key);

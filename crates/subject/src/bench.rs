@@ -36,7 +36,7 @@ pub struct Bench<'a> {
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
-    /// The folder to which relative paths in parameters are relative.
+    /// The folder at which relative paths in parameters start.
     pub base: &'a Path,
     /// An empty folder for the files of the trial. The folder is removed after the trial.
     pub directory: &'a Path,
@@ -63,9 +63,9 @@ pub struct PhaseResult {
 /// The numbers of checked and wrong answers of the tested component.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// Number of checked answers.
+    /// Number of answers of the component that were checked.
     pub checked: u64,
-    /// Number of wrong answers.
+    /// Number of answers of the component that were wrong.
     pub wrong: u64,
     /// Descriptions of the first wrong answers of the component.
     pub examples: Vec<String>,

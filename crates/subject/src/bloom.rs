@@ -44,7 +44,7 @@ limit      = "5s"
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
-/// The largest number of threads that a phase may have.
+/// The largest number of threads with which a phase may insert keys.
 const MOST_THREADS: u64 = 1024;
 
 struct Probes(Params);
@@ -85,7 +85,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// How keys are added to a filter.
+/// The way in which keys are added to a filter.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {

@@ -59,7 +59,7 @@ const SLICE: usize = 4096;
 /// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// The largest number of trees whose blocks are requested.
+/// The largest number of trees for whose blocks the cache gets requests.
 const MOST_TREES: u64 = 1024;
 
 /// The number of requests at the end of a phase whose blocks are checked: the cache must have the correct bytes for
@@ -75,7 +75,7 @@ static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// The number of positions in [`BYTES`] at which a block can start.
 const STARTS: usize = 1 << 16;
 
-/// The largest size of a block in bytes.
+/// The largest size of a requested block in bytes.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;
 
 struct Hits(Params);

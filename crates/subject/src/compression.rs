@@ -111,7 +111,7 @@ impl Codec {
     }
 }
 
-/// A compressed block, with the tag of its codec.
+/// A compressed block, together with the tag of its codec.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,

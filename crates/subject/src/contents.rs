@@ -9,7 +9,7 @@ use workload::{FORMATS, KeyId, Random, ValueSpec, Values};
 
 use crate::choices::{Chosen, Menu};
 
-/// A source of bytes for a codec to compress.
+/// A kind of content for the blocks that a codec compresses.
 pub(crate) trait Contents: Send + Sync {
     /// Returns the first `length` bytes of the content, or all bytes of the content if it is shorter.
     ///
@@ -18,7 +18,7 @@ pub(crate) trait Contents: Send + Sync {
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// All kinds of contents. The first kind is the default.
+/// All kinds of contents of blocks. The first kind is the default.
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",

@@ -42,7 +42,7 @@ limit      = "5s"
 "#,
 );
 
-/// The number of keys in each block.
+/// The number of keys in each block of the tested SSTable.
 const KEYS_PER_BLOCK: usize = 2;
 
 /// The length of a block in the file, in bytes.

@@ -43,7 +43,7 @@ limit      = "5s"
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
-/// Maximum total size of all blocks in bytes.
+/// Maximum total size of all encoded blocks in bytes.
 const MOST_BYTES: u64 = 16 << 30;
 
 struct Lookups(Params);

@@ -178,7 +178,7 @@ impl Subject for EmptyRanges {
 
 /// The empty ranges of a phase: where they begin, and how long they are.
 struct Ranges<'a> {
-    /// The numbers of the keys, in ascending order.
+    /// The numbers of the keys in the filter, in ascending order.
     numbers: &'a [u64],
     length: u64,
     after_keys: bool,

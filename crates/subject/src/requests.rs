@@ -95,7 +95,7 @@ impl RequestChoice {
         Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
     }
 
-    /// Builds the chosen stream.
+    /// Builds the stream of requests that the parameter names.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => {
@@ -158,7 +158,7 @@ impl Default for ScanMixedParams {
     }
 }
 
-/// Returns a Zipf distribution with this exponent.
+/// Returns a stream of requests whose blocks have a Zipf distribution with the exponent `theta`.
 fn zipf(theta: f64) -> Result<Law, String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String("zipfian".to_owned())),

@@ -19,7 +19,7 @@ pub trait Subject: Send + Sync {
     /// Returns the axis of a design that this subject tests.
     fn axis(&self) -> &'static str;
 
-    /// Returns the names of the phases of a trial, in order.
+    /// Returns the names of the phases of a trial, in the order in which they run.
     fn phases(&self) -> &'static [&'static str];
 
     /// Returns the run modes (timed or counted) that this subject supports. The mode `counted` is included if the

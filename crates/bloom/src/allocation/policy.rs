@@ -27,7 +27,7 @@ pub trait Allocation: Send + Sync {
     }
 }
 
-/// The size of a level.
+/// The size of a level of a tree, from which an allocation computes the bits per key of its filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelLoad {
     /// The number of entries in all runs of the level.

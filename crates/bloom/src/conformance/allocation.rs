@@ -4,7 +4,7 @@ use catalog::laws::{Invariant, ensure};
 
 use crate::allocation::{Allocation, LevelLoad};
 
-/// The allocation under test.
+/// The allocation of filter memory whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
 /// All invariants of allocations, each with its name.

@@ -80,12 +80,12 @@ impl Keys {
     }
 }
 
-/// Returns the answer of a filter for the key of a hash.
+/// Returns whether a filter may contain the key that belongs to a hash.
 pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
     filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
 }
 
-/// Probes a filter for many hashes, and writes its answers to `answers`.
+/// Probes a filter for the keys that belong to many hashes, and writes its answers to `answers`.
 fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
     let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
     let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });

@@ -12,7 +12,7 @@ use super::table::{ABI, FilterApi};
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::standard::{Standard, StandardFilter};
 
-/// The function table of the C ABI with the functions of this module.
+/// The function table of the C ABI whose functions call the filter `standard`.
 pub(super) const API: FilterApi = FilterApi {
     abi: ABI,
     name: c"standard".as_ptr(),

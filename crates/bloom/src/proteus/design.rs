@@ -123,7 +123,7 @@ pub(super) struct Design {
     pub(super) set_words: u64,
     /// The number of last bits of a key number that the Bloom filter omits.
     pub(super) filter_bits: u32,
-    /// The expected false-positive rate of the sampled ranges.
+    /// The expected false-positive rate of the drawn ranges with these prefix lengths.
     pub(super) rate: f64,
 }
 

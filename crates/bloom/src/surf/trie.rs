@@ -15,9 +15,9 @@ pub(super) const END: u64 = 0;
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Suffix {
-    /// The suffix is the bits of the key after the stored prefix.
+    /// The suffix consists of the bits of the key after the stored prefix.
     Real,
-    /// The suffix is bits of the hash of the key.
+    /// The suffix consists of bits of the hash of the key.
     Hash,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn hash_bits(hash: KeyHash, bits: u32) -> u64 {
 /// A trie of key prefixes under construction. The labels are in level order.
 #[derive(Default)]
 pub(super) struct Trie<'a> {
-    /// The bytes that all keys share.
+    /// The bytes with which all keys begin. The trie does not store them.
     pub(super) prefix: &'a [u8],
     pub(super) labels: Vec<u64>,
     /// For each label, whether the label has a child node.

@@ -29,7 +29,7 @@ pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     })
 }
 
-/// Returns a random block name. Blocks with low numbers are more frequent.
+/// Returns the name of a random block. Blocks with low numbers are more frequent.
 pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
     let offset = random.below(BLOCKS).min(random.below(BLOCKS)) * 4096;
     BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }

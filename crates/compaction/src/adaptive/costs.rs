@@ -75,9 +75,9 @@ impl Setting {
 /// settings on one tree.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// For each level, its size in bytes and its number of runs.
+    /// For each level of the tree, its size in bytes and its number of runs.
     levels: Vec<(u64, usize)>,
-    /// The total size of all levels, in bytes.
+    /// The total size of all levels of the tree, in bytes.
     bytes: f64,
     buffer_bytes: f64,
     largest_level: usize,
@@ -107,7 +107,7 @@ impl Sizes {
     }
 }
 
-/// The parameters of the cost model.
+/// The parameters of the cost model of the policy `adaptive`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CostModel {
     /// The number of future windows in which the model expects the operations of the observed window again.
@@ -121,9 +121,9 @@ pub(super) struct CostModel {
 /// The numbers of runs that the tree is expected to have while the observed operations repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ExpectedRuns {
-    /// The expected number of runs in all levels except the largest level.
+    /// The expected number of runs in all levels of the tree except the largest level.
     upper: f64,
-    /// The expected number of runs in the largest level.
+    /// The expected number of runs in the largest level of the tree.
     largest: f64,
 }
 

@@ -17,7 +17,7 @@ pub(crate) const KEYS: u16 = 64;
 /// put.
 pub(crate) type RunPlan = BTreeMap<u16, bool>;
 
-/// The newest version of a key in an SSTable.
+/// The newest version that a simulated SSTable contains of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     sequence: u64,
@@ -79,7 +79,7 @@ impl Store {
         };
         let tables = self.cut(run.iter().map(version).collect(), &[]);
         let place = OutputRun { level, run: self.count() };
-        self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
+        self.levels = self.levels.edit(&[], place, &tables).expect("a new run of a simulated store must fit");
     }
 
     /// Divides entries into simulated SSTables of one to four entries. A new SSTable also begins at each key of `cuts`.
@@ -127,7 +127,7 @@ impl Store {
         (0..KEYS).map(newest).collect()
     }
 
-    /// Applies a valid job. A new output SSTable begins at each key of `cuts`.
+    /// Applies a valid compaction job to the store. A new output SSTable begins at each key of `cuts`.
     pub(crate) fn apply(&mut self, job: &Job, cuts: &[Arc<[u8]>]) -> Result<(), String> {
         let inputs: Vec<Table> = self.inputs(job);
         let outputs = match job.action {
@@ -158,8 +158,10 @@ impl Store {
         let marker =
             Table { id: u64::MAX, entries: inputs.into_iter().flat_map(|table| table.entries).collect() };
         let place = job.place(u64::MAX);
-        let after =
-            self.levels.edit(&job.inputs, place, std::slice::from_ref(&marker)).expect("the output fits");
+        let after = self
+            .levels
+            .edit(&job.inputs, place, std::slice::from_ref(&marker))
+            .expect("the output of a valid job must fit into its run");
         let tables = after.tables().skip_while(|(_, table)| table.id != marker.id).skip(1);
         let mut older = tables.filter(|(place, _)| *place != job.place(u64::MAX));
         older.any(|(_, table)| table.smallest() <= marker.largest() && table.largest() >= marker.smallest())

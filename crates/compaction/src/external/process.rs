@@ -39,7 +39,7 @@ struct Greeted {
 
 /// The reason why the process of a policy failed, and the answer that caused the failure.
 pub(super) struct Failure {
-    /// The line that the process printed. `None` if the process printed no line.
+    /// The line that the process printed as its answer. `None` if the process printed no line.
     answer: Option<String>,
     what: String,
 }

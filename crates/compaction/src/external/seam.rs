@@ -15,7 +15,7 @@ use crate::shape::{Level, Levels, Run, Shape, TableShape};
 /// The number of runs in the measured shape of a tree. Each run has the same number of SSTables.
 const RUNS: u64 = 10;
 
-/// The number of picks that are measured together.
+/// The number of picks that are timed together.
 const CALLS: u32 = 20;
 
 /// Measures the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).

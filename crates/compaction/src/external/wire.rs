@@ -32,7 +32,7 @@ struct SentTable<'a> {
     largest: Hex<'a>,
 }
 
-/// Bytes that are encoded as a string of hexadecimal digits.
+/// The bytes of a key, which JSON contains as a string of hexadecimal digits.
 struct Hex<'a>(&'a [u8]);
 
 impl Serialize for Hex<'_> {
@@ -132,7 +132,7 @@ fn decode_shape(line: &str) -> Result<Shape, String> {
     Ok(Shape { buffer_bytes: shape.buffer_bytes, levels: Levels { levels }, operations: shape.operations })
 }
 
-/// Decodes hexadecimal digits to bytes.
+/// Decodes the hexadecimal digits of a key to bytes.
 fn unhex(text: &str) -> Result<Vec<u8>, String> {
     let wrong = || format!("the key \"{text}\" is not hexadecimal");
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);

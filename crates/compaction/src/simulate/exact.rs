@@ -13,7 +13,7 @@ use crate::shape::{TableId, TableShape};
 /// The newest version of a key in an SSTable or memtable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExactEntry {
-    /// The key.
+    /// The key of the entry.
     pub key: Arc<[u8]>,
     /// The length of the value in bytes, or `None` for a tombstone.
     pub value_bytes: Option<u32>,

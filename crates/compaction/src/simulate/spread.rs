@@ -23,18 +23,18 @@ pub struct KeyClass {
 /// The writes that the simulator collects in one flush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushedWrites {
-    /// The number of writes that add a new key. Each new key is added only once.
+    /// The number of writes in the flush that add a new key. Each new key is added only once.
     pub adds: f64,
-    /// The number of writes whose keys are drawn at random.
+    /// The number of writes in the flush whose keys are drawn at random.
     pub draws: f64,
-    /// The fraction of deletes among the random writes.
+    /// The fraction of deletes among the writes with random keys.
     pub deletes: f64,
     /// The part of the key space that contains the new keys: its start and its end, as fractions of the key space.
     /// Random keys come from the whole key space.
     pub within: (f64, f64),
 }
 
-/// The expected entries of each SSTable.
+/// The expected numbers of entries in each SSTable of a simulated tree.
 #[derive(Clone, Debug)]
 pub struct Spread {
     classes: Vec<KeyClass>,
@@ -48,20 +48,20 @@ pub struct Spread {
 /// probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Part {
-    /// The expected number of entries, including tombstones.
+    /// The expected number of entries of the key class in the interval, including tombstones.
     entries: f64,
     /// The expected number of entries whose keys were added as new keys.
     added: f64,
-    /// The expected number of tombstones.
+    /// The expected number of tombstones of the key class in the interval.
     tombstones: f64,
 }
 
 /// A key interval of a simulated SSTable, in which the entries are evenly distributed.
 #[derive(Clone, Debug, PartialEq)]
 struct Stretch {
-    /// The first key of the interval.
+    /// The first key of the key interval.
     start: u64,
-    /// The first key after the interval.
+    /// The first key after the key interval.
     end: u64,
     /// The expected entries of each key class in the interval. These numbers need not be integers.
     parts: Vec<Part>,
@@ -325,7 +325,7 @@ fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) 
     sum
 }
 
-/// Returns the integer that the bytes of a simulated key represent.
+/// Returns the integer that the eight bytes of a simulated key represent.
 fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("a simulated key must have 8 bytes"))
 }

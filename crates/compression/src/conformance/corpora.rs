@@ -27,7 +27,7 @@ pub(crate) fn all() -> Vec<Corpus> {
     corpora
 }
 
-/// Returns small blocks, for which a test can try every possible corruption.
+/// Returns small test blocks, for which a test can try every possible corruption.
 pub(crate) fn small() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(6);
     vec![

@@ -7,7 +7,7 @@ use catalog::laws::{Invariant, ensure};
 use super::corpora;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW, decompress};
 
-/// The subject of the invariants: a codec or a selector.
+/// The codec or selector whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
 /// All invariants of compression, each with its name and the function that checks it.

@@ -100,7 +100,7 @@ struct CuckooIndex {
 #[derive(Clone, Copy)]
 struct Home {
     bucket: u64,
-    /// The fingerprint, which is never 0.
+    /// The fingerprint of the key, which is never 0.
     fingerprint: u64,
 }
 

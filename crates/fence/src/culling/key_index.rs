@@ -20,11 +20,11 @@ pub trait KeyIndex: Send + Sync {
     fn memory_bytes(&self) -> usize;
 }
 
-/// The keys of one file.
+/// The hashes of the keys in one file of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct FileKeys {
     /// The number of the file. Two files of a tree never have the same number, and the numbers are small.
     pub file: u32,
-    /// The hash of each key.
+    /// The hash of each key in the file.
     pub hashes: Vec<u64>,
 }

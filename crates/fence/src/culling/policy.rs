@@ -6,7 +6,7 @@ use std::ops::{Bound, Range};
 use super::key_index::{FileKeys, KeyIndex};
 use super::ranges::FileRanges;
 
-/// A method that finds the files of a run that a read must search.
+/// A method that selects the files of a sorted run that a read must search.
 pub trait Culling: Send + Sync {
     /// Builds the index of one run of a level. The index has all data for searches, so a search does not read files.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;

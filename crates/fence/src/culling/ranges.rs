@@ -30,7 +30,7 @@ impl FileRanges {
         self.largest.push(largest);
     }
 
-    /// Returns the number of files.
+    /// Returns the number of files of the run.
     pub fn len(&self) -> usize {
         self.smallest.len()
     }

@@ -14,7 +14,7 @@ use super::model::{
 use super::stress;
 use crate::{Memtable, MemtablePolicy};
 
-/// The memtable policy under test.
+/// The memtable policy whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
 /// All invariants of the memtable axis, each with its name.
@@ -293,7 +293,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
             limit = 1 + (round as usize * 7) % 40;
             if !page.go_on(limit) {
-                let (last, _) = found.last().expect("a page has entries");
+                let (last, _) = found.last().expect("a full page of a scan must have entries");
                 page = table.entries(Bound::Excluded(last), direction, asked.snapshot, limit);
             }
             found.extend(owned(&page));

@@ -37,7 +37,7 @@ pub(crate) struct Scan<'a> {
     pub(crate) limit: usize,
 }
 
-/// A key and the sequence number of one of its versions.
+/// The position of a version in the model: its key, and its sequence number in descending order.
 pub(crate) type Version = (Vec<u8>, Reverse<SequenceNumber>);
 
 /// The reference model of a memtable: all versions in ascending order of keys. The newest version of each key comes
@@ -118,7 +118,9 @@ pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) ->
         .expect("get() must keep the earlier bytes of the buffer to which it appends the value");
     match lookup {
         Lookup::Found => Known::Value(appended.to_vec()),
-        Lookup::Absent | Lookup::Deleted if !appended.is_empty() => panic!("a value without a find"),
+        Lookup::Absent | Lookup::Deleted if !appended.is_empty() => {
+            panic!("get() must append a value only if it finds a value")
+        }
         Lookup::Absent => Known::Nothing,
         Lookup::Deleted => Known::Tombstone,
     }
@@ -143,7 +145,7 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     let mut found = owned(&page);
     while page.len() == scan.limit && found.len() <= most {
         if !page.go_on(scan.limit) {
-            let (last, _) = found.last().expect("a page has entries");
+            let (last, _) = found.last().expect("a full page of a scan must have entries");
             page = table.entries(Bound::Excluded(last), scan.direction, scan.snapshot, scan.limit);
         }
         found.extend(owned(&page));

@@ -77,11 +77,13 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
             scope.spawn(|| run.scan(Direction::Backward)),
         ];
         for writer in writers {
-            writer.join().expect("a writer panicked");
+            writer.join().expect("a thread that writes to the memtable must not panic");
         }
         run.table.freeze();
         run.is_over.store(true, Ordering::Release);
-        readers.into_iter().try_for_each(|reader| reader.join().expect("a reader panicked"))
+        readers
+            .into_iter()
+            .try_for_each(|reader| reader.join().expect("a thread that reads the memtable must not panic"))
     })
 }
 
@@ -121,9 +123,11 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
             }
             Ok(())
         });
-        writers.into_iter().for_each(|writer| writer.join().expect("a writer panicked"));
+        writers
+            .into_iter()
+            .for_each(|writer| writer.join().expect("a thread that writes to the memtable must not panic"));
         is_over.store(true, Ordering::Release);
-        reader.join().expect("a reader panicked")
+        reader.join().expect("a thread that reads the memtable must not panic")
     })?;
     let all: Vec<OwnedEntry> = (0..WRITES / BATCH)
         .flat_map(|turn| (0..WRITERS).flat_map(move |writer| batch(turn, writer)))
@@ -149,7 +153,9 @@ fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
     versions.sort();
     for sequence in 1..=WRITES {
         let written = write(sequence).key;
-        let at = versions.binary_search_by(|(key, _)| key.cmp(&written)).expect("a known key");
+        let at = versions
+            .binary_search_by(|(key, _)| key.cmp(&written))
+            .expect("each write of the stress test must have one of its keys");
         versions[at].1.push(sequence);
     }
     versions

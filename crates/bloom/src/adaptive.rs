@@ -89,8 +89,8 @@ impl Build<dyn FilterPolicy> for Adaptive {
 }
 
 impl FilterPolicy for Adaptive {
-    /// Builds the filter. The stored words contain the number of slots for remembered keys, and the bits of the Bloom
-    /// filter. The slots themselves are not stored.
+    /// Builds the filter. The stored words are the number of slots for remembered false positives, and the bits of the
+    /// Bloom filter. The slots are not stored, because they are empty at first.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let words = self.budget.units(input, 64);
         let places = (words as f64 * self.remembered / WORDS_PER_PLACE as f64) as usize;
@@ -187,12 +187,13 @@ impl Filter for AdaptiveFilter {
         self.bits.prefetch(hash);
     }
 
-    /// Returns the false-positive rate for absent keys that are looked up for the first time.
+    /// Returns the false-positive rate for absent keys that are looked up for the first time, which the filter cannot
+    /// remember.
     fn expected_fpr(&self) -> f64 {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
 
-    /// Returns the memory in bytes, as if every slot had a remembered key of the largest size.
+    /// Returns the memory of the filter in bytes, as if every slot had a remembered key of the largest size.
     fn memory_bytes(&self) -> usize {
         self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
     }

@@ -29,7 +29,7 @@ pub(crate) struct Alphabet {
     positions: Vec<Digits>,
 }
 
-/// The possible digits of a position: the byte values that occur at this position in the keys.
+/// The possible byte values of one key position. As digits, they form the numbers to which keys are mapped.
 #[derive(Clone, Copy, Default)]
 struct Digits {
     /// A bit for each byte value. The bit is set if the byte value occurs at the position.
@@ -62,8 +62,8 @@ enum Rest {
 }
 
 impl Alphabet {
-    /// Creates the alphabet of `keys`. The alphabet takes up to `bits` bits of memory, but always stores at least one
-    /// set of digits. The keys are sorted, and the list is not empty.
+    /// Collects the byte values that occur at each position of `keys`. The keys are sorted, and the list is not empty.
+    /// The result takes up to `bits` bits of memory, but always has the byte values of at least one position.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);

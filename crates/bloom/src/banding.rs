@@ -8,8 +8,7 @@
 
 use crate::position::{mix, reduce, remix};
 
-/// The number of coefficients of an equation. A block of the solution has as many rows as an equation has
-/// coefficients.
+/// The number of rows that the equation of a key can select. A block of the solution has the same number of rows.
 pub(crate) const WIDTH: usize = 64;
 
 /// The linear equation of a key in the system that a ribbon filter solves. The equation selects some of 64 adjacent
@@ -26,8 +25,8 @@ pub(crate) struct Equation {
 }
 
 impl Equation {
-    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. A larger hash has an equal or
-    /// later start row.
+    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. An equation with a larger hash
+    /// begins at an equal or later row.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));
@@ -46,7 +45,7 @@ pub(crate) struct Banding {
 }
 
 impl Banding {
-    /// Creates a system without equations. `rows` is a multiple of [`WIDTH`], and is not 0.
+    /// Creates a system without equations. The number of rows is a multiple of [`WIDTH`], and is not 0.
     pub(crate) fn new(rows: usize) -> Self {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
@@ -63,15 +62,15 @@ impl Banding {
         true
     }
 
-    /// Whether the coefficients of `equation` are a sum of coefficients of earlier equations. If so, the earlier
-    /// equations determine the fingerprint.
+    /// Whether the rows that `equation` selects are a sum of the rows of earlier equations. If so, these equations
+    /// determine the fingerprint, and the key may be a false positive.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
     }
 
-    /// Subtracts earlier equations from an equation until no earlier equation has the same start row. The result may
-    /// have no coefficients left.
+    /// Subtracts earlier equations from an equation until no earlier equation begins at the same row. The result may
+    /// select no rows.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
         while equation.coefficients != 0 && self.coefficients[equation.start] != 0 {

@@ -35,7 +35,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The base-2 logarithm of the largest segment length. A segment of this length fits into the L2 cache.
+/// The base-2 logarithm of the largest length of a segment of the fingerprint array. A segment of this length fits into
+/// the L2 cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
 /// Builds binary fuse filters, in which the XOR of three or four array entries is the fingerprint of a key.
@@ -104,7 +105,7 @@ struct Segments<const N: usize> {
 }
 
 impl<const N: usize> Selection<N> for Segments<N> {
-    /// Computes the segment lengths with the empirical formulas of section 4 of the paper.
+    /// Computes the lengths of the segments for `keys` keys with the empirical formulas of section 4 of the paper.
     fn sized(keys: usize, attempt: u64) -> Self {
         let keys = (keys as f64).max(2.0);
         let (base, shift, least, slope, room) =

@@ -32,8 +32,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. The function also returns
-/// the size of the set in 64-bit words. Returns `None` if the set is too large for every encoding.
+/// Returns the encoding in which a set of `len` codes below `range` takes the least memory, and this memory in 64-bit
+/// words. Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));
@@ -58,8 +58,8 @@ pub(crate) enum Codes {
 }
 
 impl Codes {
-    /// Encodes the set of `codes` with the encoding number `form`, and appends the result to `words`. The codes are
-    /// sorted and below `range`.
+    /// Encodes the set of `codes`, and appends the result to `words`. The codes are sorted and below `range`. `form` is
+    /// the number of the encoding: a bit array or a sorted set.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);
@@ -70,7 +70,7 @@ impl Codes {
         }
     }
 
-    /// Decodes all words as a set of `len` codes below `range`. Returns `None` if the words are corrupt.
+    /// Decodes a set of `len` codes below `range` from all words of `words`. Returns `None` if the words are corrupt.
     pub(crate) fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,

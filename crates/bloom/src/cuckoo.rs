@@ -72,7 +72,7 @@ impl Build<dyn FilterPolicy> for Cuckoo {
 }
 
 impl FilterPolicy for Cuckoo {
-    /// Builds the table, and increases the number of buckets until every fingerprint fits.
+    /// Builds the table of buckets, and increases the number of buckets until every fingerprint fits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
             Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
@@ -116,7 +116,7 @@ impl FilterPolicy for Cuckoo {
 
 /// A cuckoo filter in memory: a table of buckets with four fingerprints each.
 struct Table {
-    /// The fingerprints of all buckets, in the order of the buckets. The value 0 is an empty slot.
+    /// The fingerprints in all slots of all buckets, in the order of the buckets. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
     /// The number of stored fingerprints. If two keys have equal fingerprints and equal buckets, the filter stores

@@ -255,8 +255,8 @@ impl Samples {
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
-    /// The length of all keys, if all keys have one length and different numbers (otherwise 0). The value 0 means
-    /// that keys can have equal numbers.
+    /// The length of all keys, if all keys have one length and are mapped to different numbers. Otherwise 0, because
+    /// several keys can then have the same number.
     length: u64,
     /// The number of possible codes in each segment, which is the key range between two adjacent samples.
     cells: u64,
@@ -297,13 +297,14 @@ impl Places {
         segment * self.cells + cell as u64
     }
 
-    /// Returns the code of a key. The key is not below the first sample and not above the last sample.
+    /// Returns the code that the filter stores for a key. The key is not below the first sampled key and not above the
+    /// last one.
     fn code(&self, key: &[u8]) -> u64 {
         self.code_of(self.place(key))
     }
 
-    /// Returns the largest code that a key of the SSTable below `bound` can have. `bound` is above the first sample
-    /// and not above the last sample. Returns `None` if there can be no such key.
+    /// Returns the largest code that a stored key below `bound` can have. `bound` is above the first sampled key and
+    /// not above the last one. Returns `None` if no stored key can be below `bound`.
     fn last_code_below(&self, bound: &[u8]) -> Option<u64> {
         let place = self.place(bound);
         let shared = common_prefix(self.samples.get(0), self.samples.last());
@@ -317,8 +318,8 @@ impl Places {
         }
     }
 
-    /// Returns the fraction of absent keys that have the code of a stored key. The estimate assumes that absent keys
-    /// are distributed like the stored keys. The stored keys have `different` distinct codes.
+    /// Estimates the fraction of absent keys that are false positives, because they have the code of a stored key.
+    /// Absent keys are assumed to be distributed like the stored keys, which have `different` distinct codes.
     fn rate(&self, different: u64) -> f64 {
         if self.samples.ends.len() == 1 {
             return 0.0;
@@ -342,8 +343,8 @@ struct DivaFilter {
 }
 
 impl DivaFilter {
-    /// Returns the first and the last code of the keys between two bounds. Returns `None` if no key can be between
-    /// the bounds.
+    /// Returns the first and the last code that a key between two bounds can have. Returns `None` if no stored key can
+    /// be between the bounds.
     fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
         let (first, last) = (self.places.samples.get(0), self.places.samples.last());
         let lowest = match low {

@@ -259,8 +259,8 @@ impl Block {
     }
 }
 
-/// Returns the bit positions of a key: `pairs` positions in the block of the key, and `pairs` positions in the
-/// partner of this block.
+/// Returns the bits that a key sets in the layout `blocks`: `pairs` positions in the block of the key, and `pairs`
+/// positions in the partner of this block.
 #[inline]
 fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     const PLACES: usize = BLOCK_BITS as usize - PARTNER_BITS as usize;

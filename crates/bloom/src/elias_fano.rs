@@ -83,7 +83,8 @@ impl EliasFano {
         Self { lows, low_bits, highs, samples, len }
     }
 
-    /// Returns the size in words of a set of `len` numbers below `bound`. Returns `None` if the set is too large.
+    /// Returns the size of a stored set of `len` numbers below `bound` in words. Returns `None` if the set is too
+    /// large.
     pub(crate) fn words(len: u64, bound: u64, low_bits: u32) -> Option<u64> {
         let Parts { lows, highs, samples } = Parts::of(len, bound, low_bits)?;
         lows.checked_add(highs)?.checked_add(samples)
@@ -172,7 +173,8 @@ impl EliasFano {
         words.extend(self.samples.to_words());
     }
 
-    /// Decodes all words that [`to_words`](Self::to_words) wrote. Returns `None` if the number of words is wrong.
+    /// Decodes a set from all words that [`to_words`](Self::to_words) wrote. Returns `None` if the number of words is
+    /// wrong.
     pub(crate) fn from_words(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,
@@ -198,8 +200,8 @@ impl EliasFano {
     }
 }
 
-/// Returns the position of the one bit with the index `nth`, counted from 0. The word must have more than `nth` one
-/// bits.
+/// Returns the position in `word` of the one bit with the index `nth`, counted from 0. The word must have more than
+/// `nth` one bits.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);
     for half in [32, 16, 8, 4, 2, 1] {

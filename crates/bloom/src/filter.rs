@@ -26,9 +26,9 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation
-    /// distributes this number over the levels of the tree, as an average budget. Returns `None` if the variant
-    /// ignores allocations.
+    /// Returns the bits per key that the parameters of this variant set for the filter of a large SSTable. An
+    /// allocation distributes this number over the levels of the tree, as an average budget. Returns `None` if the
+    /// variant ignores allocations.
     fn bits_per_key(&self) -> Option<f64> {
         None
     }

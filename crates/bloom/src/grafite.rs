@@ -137,8 +137,8 @@ struct GrafiteFilter {
 }
 
 impl GrafiteFilter {
-    /// Whether a key may have a number from `first` to `last`, inclusive. All numbers from `first` to `last` are in
-    /// one aligned group of `range` numbers, so their codes are consecutive modulo `range`.
+    /// Whether a stored key may have a number from `first` to `last`, inclusive. These numbers must be in one aligned
+    /// group of `range` numbers, so that their hash codes are consecutive modulo `range`.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {

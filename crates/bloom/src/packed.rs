@@ -11,7 +11,8 @@ const WORD_BYTES: usize = size_of::<u64>();
 
 /// An array of integers of `width` bits, in little-endian order of bits and bytes.
 pub(crate) struct Packed {
-    /// The bytes of the integers. One extra word at the end allows reading the last integer with a 64-bit load.
+    /// The bytes of all integers of the array. One extra word at the end allows reading the last integer with a 64-bit
+    /// load.
     bytes: Vec<u8>,
     width: u32,
 }
@@ -32,7 +33,7 @@ impl Packed {
         (len * width as usize).div_ceil(u64::BITS as usize) + 1
     }
 
-    /// Creates the array of integers of `width` bits from stored words. The last word is padding.
+    /// Creates the array of integers of `width` bits from its stored words. The last word is padding.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>, width: u32) -> Self {
         let mut bytes = large::with_room(words.len() * WORD_BYTES);
         words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));

@@ -21,17 +21,18 @@ pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
-    /// Returns the two parameters that determine the result of [`len`](Self::len) and [`select`](Self::select).
+    /// Returns the two parameters of the rule, which determine the result of [`len`](Self::len) and
+    /// [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
-    /// Creates the rule from stored parameters. Returns `None` if the parameters are invalid.
+    /// Creates the rule from its two stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
     /// Returns the length of the fingerprint array.
     fn len(&self) -> u64;
 
-    /// Returns the indices that a key selects, computed from the mixed hash of the key. The indices are distinct and
-    /// below the length of the array.
+    /// Returns the indices in the fingerprint array that a key selects, computed from the mixed hash of the key. The
+    /// indices are distinct.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 
@@ -172,8 +173,8 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
         selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
-    /// Returns the false-positive rate, which is 2^−width. For an absent key, the XOR of the selected integers is
-    /// uniformly distributed.
+    /// Returns the false-positive rate, which is 2^−width. The XOR of the selected integers is random for an absent
+    /// key, so it rarely equals the fingerprint.
     fn expected_fpr(&self) -> f64 {
         self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
     }

@@ -47,7 +47,7 @@ impl Filter for PerfectFilter {
         self.hashes.contains(&hash.0)
     }
 
-    /// Returns the false-positive rate: the probability that an absent key has the hash of a stored key.
+    /// Returns the false-positive rate: the probability that an absent key has the same hash as a stored key.
     fn expected_fpr(&self) -> f64 {
         self.hashes.len() as f64 / 2f64.powi(64)
     }

@@ -126,7 +126,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookup for CPUs that have an instruction to count bits, and an instruction to find the n-th set bit.
+/// The lookup for CPUs with an instruction that counts bits and an instruction that finds the n-th set bit.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Bmi2 {

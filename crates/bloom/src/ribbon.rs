@@ -334,9 +334,10 @@ struct OpenLayer {
 }
 
 impl OpenLayer {
-    /// Decodes a layer from stored words. `first` is the index of the first block of the layer.
+    /// Decodes a layer (system of equations) from stored words. `first` is the index of the layer's first block among
+    /// the blocks of all layers.
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
-        /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
+        /// The largest number of rows of all systems of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
         let mut next =
             || words.next().ok_or_else(|| corrupt("the stored filter is truncated inside of a layer"));

@@ -146,7 +146,8 @@ impl FilterPolicy for Rosetta {
     }
 }
 
-/// Returns the number of distinct prefixes of sorted numbers. A prefix omits the last `level` bits of a number.
+/// Returns the number of different prefixes that sorted key numbers have in the level `level`. A prefix omits the last
+/// `level` bits of a number.
 fn different(numbers: &[u64], level: u32) -> u64 {
     numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
 }

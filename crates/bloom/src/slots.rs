@@ -39,8 +39,7 @@ struct Block {
 /// The slots of a quotient filter, with the metadata that delimits the runs.
 pub(crate) struct Slots {
     blocks: Vec<Block>,
-    /// For each block, the number of slots at the start of the block whose remainders belong to quotients of earlier
-    /// blocks.
+    /// For each block, the number of slots at its start that store remainders of quotients of earlier blocks.
     offsets: Packed,
     /// The remainders in all slots of the filter.
     remainders: Packed,
@@ -78,8 +77,8 @@ impl Slots {
         Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
     }
 
-    /// Appends the stored words of the slots. The order is: number of quotients, width of offsets, blocks, offsets,
-    /// remainders.
+    /// Appends the slots to the stored words: the number of quotients, the width of offsets, the blocks, the offsets
+    /// and the remainders.
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         words.extend([self.quotients as u64, self.offsets.width().into()]);
         words.extend(self.blocks.iter().flat_map(|block| [block.occupied, block.ends]));
@@ -87,7 +86,7 @@ impl Slots {
         words.extend(self.remainders.to_words());
     }
 
-    /// Decodes the slots of `keys` keys with remainders of `width` bits. The function reads all words.
+    /// Decodes the slots of a filter with `keys` keys and remainders of `width` bits. The function reads all words.
     ///
     /// # Errors
     /// Returns an error if the lengths of the parts do not match each other.
@@ -207,14 +206,16 @@ impl Slots {
         self.remainders.prefetch(quotient);
     }
 
-    /// Returns the fraction of all possible pairs of quotient and remainder that are stored.
+    /// Returns the fraction of all possible pairs of quotient and remainder that are stored. In a quotient filter, this
+    /// fraction is the false-positive rate.
     pub(crate) fn fill(&self) -> f64 {
         let pairs = self.quotients as f64 * 2f64.powf(self.width().into());
         (self.keys as f64 / pairs).min(1.0)
     }
 }
 
-/// Returns the position of the set bit with the index `rank`, counted from 0. Returns 64 if too few bits are set.
+/// Returns the position in `word` of the set bit with the index `rank`, counted from 0. Returns 64 if too few bits are
+/// set.
 #[inline]
 pub(crate) fn select(mut word: u64, rank: u32) -> u32 {
     let (mut place, mut left) = (0, rank);

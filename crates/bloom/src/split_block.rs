@@ -151,7 +151,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookups compiled for AVX2, which are two to three times as fast as the portable lookups.
+/// The lookups compiled for AVX2. They are two to three times as fast as the portable lookups.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Avx2 {

@@ -33,7 +33,7 @@ const TAG: [u8; 4] = *b"blms";
 pub(crate) struct Standard(Probed);
 
 impl Standard {
-    /// Creates the policy with `bits_per_key` bits per key and the best number of probes.
+    /// Creates the policy `standard` with `bits_per_key` bits per key and the best number of bits that each key sets.
     ///
     /// # Errors
     /// Returns an error if `bits_per_key` is out of range.

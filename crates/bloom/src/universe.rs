@@ -135,8 +135,8 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// Compares a bound, without the shared prefix, with the only key that can have the same head as the bound.
-    /// Returns `None` if several keys can have this head.
+    /// Compares a bound, without the prefix that all keys share, with the only key that can have the same head as the
+    /// bound. Returns `None` if several keys can have this head.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
         // Empty slices are not compared, because even the comparison of empty slices can cost as much as a cache

@@ -243,8 +243,8 @@ impl Filter for VectorQuotientFilter {
         blocks.into_iter().for_each(|block| prefetch(&self.words, block * WORDS));
     }
 
-    /// Returns the probability that at least one of the two blocks of an absent key contains the entry of this key. The
-    /// two blocks of a key are equal with probability 1 / blocks.
+    /// Returns the false-positive rate: the probability that one of the two blocks of an absent key contains its
+    /// fingerprint in its bucket. The two blocks of a key are equal with probability 1 / blocks.
     fn expected_fpr(&self) -> f64 {
         let blocks = self.blocks() as f64;
         let entries =

@@ -52,8 +52,8 @@ impl<G> Default for Garbage<G> {
 /// in progress, the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that is still in
-    /// progress.
+    /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that the thread has
+    /// not finished.
     before: u64,
 }
 

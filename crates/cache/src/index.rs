@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// A hash table of blocks, with the metadata of the writer and a state `T` of the writer.
+/// A hash table of blocks that is read without locks, with the metadata of its writer and a state `T` of the writer.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
     epochs: Arc<Epochs>,

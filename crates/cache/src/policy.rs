@@ -24,7 +24,7 @@ pub(crate) struct Incoming {
 /// room, and finally [`admit`](Self::admit). The papers also evict blocks before the insertion. Papers state target
 /// sizes as numbers of blocks. Policies use target sizes in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy. The parameters of the sharded cache are not included.
+    /// The parameters of the policy in TOML, without the parameters of every sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
     /// Creates the policy of an empty shard, which has no capacity yet. The cache has `shards` shards. Each shard has

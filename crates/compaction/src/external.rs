@@ -83,8 +83,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// The maximum number of consecutive jobs without a flush. A process that requests more jobs would probably never
-/// stop, so the policy fails.
+/// The maximum number of consecutive jobs that an external policy may return without a flush between them. A process
+/// that returns more jobs would probably never stop, so the policy fails.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -108,8 +108,8 @@ struct Builder<C>(PhantomData<C>);
 
 /// A policy that lsmbench calls with the JSON format of the protocol.
 enum External {
-    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs as for an external policy,
-    /// so that the cost of the encoding can be measured.
+    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs as for another process, so
+    /// that the cost of the encoding can be measured.
     Identity(Box<dyn CompactionPolicy>),
     /// A policy in another process, which lsmbench calls with lines of JSON.
     Process { caller: Mutex<Caller>, observed_flushes: usize },

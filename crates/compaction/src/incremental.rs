@@ -102,8 +102,8 @@ impl Incremental {
         &tables[..taken]
     }
 
-    /// Returns the keys at which the output of `job` is divided, in ascending order. A new output SSTable begins at
-    /// each key.
+    /// Returns the keys at which the output of `job` is divided into SSTables, in ascending order. A new output SSTable
+    /// begins at each key.
     pub(crate) fn cuts(self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
         if job.level == 0 || job.action != Action::Merge {
             return Vec::new();

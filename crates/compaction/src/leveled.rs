@@ -113,7 +113,8 @@ impl Leveled {
         whole::fullest(shape, |level| self.fullness(shape, level))
     }
 
-    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
+    /// Returns how full the level `level` is, as a fraction of its limit. If the fraction is at least 1, the level
+    /// needs a compaction.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {

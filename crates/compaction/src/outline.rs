@@ -68,8 +68,8 @@ impl Outline {
         self.runs.last().map_or(0, |run| run.level)
     }
 
-    /// Returns the number of bytes that a job writes. The result is exact if the runs have no common keys. A move
-    /// writes 0 bytes.
+    /// Returns the number of bytes that the job `job` writes. The result is exact if the runs have no common keys. A
+    /// move writes 0 bytes.
     pub(crate) fn bytes_written(&self, job: &RunJob) -> u64 {
         if job.action == Action::Merge { self.bytes(job.runs.clone()) } else { 0 }
     }

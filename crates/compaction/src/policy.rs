@@ -34,8 +34,9 @@ pub trait CompactionPolicy: Send + Sync {
         None
     }
 
-    /// Returns the price of each source after the first that a scan opens. The unit is a byte that a compaction
-    /// writes (see [`worth_merging`](crate::worth_merging)). Returns 0 if scans trigger no compactions.
+    /// Returns the cost of opening a source (memtable or sorted run) in a scan, for each source after the first. The
+    /// unit is a byte that a compaction writes (see [`worth_merging`](crate::worth_merging)). Returns 0 if scans
+    /// trigger no compactions.
     fn seek_price(&self) -> u64 {
         0
     }

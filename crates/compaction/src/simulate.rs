@@ -201,7 +201,8 @@ impl<'a> Simulator<'a> {
 }
 
 impl<'a, C: Contents> Simulator<'a, C> {
-    /// Creates an empty tree that stores its entries in `contents`. `buffer_bytes` is the capacity of the memtable.
+    /// Creates an empty simulated tree that stores its entries in `contents`. `buffer_bytes` is the capacity of its
+    /// memtable.
     pub fn of(policy: &'a dyn CompactionPolicy, buffer_bytes: u64, contents: C) -> Self {
         let shape = Shape { buffer_bytes, levels: Levels::default(), operations: Operations::default() };
         let writes = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };

@@ -71,7 +71,7 @@ impl Build<dyn CompactionPolicy> for Unified {
 /// The largest valid fan factor F, which is the factor between the run sizes of two levels.
 const MOST_FAN: i64 = 1_000_000;
 
-/// Parses a scaling parameter, such as `T4`, and returns W.
+/// Parses the scaling parameter of a level, such as `T4`, and returns its number W.
 ///
 /// # Errors
 /// The text is not a scaling parameter, or is out of range.

@@ -17,8 +17,8 @@ impl Dictionaries {
         self.0.is_empty()
     }
 
-    /// Adds a dictionary, and returns its number. If a codec with the same tag has already added an equal dictionary,
-    /// returns the number of the existing dictionary.
+    /// Adds a dictionary to the SSTable, and returns its number. If a codec with the same tag has already added an
+    /// equal dictionary, returns the number of the existing dictionary.
     ///
     /// # Panics
     /// Panics if there are already 255 dictionaries. No design has so many codecs.
@@ -58,8 +58,8 @@ impl Dictionaries {
         (dictionaries.0.len() < usize::from(u8::MAX)).then_some(dictionaries)
     }
 
-    /// Iterates over the dictionaries in the order of their numbers. Each item contains the tag of the codec and the
-    /// bytes of the dictionary.
+    /// Iterates over the dictionaries of the SSTable in the order of their numbers. Each item contains the tag of the
+    /// codec and the bytes of the dictionary.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.0.iter().map(|(tag, bytes)| (*tag, &bytes[..]))
     }

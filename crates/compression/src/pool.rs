@@ -12,7 +12,7 @@ impl<T> Pool<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Calls `work` with an unused object of the pool, or with a new object if all objects are in use.
+    /// Calls `work` with an unused object of the pool. If all objects are in use, `make` creates a new object.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().pop();
         let mut lent = idle.unwrap_or_else(make);

@@ -29,8 +29,8 @@ pub(crate) fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Appends the lowest `width` bits of each number, one number directly after the other, and pads the last byte with
-/// zeros.
+/// Appends the lowest `width` bits of each number to `out`, one number directly after the other, and pads the last byte
+/// with zeros.
 pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     let (mut bits, mut held) = (0u128, 0);
     for number in numbers {

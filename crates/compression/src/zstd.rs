@@ -183,7 +183,7 @@ impl Compression for Zstd {
     }
 }
 
-/// Unused compression contexts for blocks with a dictionary. All SSTables of the process share these contexts.
+/// A pool of compression contexts for blocks with a dictionary, which all SSTables of the process share.
 static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
 /// The Zstandard codec after its training for one SSTable, with the dictionary of this SSTable.

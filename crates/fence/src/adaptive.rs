@@ -44,7 +44,8 @@ struct Adaptive {
     eytzinger_threshold: u64,
     eytzinger_min_level: u64,
     memory_constrained: bool,
-    /// The policies of the layouts, in this order: for few separators, for many separators, compressed.
+    /// The policies that build the three layouts, in this order: the layout for few separators, the layout for many
+    /// separators, and the compressed layout.
     policies: [Box<dyn FencePolicy>; 3],
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct HeadFence<I> {
 }
 
 impl<I: HeadIndex + 'static> HeadFence<I> {
-    /// Reads the separators that were stored with the tag `tag`, and builds the index of their heads.
+    /// Reads the separators that a fence stored with the tag `tag`, and builds the search structure for their heads.
     ///
     /// # Errors
     /// Returns the errors that [`stored::read_separators`] describes.

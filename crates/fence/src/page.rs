@@ -31,7 +31,7 @@ pub(crate) fn is_page_length(bytes: u64) -> bool {
     PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
 }
 
-/// Returns an error if the length of a page is invalid.
+/// Checks the parameter `page_bytes`, the length of a page of a fence.
 ///
 /// # Errors
 /// Returns an error that names the length and the valid lengths.
@@ -54,8 +54,8 @@ pub(crate) enum Kind {
 /// A page of a static B-tree before it is encoded.
 pub(crate) struct Draft<'a> {
     pub(crate) kind: Kind,
-    /// For a leaf, the number of its first data block. For an inner page, the page number at which its first child
-    /// starts.
+    /// For a leaf, the number of the data block of its first child. For an inner page, the number of the page at which
+    /// its first child starts.
     pub(crate) first: u32,
     /// The exclusive end of each child of an inner page, as a page number. The list is empty for a leaf.
     pub(crate) child_ends: &'a [u32],

@@ -216,7 +216,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// Returns the cache line of `layer` that begins with the head number `place`. `place` is a multiple of eight.
+/// Returns the cache line of `layer` whose first head has the index `place`, which is a multiple of eight.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));

@@ -5,7 +5,8 @@
 #[derive(Clone, Debug)]
 pub struct Separators {
     arena: Vec<u8>,
-    /// The end of each separator in the buffer. A separator starts where the previous separator ends.
+    /// The byte offset at which each separator ends in the buffer. A separator starts where the previous separator
+    /// ends.
     ends: Vec<u32>,
 }
 
@@ -41,7 +42,7 @@ impl Separators {
         self.ends.is_empty()
     }
 
-    /// Returns separator number `index`.
+    /// Returns the separator with the index `index`.
     ///
     /// # Panics
     /// Panics if the separator does not exist.

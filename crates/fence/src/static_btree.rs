@@ -44,7 +44,8 @@ const MAX_LAYERS: u32 = 33;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Between {
-    /// The shortest key above all keys of the left child, and at or below all keys of the right child.
+    /// The shortest key that is above all keys of the child before the separator, and at or below all keys of the child
+    /// after it.
     Shortest,
     /// The largest key of the child before the separator.
     Largest,
@@ -187,8 +188,8 @@ impl Node<'_> {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends the node to `stored`. The children of the node are data blocks, or nodes of the layer `below`, which
-    /// starts at the page `below_start`.
+    /// Appends the encoded node to `stored`. The children of the node are data blocks, or nodes of the layer `below`,
+    /// which starts at the page `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {
             let bounds = &below.starts[self.first..=self.first + self.firsts.len()];

@@ -65,8 +65,8 @@ pub(crate) enum PrefixOrder {
 }
 
 impl Suffixes {
-    /// Removes the common prefix from all separators except the first. Returns the suffixes, and their heads in sorted
-    /// order.
+    /// Removes the common prefix from all separators of an SSTable except the first. Returns these separators, and
+    /// their heads (the first eight bytes after the prefix) in sorted order.
     pub(crate) fn new(separators: &Separators) -> (Self, Vec<u64>) {
         let others = || separators.iter().skip(1);
         let shared = match (others().next(), others().last()) {

@@ -39,7 +39,7 @@ impl ChunkPool {
         idle.filter(|chunk| chunk.capacity() == wanted).unwrap_or_else(|| Vec::with_capacity(wanted))
     }
 
-    /// Puts chunks into the pool until the chunks in the pool have `limit_bytes` bytes. Frees all other chunks.
+    /// Puts chunks into the pool until the pool has `limit_bytes` bytes of chunks. Frees all other chunks.
     fn put(&self, chunks: impl Iterator<Item = Vec<u8>>, limit_bytes: usize) {
         let mut idle = self.idle.lock();
         let mut held: usize = idle.iter().map(Vec::capacity).sum();
@@ -103,7 +103,8 @@ impl Arena {
         RecordAddress { chunk: index as u32, offset }
     }
 
-    /// Returns the bytes from `place` to the end of its chunk. The record is at the start of these bytes.
+    /// Returns the bytes of a chunk from the address `place` on. The record with this address is at the start of these
+    /// bytes.
     #[inline]
     pub(crate) fn bytes_from(&self, place: RecordAddress) -> &[u8] {
         &self.chunks[place.chunk as usize][place.offset as usize..]

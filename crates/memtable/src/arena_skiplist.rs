@@ -81,7 +81,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena.borrow()
     }
 
-    /// Adds a version of a key with the sequence number `sequence`. The version is a tombstone if `value` is `None`.
+    /// Adds a version of a key to the list. The version is a tombstone if `value` is `None`.
     pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let height = tower_height(key.hash.0, sequence).min(self.most_height);
         let version = self.arena().append(key.bytes, sequence, value, height);

@@ -41,7 +41,8 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The AVL tree with its lock, and the arena of its records. Versions in the arena never move and need no lock.
+/// A memtable that is an AVL tree with one lock. The versions are in an arena and never move, so threads read a version
+/// without the lock.
 struct Avl {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,

@@ -73,8 +73,8 @@ struct BPlus {
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// The number of levels of inner nodes. A change of this field also changes the version number of the root, so a
-    /// reader detects the change.
+    /// The number of levels of inner nodes in the tree. A change of this field also changes the version number of the
+    /// root, so a reader detects the change.
     height: AtomicUsize,
     /// The last leaf, if the previous insert appended an entry to this leaf. If keys are inserted in order, the next
     /// insert needs no search.
@@ -378,7 +378,8 @@ impl Tree {
         Probe { key, sequence }
     }
 
-    /// Returns a cursor at the last version before `end`, or at the last version of the tree if `end` is `None`.
+    /// Returns a cursor at the last version before the position `end`, or at the last version of the tree if `end` is
+    /// `None`.
     fn last_before(&self, end: Option<Probe<'_>>) -> Optimistic<Option<Cursor>> {
         let mut low: Option<Ref<Version>>;
         let mut end = end;

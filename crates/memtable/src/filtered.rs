@@ -25,7 +25,7 @@ pub fn with_filter(policy: Box<dyn MemtablePolicy>, filter_bytes: usize) -> Box<
     Box::new(Policy { policy, words: filter_bytes.div_ceil(size_of::<u64>()).max(1) })
 }
 
-/// Creates memtables with a filter. The number of 64-bit words of the filter is fixed.
+/// Creates memtables that have a Bloom filter of a fixed size.
 struct Policy {
     policy: Box<dyn MemtablePolicy>,
     words: usize,
@@ -62,8 +62,8 @@ impl Filtered {
         }
     }
 
-    /// Returns whether the memtable may contain the key. If the result is false, the memtable certainly does not
-    /// contain the key.
+    /// Returns whether the memtable may contain the key with this hash. If the result is false, the memtable certainly
+    /// does not contain the key.
     #[inline]
     fn may_have(&self, hash: KeyHash) -> bool {
         let (word, bits) = self.place(hash);

@@ -91,7 +91,8 @@ impl MemtablePolicy for Policy {
 struct HashVector<S> {
     arena: SharedArena,
     shards: [S; SHARDS],
-    /// The sorted order of the entries at the time of the last scan, or at the time when the memtable became immutable.
+    /// The sorted list of the entries for scans. It has the entries that existed at the last scan, or all entries of an
+    /// immutable memtable.
     order: RwLock<Arc<Order>>,
 }
 

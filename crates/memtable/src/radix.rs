@@ -20,8 +20,8 @@ pub(crate) struct Headed<T> {
 }
 
 impl<T> Headed<T> {
-    /// Creates an item with the payload `item`. The head is computed from `rest`, the bytes of the key after the common
-    /// prefix of all keys.
+    /// Creates an item to sort, with the payload `item`. The head is computed from `rest`, the bytes of the key after
+    /// the common prefix of all keys.
     #[inline]
     pub(crate) fn new(rest: &[u8], item: T) -> Self {
         Self { head: head(rest), item }

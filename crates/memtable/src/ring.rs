@@ -29,8 +29,8 @@ struct Point {
 }
 
 impl Ring {
-    /// Creates a ring. Shard i has `points[i]` points. The ring must have at least one shard, and at least one point
-    /// per shard.
+    /// Creates a ring in which shard i has `points[i]` points. The ring must have at least one shard, and each shard at
+    /// least one point.
     pub(crate) fn new(points: &[u32]) -> Self {
         let mut points: Vec<Point> = (0..)
             .zip(points)
@@ -58,8 +58,8 @@ impl Ring {
     }
 }
 
-/// Returns the position of a point of a shard on the ring. The hash input begins with a constant word, so that it
-/// differs from the hash input of keys that are small integers.
+/// Returns the position of a point of a shard on the ring, which is a hash of both numbers. The hash input begins with
+/// a constant word, so that it differs from the hash input of keys that are small integers.
 fn place(shard: u32, node: u32) -> u128 {
     let mut name = *b"ring........";
     name[4..8].copy_from_slice(&shard.to_le_bytes());

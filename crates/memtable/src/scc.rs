@@ -36,7 +36,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The average number of node bytes per key. A slot takes 48 bytes, and on average two thirds of the slots are used.
+/// The average memory of tree nodes per key in bytes. A slot of a node takes 48 bytes, and on average two thirds of the
+/// slots are used.
 const NODE_BYTES: usize = 72;
 
 /// Creates [`Index`] memtables that reuse the memory of earlier memtables.
@@ -136,7 +137,7 @@ impl<'t> Open<'t> {
     }
 
     /// Returns a cursor at the newest version of the next key in an ascending range, or `None` at the end of the range.
-    /// Skips keys that have an anchor but no version yet.
+    /// Keys that have an anchor but no version yet are skipped.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;

@@ -186,7 +186,7 @@ struct Shard(RwLock<VersionMap>);
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// The router of the next memtable. Its borders are computed from the keys of this memtable.
+    /// The router that the next memtable of the tree will use. Its borders are computed from the keys of this memtable.
     next_router: SharedRouter,
 }
 

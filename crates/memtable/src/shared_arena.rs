@@ -112,7 +112,8 @@ pub(crate) struct SharedArena {
     pool: Arc<MapPool>,
 }
 
-/// The assignment of the arena's address range: the first free unit, and the chunks that are mapped so far.
+/// The use of an arena's address range: the first 8-byte unit that is still free, and the chunks that are mapped so
+/// far.
 struct Line {
     /// The number of the first 8-byte unit that belongs to no block and to no large record.
     next: u64,
@@ -360,7 +361,8 @@ pub(crate) struct Appender<'a> {
     own: Range<u32>,
     /// The end of the block that contains the reserved units.
     block_end: u32,
-    /// The number of appended versions. When the appender is dropped, this number is added to the counter of the shard.
+    /// The number of versions that this appender has appended. When the appender is dropped, the number is added to the
+    /// counter of the shard.
     appended: usize,
 }
 

@@ -142,7 +142,7 @@ impl Memtable for Buffer {
 
 /// The entries of a memtable, in insertion order.
 struct Log {
-    /// The hash of each entry's key. The hashes are in a separate array, so that a search reads no other data and
+    /// The hash of the key of each entry. The hashes are in a separate array, so that a search reads no other data and
     /// reaches the memory bandwidth.
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,

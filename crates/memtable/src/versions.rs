@@ -279,8 +279,10 @@ pub(crate) fn found_in<'a, V: Versions>(
 }
 
 /// Implements the read methods of [`Memtable`](crate::Memtable) for a memtable whose method `versions` returns its
-/// ordered versions. Use `guarded` if this method returns a lock guard; the memtable must then have a field `arena`.
-/// Use `unguarded` if the versions can be read without a lock; scans can then be continued.
+/// ordered versions.
+///
+/// * `guarded`: the method returns a lock guard, and the memtable must have a field `arena`.
+/// * `unguarded`: the versions can be read without a lock, so scans can be continued.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

@@ -117,8 +117,8 @@ impl FencePolicy for ByAccess {
     }
 }
 
-/// A view of the SSTable for one layout. The stored bytes of a layout are a part of the stored bytes of the fence, and
-/// this view returns only that part.
+/// A view of an SSTable for one layout of its fence. The view returns only the part of the fence's stored bytes that
+/// belongs to the layout.
 struct Part<'a> {
     table: &'a dyn TableView,
     range: Range<u64>,

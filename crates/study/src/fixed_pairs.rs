@@ -53,7 +53,8 @@ impl Form {
         0x80 | self.code
     }
 
-    /// Returns the bytes that a pair stores as the value of an entry. Returns `None` if the entry cannot be a pair.
+    /// Returns the bytes that a pair stores as the value of `entry`. Returns `None` if the entry cannot be stored as a
+    /// pair.
     fn stored_value<'a>(self, entry: &Entry<'a>) -> Option<&'a [u8]> {
         match (self.tombstone, entry.value) {
             (None, value) => value,
@@ -64,8 +65,8 @@ impl Form {
         }
     }
 
-    /// Returns the lengths of the key and the value that a pair stores for an entry. Returns `None` if the entry cannot
-    /// be a pair.
+    /// Returns the lengths of the key and the value in the pair that stores `entry`. Returns `None` if the entry cannot
+    /// be stored as a pair.
     fn sizes(self, entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
         let sizes = [entry.key.len(), self.stored_value(entry)?.len()].map(|len| u8::try_from(len).ok());
         Some([sizes[0].filter(|key| *key > 0)?, sizes[1]?])

@@ -81,7 +81,8 @@ pub struct Timing {
     /// The wall time from the first to the last operation, in nanoseconds. If only one thread runs, this is the sum of
     /// the times of all slices. For builds, this is the sum of the times of all builds.
     elapsed_ns: Option<u64>,
-    /// The sum of the times of all threads, in nanoseconds. For builds, this is the sum of the times of all builds.
+    /// The sum over all threads of the times of their slices, in nanoseconds. For builds, this is the sum of the times
+    /// of all builds.
     busy_ns: u64,
     /// The time per operation in each slice, in nanoseconds. A slice is a number of operations that are timed together.
     slices: Vec<f64>,

@@ -70,7 +70,7 @@ pub const SUBJECT: &str = "subject";
 /// The key of the table with the parameters of the subject of a component experiment.
 pub use results::columns::COMPONENT;
 
-/// The parameters that `--quick` divides, unless the experiment sets values for quick runs.
+/// The parameters of subjects that `--quick` divides, unless the experiment sets values for quick runs.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
 /// The subject of a component experiment (the tested component and its operations), with its parameters.

@@ -46,8 +46,8 @@ const SLICE: usize = 4096;
 /// The number of bits of a key number. Because numbers are below 2^62, the end of a range never overflows.
 const NUMBER_BITS: u32 = 62;
 
-/// The largest product of the number of keys and the range length. Up to this limit, at least about half of all ranges
-/// are empty.
+/// The largest valid product of the number of keys and the length of a range. Up to this limit, at least about half of
+/// all ranges are empty.
 const MOST_COVERED: u64 = 1 << (NUMBER_BITS - 1);
 
 struct EmptyRanges(Params);
@@ -94,8 +94,8 @@ impl Spelling {
     }
 }
 
-/// Returns a word of 3 to 12 letters for an index below 4,096. The first three letters differ between indexes, so words
-/// sort like their indexes.
+/// Returns the word of 3 to 12 letters for an index below 4,096. The first three letters differ between indexes, so
+/// words sort like their indexes.
 fn word(index: u64) -> String {
     let letter = |digit: u64, first: u8| char::from(first + (digit % 16) as u8);
     let length = xxh3_64(&index.to_le_bytes()) % 10;

@@ -20,8 +20,8 @@ pub trait Allocation: Send + Sync {
         None
     }
 
-    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves
-    /// memory between levels.
+    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves memory
+    /// between levels.
     fn keeps_budget(&self) -> bool {
         true
     }

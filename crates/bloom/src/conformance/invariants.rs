@@ -60,7 +60,8 @@ fn key_of(hash: KeyHash) -> [u8; 8] {
     hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
 }
 
-/// Keys together with their hashes. Filters that need keys and filters that need hashes therefore get the same input.
+/// The keys for the checks of filters, together with their hashes. Filters that need keys and filters that need hashes
+/// therefore get the same input.
 pub(crate) struct Keys {
     hashes: Vec<KeyHash>,
     list: KeyList,
@@ -100,7 +101,8 @@ fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
     subject.policy.open(Bytes::copy_from(stored)).expect("a filter policy must open the bytes that it built")
 }
 
-/// Returns the first words of an error message: `without an allocation`, or `with an allocation of … bits per key`.
+/// Returns the start of an error message, which states the memory of the filter: `without an allocation`, or `with an
+/// allocation of … bits per key`.
 fn with_allocation(bits_per_key: Option<f64>) -> String {
     bits_per_key.map_or("without an allocation".to_owned(), |bits| {
         format!("with an allocation of {bits} bits per key")
@@ -309,8 +311,8 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns sets of keys of every kind: dense and sparse numbers with or without padding, strings with common
-/// prefixes, and edge cases.
+/// Returns sets of keys for the checks of range filters: dense and sparse numbers with or without padding, strings with
+/// common prefixes, and edge cases.
 fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     let numbers = || random_hashes(2000, 14).into_iter().map(|hash| hash.0);
     let odd: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b"ab", &[0xff; 8], &[0xff; 9], &[0xff; 30]];

@@ -64,7 +64,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Checks the function table that a library returned.
+    /// Checks the function table that a shared library returned.
     ///
     /// # Errors
     /// Returns an error if the name is not printable, or if a function is missing.
@@ -84,7 +84,8 @@ impl Functions {
         })
     }
 
-    /// Builds a filter from these hashes and returns the bytes of the filter.
+    /// Builds a filter from the hashes of keys by a function of the shared library, and returns the bytes of the
+    /// filter.
     ///
     /// # Errors
     /// Returns the error number of the library.
@@ -130,7 +131,7 @@ unsafe impl Send for OpenFilter {}
 unsafe impl Sync for OpenFilter {}
 
 impl OpenFilter {
-    /// Opens a filter from its stored bytes.
+    /// Opens a filter of the shared library from its stored bytes.
     ///
     /// # Errors
     /// Returns the error number of the library.

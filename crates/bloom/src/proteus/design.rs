@@ -41,8 +41,8 @@ pub(super) struct Sample {
 }
 
 impl Ranges {
-    /// Draws empty ranges of 2^`range_bits` numbers from 0 to `largest`. If the keys are dense, there may be no empty
-    /// range.
+    /// Draws ranges of 2^`range_bits` numbers from 0 to `largest` that contain none of the sorted `numbers`. If the
+    /// numbers are dense, the result may be empty.
     pub(super) fn sample(self, numbers: &[u64], largest: u64, range_bits: u32) -> Vec<Sample> {
         let draw = |index: u64| {
             let random = mix(index, SEED);

@@ -112,7 +112,7 @@ impl Sizes {
 pub(super) struct CostModel {
     /// The number of future windows in which the model expects the operations of the observed window again.
     pub(super) horizon: f64,
-    /// The cost of a block that a get or a scan reads, as a number of bytes that compactions write.
+    /// The cost of one block that a get or a scan reads, as a number of bytes that compactions write.
     pub(super) read_price: f64,
     /// The false-positive rate that the model assumes for all filters, from 0 to 1.
     pub(super) fpr: f64,

@@ -19,7 +19,7 @@ pub(crate) struct Subject {
     pub(crate) limits: &'static [Limit],
 }
 
-/// A store history: the initial levels of a store, and the runs that are flushed to the store.
+/// A history of a store for the checks: the initial levels of the store, and the runs that are flushed to it.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) levels: Vec<Vec<RunPlan>>,

@@ -13,7 +13,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// The version of the protocol, which the process must confirm in its answer to the greeting.
+/// The version of the protocol between lsmbench and the process of a policy. The process must confirm it in its answer
+/// to the greeting.
 const PROTOCOL: u64 = 1;
 
 /// The first line (greeting) that lsmbench sends to the process of a policy.
@@ -45,7 +46,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// Creates the failure of a process that printed the line `answer`. `what` is the reason of the failure.
+    /// Creates the failure of a policy process that printed the line `answer`. `what` is the reason of the failure.
     pub(super) fn answer(answer: &str, what: String) -> Self {
         Self { answer: Some(answer.to_owned()), what }
     }
@@ -223,9 +224,9 @@ impl Running {
         }
     }
 
-    /// Closes the input of the process. If the process does not end, kills the process and all its child processes.
-    /// Returns the exit status if the process ended before the kill. Returns `None` after a kill, and for all further
-    /// calls.
+    /// Closes the input of the process, so that it ends. If the process does not end, kills it and all its child
+    /// processes. Returns the exit status if the process ended before the kill. Returns `None` after a kill, and for
+    /// all further calls.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {

@@ -18,7 +18,7 @@ const RUNS: u64 = 10;
 /// The number of picks that are timed together.
 const CALLS: u32 = 20;
 
-/// Measures the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
+/// Prepares the measurement of the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
 pub(crate) fn seam(
     catalog: &Catalog<dyn CompactionPolicy>,
     choice: &Choice,

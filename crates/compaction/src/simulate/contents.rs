@@ -15,8 +15,8 @@ pub trait Contents {
     fn forget(&mut self, tables: &[TableId]);
 }
 
-/// The parameters of a merge: the number of its first output SSTable, the keys that divide the output, and the
-/// treatment of tombstones.
+/// The parameters of a merge of simulated SSTables: the number of its first output SSTable, the keys that divide the
+/// output, and the treatment of tombstones.
 pub struct MergeTerms<'a> {
     /// The number of the first output SSTable. The next output SSTables have the next numbers.
     pub first_table: TableId,

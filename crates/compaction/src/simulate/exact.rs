@@ -27,8 +27,8 @@ impl ExactEntry {
     }
 }
 
-/// The exact entries of each SSTable. As in the real tree, an SSTable is complete as soon as its entries reach the
-/// capacity of an SSTable.
+/// The contents of a simulated tree whose SSTables have exact entries. As in the real tree, an SSTable is complete as
+/// soon as its entries reach the capacity of an SSTable.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,

@@ -210,7 +210,7 @@ impl Spread {
         tables.into_iter().map(|(id, stretch)| self.table(id, stretch)).collect()
     }
 
-    /// Creates an SSTable with the number `id` and the entries of an interval, and returns its shape.
+    /// Creates a simulated SSTable with the number `id` and the entries of an interval, and returns its shape.
     fn table(&mut self, id: TableId, stretch: Stretch) -> TableShape {
         let entries = stretch.entries().round() as u64;
         let tombstones = stretch.parts.iter().map(|part| part.tombstones).sum::<f64>().round() as u64;
@@ -233,7 +233,7 @@ impl Spread {
         Stretch { start: key(&table.smallest), end: key(&table.largest) + 1, parts }
     }
 
-    /// Merges several runs, newest run first, and returns intervals in key order. The boundaries of all input
+    /// Merges several simulated runs, newest run first, and returns intervals in key order. The boundaries of all input
     /// SSTables divide the result, and the entries between two boundaries are evenly distributed.
     fn merged(&self, inputs: &[Vec<TableShape>], drops_tombstones: bool) -> Vec<Stretch> {
         let mut stretches: Vec<(usize, Stretch)> = Vec::new();

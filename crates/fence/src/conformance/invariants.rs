@@ -45,8 +45,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that `seek` returns the right block for present keys, their neighbors, the separators, keys below and above
-/// all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
+/// Checks the blocks that `seek` and `find` return. The keys for `seek` are present keys, their neighbors, the
+/// separators, keys below and above all keys, and the keys in `more`. The keys for `find` are all present keys.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,

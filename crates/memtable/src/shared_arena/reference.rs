@@ -80,7 +80,7 @@ impl LinkWord {
     /// The link word that marks the end of a skip list.
     pub(crate) const END: Self = Self(0);
 
-    /// Creates a link to `version`. `hint` is the first four bytes of the key of `version`.
+    /// Creates the value of a link to `version`. `hint` is the first four bytes of the key of `version`.
     #[inline]
     pub(crate) fn new(version: Ref<Version>, hint: u32) -> Self {
         Self(u64::from(hint) << 32 | u64::from(version.0.get()))

@@ -105,7 +105,8 @@ struct Segments<const N: usize> {
 }
 
 impl<const N: usize> Selection<N> for Segments<N> {
-    /// Computes the lengths of the segments for `keys` keys with the empirical formulas of section 4 of the paper.
+    /// Computes the lengths of the segments for `keys` keys with the empirical formulas of Graf & Lemire, "Binary fuse
+    /// filters", section 4.
     fn sized(keys: usize, attempt: u64) -> Self {
         let keys = (keys as f64).max(2.0);
         let (base, shift, least, slope, room) =

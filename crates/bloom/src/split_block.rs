@@ -185,7 +185,8 @@ fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     (0..LANES).fold(0, |missing, lane| missing | (key.0[lane] & !block.0[lane])) == 0
 }
 
-/// Answers a batch of lookups. `answers` and `hashes` have equal lengths.
+/// Tests for each hash whether its key may be in the blocks, and writes the answers to `answers`. `answers` and
+/// `hashes` have equal lengths.
 #[inline(always)]
 fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
     let place = |hash: KeyHash| reduce(hash.0, blocks.len());

@@ -44,16 +44,16 @@ pub(crate) struct Arc {
 enum GhostHit {
     #[default]
     Nowhere,
-    /// The block is in neither ghost list, and the list T1 fills the whole capacity, so B1 is empty (case IV.A of the
-    /// paper).
+    /// The block is in neither ghost list, and the list T1 fills the whole capacity, so B1 is empty. This is case IV.A
+    /// of the ARC paper.
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
 }
 
 impl Arc {
-    /// Drops the names of evicted blocks (ghosts) so that the names of new victims fit, as in case IV of the paper. The
-    /// incoming block has `weight` bytes. After the call:
+    /// Drops the names of evicted blocks (ghosts) so that the names of new victims fit, as in case IV of the ARC paper.
+    /// The incoming block has `weight` bytes. After the call:
     ///
     /// * T1, B1 and the incoming block together weigh at most the capacity. If T1 alone is too large, `found` becomes
     ///   [`GhostHit::NowhereAndOnceIsFull`] instead.

@@ -52,7 +52,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partiti
      level0_runs = 4\n",
 );
 
-/// The number of SSTables of a new partition (M in the paper).
+/// The number of SSTables of a new partition (M in the paper about REMIX).
 const TABLES_OF_NEW_PARTITION: usize = 2;
 
 /// The policy `partitioned` with its parameters.

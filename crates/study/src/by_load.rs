@@ -92,7 +92,7 @@ enum Goal {
 }
 
 impl Goal {
-    /// Returns the goal of compression under a load of the machine. The CPUs are tested first, as in the document.
+    /// Returns the goal of compression under a load of the machine. The CPUs are tested first, as in cs265.
     fn under(load: &SystemLoad, busy_above: f64) -> Self {
         if load.cpu > busy_above {
             Self::Speed

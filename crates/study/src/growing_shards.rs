@@ -88,7 +88,7 @@ impl MemtablePolicy for Params {
     }
 }
 
-/// The consistent-hash ring as the document prints it: an ordered map from points to shards.
+/// The consistent-hash ring as cs265 prints it: an ordered map from points to shards.
 #[derive(Default)]
 struct Ring(BTreeMap<u128, usize>);
 

@@ -107,8 +107,8 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 struct Entry {
     min_key: u64,
     max_key: u64,
-    /// The position of the block in the file, as the document stores it. The tree finds blocks by number, so no search
-    /// reads this field.
+    /// The position of the block in the file, as cs265 stores it. The tree finds blocks by number, so no search reads
+    /// this field.
     #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
     offset: u64,
 }

@@ -46,7 +46,7 @@ const CODE: u8 = 1;
 /// The first four bytes of a block of version 1: "usbl", as a little-endian number.
 const MAGIC: u32 = 0x7573_626c;
 
-/// Bytes of the header of version 1, as the document prints it.
+/// Bytes of the header of version 1, as cs265 prints it.
 const HEADER_1_BYTES: usize = 20;
 
 /// Bytes of the header of version 1 that precede its checksum.

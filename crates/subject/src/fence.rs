@@ -45,7 +45,7 @@ limit      = "5s"
 /// The number of keys in each block of the tested SSTable.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// The length of a block in the file, in bytes.
+/// The length in bytes that each block of the tested SSTable has in its file.
 const PAGE_BYTES: u64 = 4096;
 
 /// The number of searches that are timed together, and the number of untimed searches before them.

@@ -51,12 +51,12 @@ const TAG: [u8; 4] = *b"adap";
 /// The largest share of the memory budget that remembered keys may take.
 const MOST_SHARE: f64 = 0.5;
 
-/// The memory of a slot and the bytes of its remembered key together, in bytes. Keys that do not fit into this memory
-/// are not remembered.
+/// The memory for one remembered key in bytes: its slot and the bytes of the key. The filter does not remember a key
+/// that needs more memory.
 const PLACE_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = PLACE_BYTES - size_of::<OnceLock<Box<[u8]>>>();
 
-/// Builds adaptive filters.
+/// Builds Bloom filters that remember their false positives.
 struct Adaptive {
     budget: Budget,
     remembered: f64,
@@ -89,8 +89,8 @@ impl Build<dyn FilterPolicy> for Adaptive {
 }
 
 impl FilterPolicy for Adaptive {
-    /// Builds the filter. The stored words contain the number of slots for remembered keys, and the bits of the Bloom
-    /// filter. The slots themselves are not stored.
+    /// Builds the filter. The stored words are the number of slots for remembered false positives, and the bits of the
+    /// Bloom filter. The slots are not stored, because they are empty at first.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let words = self.budget.units(input, 64);
         let places = (words as f64 * self.remembered / WORDS_PER_PLACE as f64) as usize;
@@ -109,7 +109,8 @@ impl FilterPolicy for Adaptive {
         let most = words.len() / WORDS_PER_PLACE;
         if words.len() == 0 || places > most as u64 {
             return Err(CorruptFilter(format!(
-                "the header states {places} slots for remembered keys, but the filter has room for at most {most}"
+                "the stored filter states {places} slots for remembered keys, but the filter has room for at \
+                 most {most}"
             )));
         }
         let remembered = (0..places).map(|_| OnceLock::new()).collect();
@@ -126,20 +127,21 @@ impl FilterPolicy for Adaptive {
     }
 }
 
-/// The memory of a slot for a remembered key, in 64-bit words.
+/// The memory for one remembered key, in 64-bit words.
 const WORDS_PER_PLACE: usize = PLACE_BYTES / size_of::<u64>();
 
-/// An adaptive filter in memory.
+/// An adaptive filter in memory: a Bloom filter and the false positives that it remembers.
 struct AdaptiveFilter {
     bits: BitArray,
     probes: u32,
     keys: u64,
-    /// Remembered keys, which are not in the SSTable. Each slot is written at most once.
+    /// The remembered false positives: keys that are not in the SSTable. Each slot is written at most once.
     remembered: Box<[OnceLock<Box<[u8]>>]>,
 }
 
 impl AdaptiveFilter {
-    /// Returns the two slots in which a key may be remembered. Returns no slot if the filter has no memory for slots.
+    /// Returns the two slots for a false positive that the filter may remember. Returns no slot if the filter has no
+    /// memory for remembered keys.
     fn places(&self, hash: KeyHash) -> impl Iterator<Item = &OnceLock<Box<[u8]>>> {
         let places = if self.remembered.is_empty() { 0..0 } else { 0..2 };
         places.map(move |which| &self.remembered[reduce(mix(hash.0, which), self.remembered.len())])
@@ -151,7 +153,7 @@ impl AdaptiveFilter {
 }
 
 impl Filter for AdaptiveFilter {
-    /// Tests only the Bloom filter and not the remembered keys, because a hash does not identify its key.
+    /// Tests only the Bloom filter and not the remembered false positives, because a hash does not identify its key.
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.bits.may_contain(hash, self.probes)
     }
@@ -161,7 +163,11 @@ impl Filter for AdaptiveFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "keys and answers must have equal lengths");
+        assert_eq!(
+            keys.len(),
+            answers.len(),
+            "the lists of looked-up keys and answers must have equal lengths"
+        );
         let hashes: Vec<KeyHash> = keys.iter().map(|key| key.hash).collect();
         self.may_contain_batch(&hashes, answers);
         for (key, answer) in keys.iter().zip(answers) {
@@ -181,12 +187,13 @@ impl Filter for AdaptiveFilter {
         self.bits.prefetch(hash);
     }
 
-    /// Returns the false-positive rate for absent keys that are looked up for the first time.
+    /// Returns the false-positive rate for absent keys that are looked up for the first time, which the filter cannot
+    /// remember.
     fn expected_fpr(&self) -> f64 {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
 
-    /// Returns the memory in bytes, as if every slot had a remembered key of the largest size.
+    /// Returns the memory of the filter in bytes, as if every slot had a remembered key of the largest size.
     fn memory_bytes(&self) -> usize {
         self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
     }

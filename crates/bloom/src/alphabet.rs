@@ -8,26 +8,28 @@
 
 use types::{KeyList, common_prefix};
 
-/// The number of 64-bit words in a bit set of all byte values.
+/// The number of 64-bit words of a bit set that has one bit for each of the 256 byte values.
 const WORDS: usize = 256 / u64::BITS as usize;
 
-/// The largest number of key positions that have their own sets of digits.
+/// The largest number of byte positions that have their own set of possible byte values. All later positions share one
+/// set.
 const MOST_POSITIONS: usize = 24;
-/// The memory of one position in bits.
+/// The memory in bits for the possible byte values of one key position: one bit for each byte value.
 const BITS_PER_POSITION: f64 = 256.0;
 
-/// The largest number of bytes of a key that can influence the number of the key.
+/// The largest number of bytes of a key that can influence the number to which the key is mapped.
 const MOST_BYTES: usize = 64;
 
-/// The byte values that occur at each position of the keys.
+/// The byte values that occur at each position of the keys. With these values as digits, each key is a number.
 pub(crate) struct Alphabet {
     /// The length in bytes of the prefix that all keys share.
     shared: usize,
-    /// The digits of each position after the shared prefix. The last element applies to all later positions.
+    /// The possible byte values at each position after the shared prefix. The last element applies to all later
+    /// positions.
     positions: Vec<Digits>,
 }
 
-/// The possible digits of a position: the byte values that occur at this position in the keys.
+/// The possible byte values of one key position. As digits, they form the numbers to which keys are mapped.
 #[derive(Clone, Copy, Default)]
 struct Digits {
     /// A bit for each byte value. The bit is set if the byte value occurs at the position.
@@ -35,7 +37,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// Returns the number of digits, which is at least one.
+    /// Returns the number of byte values that can occur at the position. The result is at least one.
     fn count(&self) -> u64 {
         self.values.iter().map(|word| u64::from(word.count_ones())).sum::<u64>().max(1)
     }
@@ -44,7 +46,7 @@ impl Digits {
         self.values[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
-    /// Returns the number of digits that are smaller than a byte value.
+    /// Returns the number of possible byte values of the position that are smaller than `byte`.
     fn below(&self, byte: u8) -> u64 {
         let word = usize::from(byte / 64);
         let before: u32 = self.values[..word].iter().map(|word| word.count_ones()).sum();
@@ -52,7 +54,7 @@ impl Digits {
     }
 }
 
-/// The digit that fills the rest of a number after the last used byte of a key.
+/// The digit that fills the remaining positions of a number, if the bytes of a key do not determine these digits.
 #[derive(Clone, Copy)]
 enum Rest {
     Smallest,
@@ -60,8 +62,8 @@ enum Rest {
 }
 
 impl Alphabet {
-    /// Creates the alphabet of `keys`. The alphabet takes up to `bits` bits of memory, but always stores at least one
-    /// set of digits. The keys are sorted, and the list is not empty.
+    /// Collects the byte values that occur at each position of `keys`. The keys are sorted, and the list is not empty.
+    /// The result takes up to `bits` bits of memory, but always has the byte values of at least one position.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);
@@ -74,7 +76,7 @@ impl Alphabet {
         Self { shared, positions }
     }
 
-    /// Returns the memory in bits of the positions that have their own digits.
+    /// Returns the memory in bits for the positions that have their own set of byte values.
     pub(crate) fn bits(&self) -> f64 {
         (self.positions.len() - 1) as f64 * BITS_PER_POSITION
     }
@@ -83,7 +85,7 @@ impl Alphabet {
         &self.positions[at.saturating_sub(self.shared).min(self.positions.len() - 1)]
     }
 
-    /// Returns the byte positions, from `start` on, whose digits fit into one number.
+    /// Returns the byte positions, from `start` on, whose bytes together fit into one 64-bit number.
     fn positions(&self, start: usize) -> impl Iterator<Item = usize> {
         let mut numbers = 1u128;
         (start..start + MOST_BYTES).take_while(move |at| {
@@ -92,9 +94,9 @@ impl Alphabet {
         })
     }
 
-    /// Returns the number that the bytes of a key from position `start` on represent. If a byte is not a digit of its
-    /// position, all byte values between the two nearest digits give equal numbers. A short key is filled with the
-    /// smallest digit.
+    /// Converts the bytes of a key from position `start` on to a number. Missing bytes at the end of a short key count
+    /// as the smallest digit. A byte that occurs in no stored key is not a digit. All such bytes between two digits
+    /// give the same number.
     pub(crate) fn number(&self, key: &[u8], start: usize) -> u64 {
         let mut number = 0;
         let mut rest = None;
@@ -123,15 +125,15 @@ impl Alphabet {
         number
     }
 
-    /// Returns the smallest difference between the numbers of two possible keys of `length` bytes. Returns `None` if
-    /// the bytes of such a key do not all fit into one number.
+    /// Returns the smallest difference between the numbers of two different keys of `length` bytes, whose bytes all
+    /// occur in the stored keys. Returns `None` if the bytes of such a key do not all fit into one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();
         let counts = || (length.max(start)..end).map(|at| self.digits(at).count());
         (end >= length).then(|| counts().fold(1, u64::saturating_mul))
     }
 
-    /// Whether each byte of a key from position `start` on is a digit of its position.
+    /// Whether each byte of a key from position `start` on occurs at its position in the stored keys.
     pub(crate) fn has_all(&self, key: &[u8], start: usize) -> bool {
         key.iter().enumerate().skip(start).all(|(at, byte)| self.digits(at).has(*byte))
     }

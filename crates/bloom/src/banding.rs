@@ -8,24 +8,25 @@
 
 use crate::position::{mix, reduce, remix};
 
-/// The number of coefficients of an equation. A block of the solution has as many rows as an equation has
-/// coefficients.
+/// The number of rows that the equation of a key can select. A block of the solution has the same number of rows.
 pub(crate) const WIDTH: usize = 64;
 
-/// The linear equation of a key over 64 rows of the system.
+/// The linear equation of a key in the system that a ribbon filter solves. The equation selects some of 64 adjacent
+/// rows of the solution. The sum (XOR) of these rows must be the fingerprint of the key.
 #[derive(Clone, Copy)]
 pub(crate) struct Equation {
-    /// The row of the first coefficient.
+    /// The first of the 64 rows that the equation can select.
     pub(crate) start: usize,
-    /// The coefficients of the equation. The first coefficient, which is the lowest bit, is 1.
+    /// One bit for each of the 64 rows: whether the equation selects the row. The lowest bit, for the first row, is 1.
     pub(crate) coefficients: u64,
-    /// The sum of the selected rows, one bit for each column.
+    /// The fingerprint of the key, with one bit for each column of the solution. The sum of the selected rows must
+    /// equal the fingerprint.
     pub(crate) fingerprint: u64,
 }
 
 impl Equation {
-    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. A larger hash has an equal or
-    /// later start row.
+    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. An equation with a larger hash
+    /// begins at an equal or later row.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));
@@ -37,14 +38,14 @@ impl Equation {
     }
 }
 
-/// The system of equations in echelon form, in which at most one equation begins at each row.
+/// The system of linear equations of a ribbon filter in echelon form: at most one equation begins at each row.
 pub(crate) struct Banding {
     coefficients: Vec<u64>,
     fingerprints: Vec<u64>,
 }
 
 impl Banding {
-    /// Creates a system without equations. `rows` is a multiple of [`WIDTH`], and is not 0.
+    /// Creates a system without equations. The number of rows is a multiple of [`WIDTH`], and is not 0.
     pub(crate) fn new(rows: usize) -> Self {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
@@ -61,15 +62,15 @@ impl Banding {
         true
     }
 
-    /// Whether the coefficients of `equation` are a sum of coefficients of earlier equations. If so, the earlier
-    /// equations determine the fingerprint.
+    /// Whether the rows that `equation` selects are a sum of the rows of earlier equations. If so, these equations
+    /// determine the fingerprint, and the key may be a false positive.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
     }
 
-    /// Subtracts earlier equations from an equation until no earlier equation has the same start row. The result may
-    /// have no coefficients left.
+    /// Subtracts earlier equations from an equation until no earlier equation begins at the same row. The result may
+    /// select no rows.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
         while equation.coefficients != 0 && self.coefficients[equation.start] != 0 {

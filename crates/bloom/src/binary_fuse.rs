@@ -35,10 +35,11 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The base-2 logarithm of the largest segment length. A segment of this length fits into the L2 cache.
+/// The base-2 logarithm of the largest length of a segment of the fingerprint array. A segment of this length fits into
+/// the L2 cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
-/// Builds binary fuse filters.
+/// Builds binary fuse filters, in which the XOR of three or four array entries is the fingerprint of a key.
 struct BinaryFuse {
     fingerprint_bits: u32,
     arity: u32,
@@ -90,21 +91,22 @@ impl FilterPolicy for BinaryFuse {
     }
 }
 
-/// Returns the number of array entries per key of a filter with many keys.
+/// Returns the length of the fingerprint array divided by the number of keys, for a filter with many keys.
 fn overhead(arity: u32) -> f64 {
     if arity == 3 { 1.125 } else { 1.075 }
 }
 
-/// The selection of one entry in each of N adjacent segments.
+/// The rule by which a key selects one array entry in each of N adjacent segments.
 struct Segments<const N: usize> {
-    /// The base-2 logarithm of the segment length.
+    /// The base-2 logarithm of the length of a segment of the fingerprint array.
     segment_bits: u32,
-    /// The number of segments that can contain the first entry of a key.
+    /// The number of segments that can contain the first array entry of a key.
     firsts: u64,
 }
 
 impl<const N: usize> Selection<N> for Segments<N> {
-    /// Computes the segment lengths with the empirical formulas of section 4 of the paper.
+    /// Computes the lengths of the segments for `keys` keys with the empirical formulas of Graf & Lemire, "Binary fuse
+    /// filters", section 4.
     fn sized(keys: usize, attempt: u64) -> Self {
         let keys = (keys as f64).max(2.0);
         let (base, shift, least, slope, room) =
@@ -129,9 +131,8 @@ impl<const N: usize> Selection<N> for Segments<N> {
         (self.firsts + N as u64 - 1) << self.segment_bits
     }
 
-    /// Returns the indices of the entries that a key selects. The high bits of the hash select the first entry. Each
-    /// further entry is in the segment after the segment of the previous entry. Other bits of the hash select the
-    /// position of each entry in its segment.
+    /// Returns the indices of the N array entries that a key selects. The high bits of the hash select the first entry,
+    /// and each further entry is in the next segment. Other bits of the hash select the position in the segment.
     #[inline]
     fn select(&self, mixed: u64) -> [usize; N] {
         let first = reduce(mixed, (self.firsts as usize) << self.segment_bits);

@@ -6,8 +6,8 @@ use crate::position::{reduce, remix};
 use prefetch::large;
 use prefetch::prefetch;
 
-/// Returns the positions of the `probes` bits of a key. Each position is a pair: a word index below `words`, and a
-/// word in which only the bit of the position is set.
+/// Returns the positions of the `probes` bits that a key sets. Each position is a pair: a word index below `words`, and
+/// a word in which only the bit of the position is set.
 #[inline]
 pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..probes).scan(hash.0, move |derived, _| {
@@ -21,12 +21,12 @@ pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<
 pub(crate) struct BitArray(Vec<u64>);
 
 impl BitArray {
-    /// Creates an array of `words` zero words.
+    /// Creates a bit array of `words` 64-bit words in which no bit is set.
     pub(crate) fn zeros(words: usize) -> Self {
         Self(large::zeros(words))
     }
 
-    /// Creates the array from its 64-bit words. At least one word is needed.
+    /// Creates the bit array from its stored 64-bit words. At least one word is needed.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>) -> Self {
         Self(large::collected(words))
     }
@@ -42,15 +42,15 @@ impl BitArray {
         self.0.len() * 64
     }
 
-    /// Sets `probes` bits of a key.
+    /// Sets the `probes` bits that belong to a key.
     pub(crate) fn add(&mut self, hash: KeyHash, probes: u32) {
         for (word, mask) in places(hash, probes, self.0.len()) {
             self.0[word] |= mask;
         }
     }
 
-    /// Whether all bits of a key are set. The test stops at the first zero bit, so most absent keys need at most two
-    /// tested bits.
+    /// Whether all bits that belong to a key are set. The test stops at the first zero bit, so most absent keys need at
+    /// most two tested bits.
     #[inline]
     pub(crate) fn may_contain(&self, hash: KeyHash, probes: u32) -> bool {
         let mut derived = hash.0;
@@ -64,8 +64,8 @@ impl BitArray {
         true
     }
 
-    /// Prefetches the words with the first two bits of a key, because a lookup of an absent key rarely reads more
-    /// words.
+    /// Prefetches the words with the first two bits that belong to a key, because a lookup of an absent key rarely
+    /// reads more words.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         for derived in [hash.0, remix(hash.0)] {

@@ -37,11 +37,11 @@ const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
-/// The multipliers of the derived hashes. Derived hash i is the low half of the hash times multiplier i. Multiplier i
-/// is the i-th power of `0x93d7_65dd`.
+/// The odd multipliers that derive further hashes from one hash. Derived hash i is the low half of the hash times
+/// multiplier i, which is the i-th power of `0x93d7_65dd`.
 const POWERS: Powers = Powers::of(0x93d7_65dd);
 
-/// Builds blocked Bloom filters.
+/// Builds Bloom filters in which all bits of a key are in one cache line.
 struct Blocked(Probed);
 
 impl Build<dyn FilterPolicy> for Blocked {
@@ -85,9 +85,8 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter. The best number
-/// of probes is smaller than for a standard filter. The reason is that some cache lines have many keys, and many probes
-/// per key would set too many bits in these cache lines.
+/// Returns the number of bits that a key sets for the lowest false-positive rate in a large filter. The number is
+/// smaller than for a standard filter, because many keys share some cache lines and would set too many bits there.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -102,7 +101,7 @@ fn rate(keys: u64, lines: u64, probes: u32) -> f64 {
     theory::blocked(keys, lines, |load| theory::small(LINE_BITS, load, probes))
 }
 
-/// A blocked Bloom filter in memory.
+/// A blocked Bloom filter in memory. All bits of a key are in one cache line.
 struct BlockedFilter<L> {
     lines: Vec<Line>,
     probes: u32,
@@ -132,7 +131,7 @@ impl<L: Lookup> Filter for BlockedFilter<L> {
     }
 }
 
-/// One cache line of bits.
+/// The bits of one cache line of the filter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Line([u64; LINE_WORDS]);
@@ -146,14 +145,15 @@ impl Line {
         }
     }
 
-    /// Returns the index of the bit that a derived hash selects, from 0 to 511.
+    /// Returns the index of the bit in a cache line, from 0 to 511. `power` is the multiplier that derives the index
+    /// from the hash.
     #[inline]
     fn bit(hash: KeyHash, power: u32) -> usize {
         ((hash.0 as u32).wrapping_mul(power) >> (u32::BITS - LINE_BITS.ilog2())) as usize
     }
 }
 
-/// The powers of a multiplier: one multiplier for each possible probe.
+/// The powers of a multiplier: one multiplier for each bit that a key can set in its cache line.
 #[repr(align(64))]
 struct Powers([u32; MAX_PROBES as usize]);
 
@@ -174,15 +174,16 @@ impl Powers {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
+/// Tests whether a key may be in the filter, with code that is compiled for one CPU feature set. The answers are equal
+/// for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool;
     fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]);
 }
 
 impl Lookup for Portable {
-    /// Tests all bits of a key without branches. A branch misprediction would cost more than the remaining tests,
-    /// because the cache line is already loaded.
+    /// Tests all bits of a key without branches. The cache line is already loaded, so a branch misprediction would cost
+    /// more than the remaining tests.
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool {
         let line = &lines[reduce(hash.0, lines.len())].0;
         let bits = POWERS.first(probes).iter().map(|power| Line::bit(hash, *power));

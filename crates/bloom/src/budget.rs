@@ -10,7 +10,7 @@ use crate::filter::FilterInput;
 /// smaller.
 const BITS_PER_KEY: RangeInclusive<f64> = 0.001..=64.0;
 
-/// The parameters, in TOML, of a filter that has only a memory parameter. The default is `DEFAULT` bits per key.
+/// The TOML parameters of a filter whose only parameter is `bits_per_key`. The default is `DEFAULT` bits per key.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BudgetParams<const DEFAULT: u32> {
@@ -28,7 +28,7 @@ impl<const DEFAULT: u32> Default for BudgetParams<DEFAULT> {
     }
 }
 
-/// The parameter `bits_per_key` after its validation.
+/// The parameter `bits_per_key` of a filter, after the check of its range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(f64);
 
@@ -55,13 +55,13 @@ impl Budget {
         (bits + 1e-6).max(0.0) as u32
     }
 
-    /// Returns the parameter `bits_per_key`.
+    /// Returns the parameter `bits_per_key`, which an allocation may replace.
     pub(crate) fn param(self) -> f64 {
         self.0
     }
 
-    /// Returns the bits per key for the filter of one SSTable. The result is the number that the allocation sets,
-    /// limited to the valid range. Without an allocation, the result is the parameter.
+    /// Returns the bits per key for the filter of one SSTable. If an allocation sets a number for the SSTable, the
+    /// result is this number, limited to the valid range. Otherwise, the result is the parameter `bits_per_key`.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
         match input.bits_per_key {
             Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),
@@ -69,7 +69,7 @@ impl Budget {
         }
     }
 
-    /// Returns the size of this SSTable's filter in units of `unit_bits` bits. The result is at least one unit, so
+    /// Returns the size of the filter of one SSTable in units of `unit_bits` bits. The result is at least one unit, so
     /// that a probe of a filter without keys reads an empty unit.
     pub(crate) fn units(self, input: &FilterInput<'_>, unit_bits: u64) -> usize {
         Self::units_for(self.bits_per_key(input), input.hashes.len(), unit_bits)

@@ -7,16 +7,16 @@ use crate::budget::Budget;
 use crate::elias_fano::EliasFano;
 use crate::packed::MOST_WIDTH;
 
-/// The smallest memory, in bits per key, for which a sorted set has a lower false-positive rate than a bit array.
+/// The number of bits per key from which a sorted set of codes has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The number that identifies the encoding as a bit array in the header of a stored filter. For a sorted set, this
-/// number is the number of low bits plus one.
+/// The number that identifies a bit array of codes in the header of a stored filter. For a sorted set of codes, the
+/// header has the number of low bits plus one.
 const DENSE: u32 = 0;
 
-/// Chooses the number of possible codes and the encoding, so that a set of `keys` codes fits into `bits` bits of
-/// memory. Returns the number of possible codes and the number of the encoding. There are at most as many codes as
-/// numbers from 0 to `largest`.
+/// Chooses the number of possible codes, so that a set of `keys` codes fits into `bits` bits of memory. There are at
+/// most as many codes as numbers from 0 to `largest`. The second result is the number that identifies the encoding: a
+/// bit array or a sorted set.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
@@ -32,8 +32,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. The function also returns
-/// the size of the set in 64-bit words. Returns `None` if the set is too large for every encoding.
+/// Returns the encoding in which a set of `len` codes below `range` takes the least memory, and this memory in 64-bit
+/// words. Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));
@@ -44,22 +44,22 @@ pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     }
 }
 
-/// Returns the number of distinct codes in a sorted list.
+/// Returns the number of distinct codes in a sorted list of codes.
 pub(crate) fn different(codes: &[u64]) -> u64 {
     codes.chunk_by(|one, other| one == other).count() as u64
 }
 
-/// The set of the codes of all keys.
+/// The set of the codes of all keys. A code is a small number that a range filter stores for a key.
 pub(crate) enum Codes {
-    /// A bit array with one bit for each possible code.
+    /// The set as a bit array with one bit for each possible code.
     Dense(Vec<u64>),
-    /// A sorted set of the codes, in the Elias–Fano encoding.
+    /// The set as a sorted list of codes in the Elias–Fano encoding.
     Sparse(EliasFano),
 }
 
 impl Codes {
-    /// Encodes the set of `codes` with the encoding number `form`, and appends the result to `words`. The codes are
-    /// sorted and below `range`.
+    /// Encodes the set of `codes`, and appends the result to `words`. The codes are sorted and below `range`. `form` is
+    /// the number of the encoding: a bit array or a sorted set.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);
@@ -70,7 +70,7 @@ impl Codes {
         }
     }
 
-    /// Decodes all words as a set of `len` codes below `range`. Returns `None` if the words are corrupt.
+    /// Decodes a set of `len` codes below `range` from all words of `words`. Returns `None` if the words are corrupt.
     pub(crate) fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,

@@ -34,14 +34,14 @@ const TAG: [u8; 4] = *b"cuck";
 const BUCKET: usize = 4;
 const LOAD: f64 = 0.95;
 
-/// The smallest width of a fingerprint in bits. Narrower fingerprints have too few values to fill two buckets.
+/// The smallest length of a fingerprint in bits. Shorter fingerprints have too few values to fill two buckets.
 const LEAST_WIDTH: u32 = 6;
 
-/// The largest number of fingerprints that are moved to insert one key. If no slot is free after these moves, the
-/// table counts as full.
+/// The largest number of fingerprints that are moved to insert one key. If all slots for the moved fingerprints are
+/// occupied after these moves, the table counts as full.
 const MOST_MOVES: u64 = 500;
 
-/// Builds cuckoo filters.
+/// Builds cuckoo filters, which store a fingerprint of each key in one of two buckets.
 struct Cuckoo {
     fingerprint_bits: u32,
 }
@@ -72,7 +72,7 @@ impl Build<dyn FilterPolicy> for Cuckoo {
 }
 
 impl FilterPolicy for Cuckoo {
-    /// Builds the table, and increases the number of buckets until every fingerprint fits.
+    /// Builds the table of buckets, and increases the number of buckets until every fingerprint fits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
             Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
@@ -102,7 +102,8 @@ impl FilterPolicy for Cuckoo {
         };
         if buckets == 0 || !(LEAST_WIDTH..=MOST_WIDTH).contains(&width) || fits(width) != Some(true) {
             return Err(CorruptFilter(format!(
-                "{stored} stored fingerprints of {width} bits do not match {buckets} buckets"
+                "the header of the stored filter states {stored} fingerprints of {width} bits, which do not \
+                 match its {buckets} buckets"
             )));
         }
         Ok(Box::new(Table { tags: Packed::from_words(words, width), buckets: buckets as usize, stored }))
@@ -113,9 +114,9 @@ impl FilterPolicy for Cuckoo {
     }
 }
 
-/// A cuckoo filter in memory.
+/// A cuckoo filter in memory: a table of buckets with four fingerprints each.
 struct Table {
-    /// The fingerprints of all buckets, in the order of the buckets. The value 0 is an empty slot.
+    /// The fingerprints in all slots of all buckets, in the order of the buckets. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
     /// The number of stored fingerprints. If two keys have equal fingerprints and equal buckets, the filter stores
@@ -124,14 +125,14 @@ struct Table {
 }
 
 impl Table {
-    /// Returns the first bucket and the fingerprint of a key. The fingerprint is not 0.
+    /// Returns the first of the two buckets of a key, and the fingerprint of the key. The fingerprint is not 0.
     #[inline]
     fn home(&self, mixed: u64) -> (usize, u64) {
         let tag = mixed & self.tags.mask();
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// Returns the other bucket of the fingerprint `tag`. `bucket` is one of the two buckets of the fingerprint.
+    /// Returns the other of the two buckets in which the fingerprint `tag` may be. `bucket` is one of these buckets.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);
@@ -143,14 +144,14 @@ impl Table {
         bucket * BUCKET..(bucket + 1) * BUCKET
     }
 
-    /// Returns the index, in the table, of the fingerprint `tag` in a bucket. Returns `None` if the bucket does not
-    /// have the fingerprint.
+    /// Returns the index of the slot of a bucket that contains the fingerprint `tag`. The index counts the slots of all
+    /// buckets. Returns `None` if no slot of the bucket contains the fingerprint.
     #[inline]
     fn find(&self, bucket: usize, tag: u64) -> Option<usize> {
         Self::places(bucket).find(|place| self.tags.get(*place) == tag)
     }
 
-    /// Whether the bucket has the fingerprint `tag`. The test of the four slots has no branches.
+    /// Whether the bucket contains the fingerprint `tag`. The test of the four slots has no branches.
     #[inline]
     fn has(&self, bucket: usize, tag: u64) -> bool {
         Self::places(bucket).fold(false, |has, place| has | (self.tags.get(place) == tag))
@@ -199,9 +200,11 @@ impl Filter for Table {
         }
     }
 
-    /// Returns the expected false-positive rate. The fingerprints in a bucket differ from each other, so the rate is
-    /// a sum over the slots. The rate of one slot is the load times the probability that two fingerprints are equal.
-    /// A fingerprint of 0 is replaced by 1. The two buckets of a key are equal with probability 1 / buckets.
+    /// Returns the expected false-positive rate, which is a sum over the slots of the two buckets of a key. The rate of
+    /// one slot is the load times the probability that two fingerprints are equal.
+    ///
+    /// The fingerprints in a bucket differ from each other. A fingerprint of 0 is replaced by 1. The two buckets of a
+    /// key are equal with probability 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

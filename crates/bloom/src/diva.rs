@@ -52,15 +52,16 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
 
 const TAG: [u8; 4] = *b"diva";
 
-/// The smallest number of keys between two samples.
+/// The smallest number of keys between two sampled keys.
 const SAMPLE: usize = 512;
 
-/// The largest fraction of the memory budget that samples may take.
+/// The largest fraction of the memory budget that the sampled keys may take.
 const SAMPLE_SHARE: f64 = 1.0 / 8.0;
-/// The largest fraction of the memory budget that the digits of positions may take.
+/// The largest fraction of the memory budget that the alphabet may take. The alphabet is the set of byte values that
+/// occur at each key position.
 const ALPHABET_SHARE: f64 = 1.0 / 16.0;
 
-/// Builds Diva filters.
+/// Builds Diva filters, which store the position of each key between two sampled keys.
 struct Diva {
     budget: Budget,
 }
@@ -134,7 +135,8 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// Returns the length of all keys, if all keys have one length and different numbers. Otherwise returns 0.
+/// Returns the length that all keys share, if their numbers differ (see [`Alphabet`]). Returns 0 if the lengths differ
+/// or if two keys have the same number.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -142,16 +144,18 @@ fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     if is_common { first.len() as u64 } else { 0 }
 }
 
-/// The samples in ascending order: the first key, separators, and the last key. If an SSTable has only one distinct
-/// key, the filter has one sample.
+/// The sampled keys in ascending order, which divide the keys of an SSTable into segments. The first sample is the
+/// first key, the last sample is the last key, and all others are shortened keys (separators). If an SSTable has only
+/// one distinct key, the filter has one sample.
 struct Samples {
     bytes: Vec<u8>,
-    /// The end offset of each sample in `bytes`.
+    /// The end offset of each sampled key in `bytes`.
     ends: Vec<u64>,
 }
 
 impl Samples {
-    /// Takes samples of the keys. The samples fit into `bits` bits, and at least 512 keys are between two samples.
+    /// Takes samples from the sorted keys. The samples fit into `bits` bits, and at least 512 keys are between two
+    /// samples.
     fn of(keys: &KeyList, bits: f64) -> Self {
         let mut distance = SAMPLE;
         loop {
@@ -195,14 +199,14 @@ impl Samples {
         self.get(self.ends.len() - 1)
     }
 
-    /// Returns the number of segments, which are the pairs of adjacent samples. If there is only one sample, the
-    /// result is 1.
+    /// Returns the number of segments. A segment consists of the keys between two adjacent samples. If there is only
+    /// one sample, the result is 1.
     fn segments(&self) -> u64 {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// Returns the index of the segment of a key. The key is not below the first sample and not above the last
-    /// sample.
+    /// Returns the index of the segment to which a key belongs. The key is not below the first sample and not above the
+    /// last sample.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -233,7 +237,8 @@ impl Samples {
         encode_bytes(&self.bytes, words);
     }
 
-    /// Decodes samples from stored words. Returns `None` if the words are corrupt or the samples do not ascend.
+    /// Decodes the sampled keys from stored words. Returns `None` if the words are corrupt or the samples do not
+    /// ascend.
     fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let count = words.next().filter(|count| (1..=words.len() as u64).contains(count))?;
         let ends: Vec<u64> = words.by_ref().take(count as usize).collect();
@@ -245,30 +250,33 @@ impl Samples {
     }
 }
 
-/// The mapping of keys to codes. A code is an index of a segment, combined with an infix.
+/// The mapping of keys to codes. A code is a small number for a key: the index of its segment, combined with its
+/// position in the segment.
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
-    /// The length of all keys, if all keys have one length and different numbers (otherwise 0). The value 0 means
-    /// that keys can have equal numbers.
+    /// The length of all keys, if all keys have one length and are mapped to different numbers. Otherwise 0, because
+    /// several keys can then have the same number.
     length: u64,
-    /// The number of possible codes in each segment between two samples.
+    /// The number of possible codes in each segment, which is the key range between two adjacent samples.
     cells: u64,
 }
 
-/// The position of a key between two samples.
+/// The position of a key between two adjacent sampled keys. In this type, each key is represented by a number with the
+/// same order.
 struct Place {
     segment: u64,
-    /// The difference between the number of the key and the number of the first sample.
+    /// The number of the key minus the number of the sample before the key.
     number: u64,
-    /// The difference between the numbers of the second sample and of the first sample.
+    /// The number of the sample after the key minus the number of the sample before the key.
     most: u64,
-    /// The difference between the numbers of two neighboring possible keys.
+    /// The difference between the numbers of two successive keys that could exist.
     unit: u64,
 }
 
 impl Places {
-    /// Returns the position of a key. The key is not below the first sample and not above the last sample.
+    /// Returns the position of a key between the two sampled keys around the key. The key is not below the first sample
+    /// and not above the last sample.
     fn place(&self, key: &[u8]) -> Place {
         let segment = self.samples.segment(key);
         let low = self.samples.get(segment);
@@ -289,13 +297,14 @@ impl Places {
         segment * self.cells + cell as u64
     }
 
-    /// Returns the code of a key. The key is not below the first sample and not above the last sample.
+    /// Returns the code that the filter stores for a key. The key is not below the first sampled key and not above the
+    /// last one.
     fn code(&self, key: &[u8]) -> u64 {
         self.code_of(self.place(key))
     }
 
-    /// Returns the largest code that a key of the SSTable below `bound` can have. `bound` is above the first sample
-    /// and not above the last sample. Returns `None` if there can be no such key.
+    /// Returns the largest code that a stored key below `bound` can have. `bound` is above the first sampled key and
+    /// not above the last one. Returns `None` if no stored key can be below `bound`.
     fn last_code_below(&self, bound: &[u8]) -> Option<u64> {
         let place = self.place(bound);
         let shared = common_prefix(self.samples.get(0), self.samples.last());
@@ -309,8 +318,8 @@ impl Places {
         }
     }
 
-    /// Returns the fraction of absent keys that have the code of a stored key. The estimate assumes that absent keys
-    /// are distributed like the stored keys. The stored keys have `different` distinct codes.
+    /// Estimates the fraction of absent keys that are false positives, because they have the code of a stored key.
+    /// Absent keys are assumed to be distributed like the stored keys, which have `different` distinct codes.
     fn rate(&self, different: u64) -> f64 {
         if self.samples.ends.len() == 1 {
             return 0.0;
@@ -326,7 +335,7 @@ impl Places {
     }
 }
 
-/// A Diva filter in memory.
+/// A Diva filter in memory: the sampled keys, and a code for the position of each key between two samples.
 struct DivaFilter {
     places: Places,
     codes: Codes,
@@ -334,8 +343,8 @@ struct DivaFilter {
 }
 
 impl DivaFilter {
-    /// Returns the first and the last code of the keys between two bounds. Returns `None` if no key can be between
-    /// the bounds.
+    /// Returns the first and the last code that a key between two bounds can have. Returns `None` if no stored key can
+    /// be between the bounds.
     fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
         let (first, last) = (self.places.samples.get(0), self.places.samples.last());
         let lowest = match low {

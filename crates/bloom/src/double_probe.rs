@@ -53,18 +53,18 @@ const WORD_BITS: u64 = 64;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_WORDS: usize = 8;
 
-/// The number of bits in a block that identify the partner of the block within its batch.
+/// The number of bits at the start of a block that identify the partner of the block within its batch of blocks.
 const PARTNER_BITS: u32 = 7;
 const BATCH: usize = 1 << PARTNER_BITS;
 
-/// Builds double-probe Bloom filters.
+/// Builds Bloom filters in which one memory access tests two bits of a key.
 struct DoubleProbe {
     budget: Budget,
     double_probes: Option<u32>,
     form: Form,
 }
 
-/// The layout, which determines where the bits of a key are.
+/// The layout of the filter: where the bits of a key are.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -101,8 +101,8 @@ impl Build<dyn FilterPolicy> for DoubleProbe {
 }
 
 impl DoubleProbe {
-    /// Returns the number of double probes for the filter of one SSTable. The result is the parameter. If the
-    /// parameter is 0, the result is the best number for the bits per key of the SSTable.
+    /// Returns the number of bit pairs that each key of one SSTable sets. If the parameter `double_probes` is 0, the
+    /// result is the best number for the bits per key of the SSTable. Otherwise, the result is the parameter.
     fn pairs(&self, input: &FilterInput<'_>) -> u32 {
         let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
         self.double_probes.unwrap_or(best)
@@ -144,7 +144,9 @@ impl FilterPolicy for DoubleProbe {
                 places.zip(&mut words).for_each(|(to, from)| *to = from);
                 if (0..blocks.len()).any(|index| blocks[index].partner(index) >= blocks.len()) {
                     return Err(CorruptFilter(
-                        "the partner number of a block exceeds the number of blocks".to_owned(),
+                        "a block of the stored filter states the number of a partner block that does not \
+                         exist"
+                            .to_owned(),
                     ));
                 }
                 Ok(Box::new(BlocksFilter { blocks, pairs: head.probes, keys: head.keys }))
@@ -172,8 +174,8 @@ impl FilterPolicy for DoubleProbe {
     }
 }
 
-/// Returns the words that a key uses among `count` words. Each result is the index of a word and the two bits of the
-/// key in this word.
+/// Returns the `pairs` words in which a key sets two bits each, among `count` words. Each result is the index of a word
+/// and a mask with the two bits.
 #[inline]
 fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..pairs).scan(hash.0, move |turned, _| {
@@ -187,8 +189,8 @@ fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = 
     })
 }
 
-/// The rule that selects the bits of a key in the layout `words`. The field is the number of words per key, and the
-/// key sets two bits in each of these words.
+/// The rule that selects the bits of a key in the layout `words`. The field is the number of words in which each key
+/// sets two bits.
 struct DoubleProbes(u32);
 
 impl Places for DoubleProbes {
@@ -198,7 +200,7 @@ impl Places for DoubleProbes {
     }
 }
 
-/// A filter with the layout `words` in memory.
+/// A double-probe Bloom filter with the layout `words` in memory. A key sets two bits in each of several 64-bit words.
 struct WordsFilter {
     words: Vec<u64>,
     pairs: u32,
@@ -210,14 +212,14 @@ impl Filter for WordsFilter {
         word_probes(hash, self.pairs, self.words.len()).all(|(word, mask)| self.words[word] & mask == mask)
     }
 
-    /// Prefetches the words of the first two double probes, as in the document cs265.
+    /// Prefetches the first two words in which a key sets bits, as in the document cs265.
     fn prefetch(&self, hash: KeyHash) {
         word_probes(hash, self.pairs.min(2), self.words.len())
             .for_each(|(word, _)| prefetch(&self.words, word));
     }
 
-    /// Returns the false-positive rate: the probability that all bits of an absent key are set. Each key of a word
-    /// has set two bits of the word.
+    /// Returns the false-positive rate: the probability that all bits of an absent key are set. Each key sets two bits
+    /// in each of its words.
     fn expected_fpr(&self) -> f64 {
         let rates = theory::word_rates(WORD_BITS as u32, 2);
         let pairs = self.keys.saturating_mul(self.pairs.into());
@@ -232,14 +234,15 @@ impl Filter for WordsFilter {
     }
 }
 
-/// A block of one cache line. The first bits of a block are the number of its partner in the batch, and all other
-/// bits are filter bits.
+/// A block of one cache line. The first bits of a block are the number of its partner block, and all other bits are
+/// filter bits.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Block([u64; BLOCK_WORDS]);
 
 impl Block {
-    /// Returns the index of the partner of the block with the index `index`.
+    /// Returns the index of the partner of a block. A key sets half of its bits in a block, and the other half in the
+    /// partner of this block.
     #[inline]
     fn partner(&self, index: usize) -> usize {
         index / BATCH * BATCH + (self.0[0] as usize % BATCH)
@@ -256,8 +259,8 @@ impl Block {
     }
 }
 
-/// Returns the bit positions of a key: `pairs` positions in the block of the key, and `pairs` positions in the
-/// partner of this block.
+/// Returns the bits that a key sets in the layout `blocks`: `pairs` positions in the block of the key, and `pairs`
+/// positions in the partner of this block.
 #[inline]
 fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     const PLACES: usize = BLOCK_BITS as usize - PARTNER_BITS as usize;
@@ -270,7 +273,8 @@ fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     })
 }
 
-/// Builds the blocks. The function counts the keys of each block, chooses partners, and sets the bits.
+/// Builds the blocks of a filter with the layout `blocks`. The function counts the keys of each block, chooses a
+/// partner for each block, and then sets the bits.
 fn build_blocks(hashes: &[KeyHash], pairs: u32, count: usize) -> Vec<Block> {
     let mut loads = vec![0u32; count];
     hashes.iter().for_each(|hash| loads[reduce(hash.0, count)] += 1);
@@ -292,7 +296,7 @@ fn build_blocks(hashes: &[KeyHash], pairs: u32, count: usize) -> Vec<Block> {
     blocks
 }
 
-/// A filter with the layout `blocks` in memory.
+/// A double-probe Bloom filter with the layout `blocks` in memory. A key sets bits in a block and in its partner block.
 struct BlocksFilter {
     blocks: Vec<Block>,
     pairs: u32,
@@ -311,8 +315,8 @@ impl Filter for BlocksFilter {
         prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
-    /// Returns the expected false-positive rate. Every pair of partners has about the same number of keys. A block
-    /// without a partner is its own partner.
+    /// Returns the expected false-positive rate. Every pair of partner blocks has about the same number of keys. A
+    /// block without a partner is its own partner.
     fn expected_fpr(&self) -> f64 {
         let bits = BLOCK_BITS - u64::from(PARTNER_BITS);
         let blocks = self.blocks.len() as u64;

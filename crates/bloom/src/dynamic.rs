@@ -35,19 +35,19 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
 
 const TAG: [u8; 4] = *b"dynb";
 
-/// The false-positive rate of a part divided by the rate of the previous part. The first part gets the rest of the
-/// target rate, after the rates of all later parts are subtracted.
+/// The ratio of the false-positive rates of two successive Bloom filters of the list. The first Bloom filter gets the
+/// target rate minus the rates of all later Bloom filters.
 const TIGHTENING: f64 = 0.5;
 
-/// The largest number of keys for which the first part may be sized. Every SSTable begins with a part of this size,
-/// even if it has few keys.
+/// The largest capacity of the first Bloom filter in keys. Every SSTable has a first Bloom filter of this size, even if
+/// it has few keys.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
-/// The largest number of parts. A filter with the maximum number of parts already has space for more keys than any
-/// SSTable has.
+/// The largest number of Bloom filters in the list. With this many Bloom filters, the list has space for more keys than
+/// any SSTable has.
 const MOST_PARTS: u32 = 256;
 
-/// Builds dynamic Bloom filters.
+/// Builds dynamic Bloom filters: lists of standard Bloom filters of growing size.
 struct Dynamic(Params);
 
 #[derive(Serialize, Deserialize)]
@@ -92,7 +92,10 @@ impl FilterPolicy for Dynamic {
                 filter.parts.push(part);
                 left = keys;
             }
-            let part = filter.parts.last_mut().expect("the list has at least one Bloom filter");
+            let part = filter
+                .parts
+                .last_mut()
+                .expect("a dynamic Bloom filter must have at least one Bloom filter in its list");
             part.bits.add(*hash, part.probes);
             part.keys += 1;
             left -= 1;
@@ -106,7 +109,7 @@ impl FilterPolicy for Dynamic {
 }
 
 impl Dynamic {
-    /// Creates the empty part with the index `index`. Returns the part and its capacity in keys.
+    /// Creates the empty Bloom filter with the index `index` in the list. Also returns its capacity in keys.
     fn part(&self, index: usize) -> (Part, u64) {
         let Params { target_fpr, initial_keys, growth } = self.0;
         let keys = (initial_keys as f64 * growth.powf(index as f64)).ceil();
@@ -119,22 +122,21 @@ impl Dynamic {
     }
 }
 
-/// A standard Bloom filter in the list.
+/// One of the standard Bloom filters in the list of a dynamic Bloom filter.
 struct Part {
     bits: BitArray,
     probes: u32,
     keys: u64,
 }
 
-/// A dynamic Bloom filter in memory.
+/// A dynamic Bloom filter in memory: a list of growing standard Bloom filters.
 struct DynamicFilter {
     parts: Vec<Part>,
 }
 
 impl DynamicFilter {
-    /// Encodes the filter. In the header, the field `probes` contains the number of parts. After the header, the
-    /// filter stores the number of words, the number of probes and the number of keys of each part. The words of all
-    /// parts are at the end.
+    /// Encodes the filter. In the header, the field `probes` is the number of Bloom filters in the list. The numbers of
+    /// words, probes and keys of each Bloom filter follow. The bit arrays of all Bloom filters are at the end.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);
@@ -147,19 +149,23 @@ impl DynamicFilter {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
             return Err(CorruptFilter(format!(
-                "the header states {} Bloom filters, which do not fit into the {} stored words",
+                "the header of the stored filter states {} Bloom filters, which do not fit into the {} \
+                 stored words",
                 head.probes,
                 words.len()
             )));
         }
-        let mut next = || words.next().expect("the number of words was checked before");
+        let mut next = || {
+            words.next().expect("the stored filter must have three words for each Bloom filter of its list")
+        };
         let heads: Vec<[u64; 3]> = (0..head.probes).map(|_| [next(), next(), next()]).collect();
         let mut parts = Vec::with_capacity(heads.len());
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
                 return Err(CorruptFilter(format!(
-                    "a Bloom filter of the list states {len} words and {probes} probes per key; at least \
-                     one of these numbers is not valid"
+                    "the stored filter has a Bloom filter with {len} words and {probes} probes per key; the \
+                     words must be from 1 to the number of stored words, and the probes from 1 to \
+                     {MAX_PROBES}"
                 )));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();
@@ -168,19 +174,19 @@ impl DynamicFilter {
         match words.len() {
             0 => Ok(Self { parts }),
             left => Err(CorruptFilter(format!(
-                "{left} unexpected words follow after the last Bloom filter of the list"
+                "the stored filter has {left} unexpected words after its last Bloom filter"
             ))),
         }
     }
 }
 
 impl Filter for DynamicFilter {
-    /// Tests the newest part first, because the newest part has the most keys.
+    /// Tests the last Bloom filter of the list first, because it has the most keys.
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
     }
 
-    /// Prefetches memory of the newest part only, because the newest part has the most keys.
+    /// Prefetches memory of the last Bloom filter of the list only, because it has the most keys.
     fn prefetch(&self, hash: KeyHash) {
         if let Some(part) = self.parts.last() {
             part.bits.prefetch(hash);

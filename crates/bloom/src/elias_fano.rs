@@ -11,25 +11,27 @@ use prefetch::large;
 
 use crate::packed::Packed;
 
-/// The number of zero bits from one sampled position to the next.
+/// The number of zero bits in the encoded high bits from one stored position to the next. The stored positions speed up
+/// the search.
 const ZEROS_PER_SAMPLE: u64 = 512;
 
-/// The size of a sampled position in bits.
+/// The size in bits of a stored position of a zero bit.
 const PLACE_BITS: u32 = 32;
 
-/// A sorted set of numbers that are below a bound.
+/// A sorted set of numbers that are below a bound, in the Elias–Fano encoding. The set takes little memory.
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
     /// The high bits of all numbers, encoded in unary. Each number is represented by one set bit. A zero bit follows
     /// after all numbers with equal high bits.
     highs: Vec<u64>,
-    /// The position after the 512th zero bit, after the 1024th zero bit, and so on.
+    /// Positions in `highs`: after the 512th zero bit, after the 1024th zero bit, and so on. With these positions, a
+    /// search skips most zero bits.
     samples: Packed,
     len: u64,
 }
 
-/// The length of each part of the set in words.
+/// The lengths, in words, of the three arrays of an Elias–Fano set: low bits, high bits and samples.
 #[derive(Clone, Copy)]
 struct Parts {
     lows: u64,
@@ -38,7 +40,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns the lengths for `len` numbers below `bound`. Returns `None` if the lengths are too large.
+    /// Returns the lengths of the arrays of a set with `len` numbers below `bound`. Returns `None` if the lengths are
+    /// too large.
     fn of(len: u64, bound: u64, low_bits: u32) -> Option<Self> {
         let zeros = (bound >> low_bits).checked_add(1)?;
         let bits = len.checked_add(zeros).filter(|bits| u32::try_from(*bits).is_ok())?;
@@ -50,15 +53,15 @@ impl Parts {
 }
 
 impl EliasFano {
-    /// The memory in bits for each possible value of the high bits. In addition, each number takes one bit and its
-    /// low bits.
+    /// The memory of a set, in bits, for each possible value of the high bits of its numbers. In addition, each number
+    /// takes one bit and its low bits.
     pub(crate) const BITS_PER_ZERO: f64 = 1.0 + PLACE_BITS as f64 / ZEROS_PER_SAMPLE as f64;
 
     /// Creates the set of `numbers`, which are sorted and below `bound`.
     pub(crate) fn new(numbers: &[u64], bound: u64, low_bits: u32) -> Self {
         let len = numbers.len() as u64;
         let parts = Parts::of(len, bound, low_bits)
-            .expect("the position of each bit fits into an entry of the samples");
+            .expect("the bit positions of an Elias–Fano set must be below 2^32");
         let mut lows = Packed::zeros(if low_bits == 0 { 0 } else { numbers.len() }, low_bits.max(1));
         let mut highs = large::zeros(parts.highs as usize);
         for (index, number) in numbers.iter().enumerate() {
@@ -80,7 +83,8 @@ impl EliasFano {
         Self { lows, low_bits, highs, samples, len }
     }
 
-    /// Returns the size in words of a set of `len` numbers below `bound`. Returns `None` if the set is too large.
+    /// Returns the size of a stored set of `len` numbers below `bound` in words. Returns `None` if the set is too
+    /// large.
     pub(crate) fn words(len: u64, bound: u64, low_bits: u32) -> Option<u64> {
         let Parts { lows, highs, samples } = Parts::of(len, bound, low_bits)?;
         lows.checked_add(highs)?.checked_add(samples)
@@ -103,8 +107,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// Returns the index of the first number whose high bits are at least `high`. The function also returns the
-    /// position of the one bit of this number in `highs`.
+    /// Returns the index of the first number of the set whose high bits are at least `high`. The function also returns
+    /// the position of the one bit of this number in `highs`.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -126,7 +130,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// Returns the number of consecutive one bits that begin at position `place`.
+    /// Returns the number of consecutive one bits in `highs` that begin at position `place`.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {
@@ -140,7 +144,7 @@ impl EliasFano {
         ones
     }
 
-    /// Returns the first index from `start` on whose number has low bits of at least `low`. Returns `end` if no
+    /// Returns the index, from `start` on, of the first number whose low bits are at least `low`. Returns `end` if no
     /// number before `end` has such low bits.
     fn first_low(&self, mut start: u64, mut end: u64, low: u64) -> u64 {
         while start < end {
@@ -154,12 +158,13 @@ impl EliasFano {
         start
     }
 
-    /// Returns the low bits of a number. Returns 0 if the index is too large, which happens only in a corrupt set.
+    /// Returns the low bits of the number with this index. Returns 0 if the index is too large, which happens only in a
+    /// corrupt set.
     fn low(&self, index: u64) -> u64 {
         if self.low_bits > 0 && index < self.len { self.lows.get(index as usize) } else { 0 }
     }
 
-    /// Appends all parts of the set to `words`.
+    /// Appends all arrays of the set to `words`.
     pub(crate) fn to_words(&self, words: &mut Vec<u64>) {
         if self.low_bits > 0 {
             words.extend(self.lows.to_words());
@@ -168,7 +173,8 @@ impl EliasFano {
         words.extend(self.samples.to_words());
     }
 
-    /// Decodes all words that [`to_words`](Self::to_words) wrote. Returns `None` if the number of words is wrong.
+    /// Decodes a set from all words that [`to_words`](Self::to_words) wrote. Returns `None` if the number of words is
+    /// wrong.
     pub(crate) fn from_words(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,
@@ -194,8 +200,8 @@ impl EliasFano {
     }
 }
 
-/// Returns the position of the one bit with the index `nth`, counted from 0. The word must have more than `nth` one
-/// bits.
+/// Returns the position in `word` of the one bit with the index `nth`, counted from 0. The word must have more than
+/// `nth` one bits.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);
     for half in [32, 16, 8, 4, 2, 1] {

@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
 
 const TAG: [u8; 4] = *b"fbl1";
 
-/// Builds the filters of the crate `fastbloom`.
+/// Builds the Bloom filters of the crate `fastbloom`.
 struct FastBloom {
     budget: Budget,
 }
@@ -62,7 +62,7 @@ impl FilterPolicy for FastBloom {
     }
 }
 
-/// A filter of the crate `fastbloom`, with the number of its keys.
+/// A Bloom filter of the crate `fastbloom`, together with the number of its keys.
 struct FastBloomFilter {
     bits: BloomFilter,
     keys: u64,

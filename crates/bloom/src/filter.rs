@@ -14,7 +14,7 @@ pub trait FilterPolicy: Send + Sync {
     /// these bytes only. Equal inputs give equal bytes on every machine.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8>;
 
-    /// Opens a filter from stored bytes. Checks every stored length before its use.
+    /// Opens a filter from stored bytes.
     ///
     /// # Errors
     /// Returns an error if the bytes are corrupt, or were not written by this policy.
@@ -26,9 +26,9 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation
-    /// distributes this number over the levels of the tree, as an average budget. Returns `None` if the variant
-    /// ignores allocations.
+    /// Returns the bits per key that the parameters of this variant set for the filter of a large SSTable. An
+    /// allocation distributes this number over the levels of the tree, as an average budget. Returns `None` if the
+    /// variant ignores allocations.
     fn bits_per_key(&self) -> Option<f64> {
         None
     }
@@ -45,8 +45,8 @@ pub trait FilterPolicy: Send + Sync {
         false
     }
 
-    /// Whether filters learn from [reported false positives](Filter::report_false_positive). If so, the
-    /// false-positive rate of repeated lookups is below [`expected_fpr`](Filter::expected_fpr).
+    /// Whether filters learn from [reported false positives](Filter::report_false_positive). If so, repeated lookups of
+    /// the same absent keys have a lower false-positive rate than [`expected_fpr`](Filter::expected_fpr).
     fn adapts(&self) -> bool {
         false
     }
@@ -61,17 +61,18 @@ pub struct FilterInput<'a> {
     /// only outside of trees. If the value is `None`, the variant uses its own parameter. A variant of fixed size
     /// ignores this value.
     pub bits_per_key: Option<f64>,
-    /// The keys themselves, in the order of `hashes`. `None` if the policy [needs](FilterPolicy::needs_keys) no keys.
+    /// The keys themselves, in the order of `hashes`. `None` if the [policy needs only
+    /// hashes](FilterPolicy::needs_keys).
     pub keys: Option<&'a KeyList>,
 }
 
 impl<'a> FilterInput<'a> {
-    /// Returns the keys, for a policy that needs keys.
+    /// Returns the keys of the SSTable, for a filter policy that needs more than their hashes.
     ///
     /// # Panics
     /// Panics if the caller did not provide the keys.
     pub(crate) fn needed_keys(&self) -> &'a KeyList {
-        self.keys.expect("a policy whose needs_keys returns true gets the keys")
+        self.keys.expect("a filter policy must get the keys of the SSTable if its needs_keys returns true")
     }
 }
 
@@ -106,7 +107,11 @@ pub trait Filter: Send + Sync {
     /// # Panics
     /// Panics if the slices differ in length.
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "keys and answers must have equal lengths");
+        assert_eq!(
+            keys.len(),
+            answers.len(),
+            "the lists of looked-up keys and answers must have equal lengths"
+        );
         let mut hashes = [KeyHash(0); GROUP];
         for (keys, answers) in keys.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = key.hash);
@@ -131,7 +136,8 @@ pub trait Filter: Send + Sync {
     fn prefetch(&self, _hash: KeyHash) {}
 
     /// Answers many probes by hash at once. `answers[i]` is the answer of [`may_contain`](Self::may_contain) for
-    /// `hashes[i]`. The memory of a group of probes is prefetched first, so that cache misses overlap.
+    /// `hashes[i]`. A batch is faster than single probes, because it prefetches the memory of many probes and the cache
+    /// misses overlap.
     ///
     /// # Panics
     /// Panics if the slices differ in length.

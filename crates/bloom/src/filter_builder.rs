@@ -17,7 +17,7 @@ use crate::stored::Head;
 /// Invariant: if all keys of an input are inserted, in any order, [`finish`](Self::finish) returns the bytes that
 /// [`build`](crate::FilterPolicy::build) returns for this input.
 pub trait FilterBuilder: Send + Sync {
-    /// Adds a key by its hash.
+    /// Adds a key, given by its hash, to the filter.
     fn insert(&self, hash: KeyHash);
 
     /// Adds many keys by their hashes. The effect is that of [`insert`](Self::insert) for each hash. A batch is
@@ -28,24 +28,26 @@ pub trait FilterBuilder: Send + Sync {
     fn finish(&self) -> Vec<u8>;
 }
 
-/// A rule for the positions of a key's bits in the bit array.
+/// A rule that determines which bits of a bit array belong to a key.
 pub(crate) trait Places: Send + Sync {
-    /// Returns the words that a key uses among `words` 64-bit words. Each word comes with the bits to set.
+    /// Returns the bits that belong to a key in an array of `words` 64-bit words. Each result is the index of a word
+    /// and a mask with the bits of this word.
     fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)>;
 }
 
-/// A [`FilterBuilder`] with an array of atomic words to which many threads write.
+/// A [`FilterBuilder`] for filters that are one bit array. Many threads can set bits concurrently, because the words
+/// are atomic.
 pub(crate) struct BitArrayBuilder<P> {
     head: Head,
     words: Vec<AtomicU64>,
     places: P,
 }
 
-/// The number of words per key that a batch prefetches.
+/// The number of words for each key that a batch of insertions prefetches.
 const WORDS_AHEAD: usize = 2;
 
 impl<P: Places> BitArrayBuilder<P> {
-    /// Creates an array of `words` zero words. The header of the stored filter will be `head`.
+    /// Creates a builder with an array of `words` zero words. `head` becomes the header of the stored filter.
     pub(crate) fn new(head: Head, words: usize, places: P) -> Self {
         Self { head, words: large::collected((0..words).map(|_| AtomicU64::new(0))), places }
     }

@@ -48,10 +48,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Grafite>(
 
 const TAG: [u8; 4] = *b"graf";
 
-/// The seed of the hash function q.
+/// The seed of the hash function q, which a code depends on (see the formula of h in the documentation of the module).
 const SEED: u64 = 0x67_7261_6669_7465;
 
-/// Builds Grafite filters.
+/// Builds Grafite filters, which are sorted sets of hash codes.
 struct Grafite {
     budget: Budget,
 }
@@ -117,7 +117,7 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// Returns the code of a number. `range` is the number of possible codes.
+/// Returns the hash code that the filter stores for a key number. `range` is the number of possible codes.
 #[inline]
 fn code(number: u64, range: u64) -> u64 {
     let (stretch, within) = (number / range, number % range);
@@ -126,19 +126,19 @@ fn code(number: u64, range: u64) -> u64 {
     if sum >= range.into() { (sum - u128::from(range)) as u64 } else { sum as u64 }
 }
 
-/// A Grafite filter in memory.
+/// A Grafite filter in memory: the sorted hash codes of all keys.
 struct GrafiteFilter {
     universe: Universe,
-    /// The exclusive upper bound of the codes.
+    /// The exclusive upper bound of the hash codes.
     range: u64,
-    /// The number of distinct codes.
+    /// The number of distinct hash codes.
     different: u64,
     codes: Codes,
 }
 
 impl GrafiteFilter {
-    /// Whether a key may have a number from `first` to `last`, inclusive. All numbers from `first` to `last` are in
-    /// one aligned group of `range` numbers, so their codes are consecutive modulo `range`.
+    /// Whether a stored key may have a number from `first` to `last`, inclusive. These numbers must be in one aligned
+    /// group of `range` numbers, so that their hash codes are consecutive modulo `range`.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {

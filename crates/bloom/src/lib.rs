@@ -61,7 +61,7 @@ pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use filter_builder::FilterBuilder;
 pub use library::seam;
 
-/// All filters. The first filter is the baseline, and the last filter is the ideal bound.
+/// All filter variants. The first filter is the baseline, and the last filter is the ideal bound.
 #[rustfmt::skip] // Each variant has its own line.
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
     catalog::origin!(),

@@ -79,7 +79,7 @@ impl Build<dyn FilterPolicy> for LibraryFilters {
     }
 }
 
-/// The header that is stored before the body of the filter.
+/// The header of a stored filter: the library that built the filter, and its error number. The body follows.
 struct Head<'a> {
     name: &'a str,
     error: i32,
@@ -89,7 +89,9 @@ impl Head<'_> {
     fn encode(&self, body: &[u8]) -> Vec<u8> {
         let mut stored = Vec::with_capacity(body.len() + self.name.len() + 17);
         stored.extend(TAG);
-        stored.push(u8::try_from(self.name.len()).expect("a name has at most 32 bytes"));
+        stored.push(
+            u8::try_from(self.name.len()).expect("the name of a filter library must have at most 32 bytes"),
+        );
         stored.extend(self.name.as_bytes());
         stored.extend(self.error.to_le_bytes());
         stored.extend((body.len() as u64).to_le_bytes());
@@ -98,10 +100,14 @@ impl Head<'_> {
     }
 }
 
-/// Splits stored bytes into header and body.
+/// Splits the stored bytes of a filter into its header and its body.
 fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
-    let short =
-        || CorruptFilter(format!("{} bytes are too few for the filter of a shared library", stored.len()));
+    let short = || {
+        CorruptFilter(format!(
+            "the stored filter has {} bytes, which are too few for the filter of a shared library",
+            stored.len()
+        ))
+    };
     let (tag, rest) = stored.split_first_chunk::<4>().ok_or_else(short)?;
     if *tag != TAG {
         return Err(CorruptFilter(format!(
@@ -116,10 +122,10 @@ fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
     let (error, rest) = rest.split_first_chunk().ok_or_else(short)?;
     let (bytes, body) = rest.split_first_chunk().ok_or_else(short)?;
     let name = str::from_utf8(name)
-        .map_err(|_| CorruptFilter("the stored name of the library is not valid UTF-8".to_owned()))?;
+        .map_err(|_| CorruptFilter("the library name in the stored filter is not valid UTF-8".to_owned()))?;
     if u64::from_le_bytes(*bytes) != body.len() as u64 {
         return Err(CorruptFilter(format!(
-            "the header states a body of {} bytes, but the body has {}",
+            "the header of the stored filter states a body of {} bytes, but the body has {} bytes",
             u64::from_le_bytes(*bytes),
             body.len()
         )));
@@ -174,7 +180,11 @@ impl Filter for LibraryFilter {
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "hashes and answers must have equal lengths");
+        assert_eq!(
+            hashes.len(),
+            answers.len(),
+            "the lists of probed hashes and answers must have equal lengths"
+        );
         let mut bytes = [0; GROUP];
         for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             let bytes = &mut bytes[..hashes.len()];

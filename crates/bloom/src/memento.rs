@@ -49,17 +49,17 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
 
 const TAG: [u8; 4] = *b"memo";
 
-/// The seed of the hash function for prefixes.
+/// The seed of the hash function for the prefixes of key numbers.
 const SEED: u64 = 0x6d_656d_656e_746f;
 
-/// The largest number of prefixes for which the filter probes a range. A range with more prefixes is never reported
-/// empty.
+/// The largest number of prefixes of key numbers for which the filter probes a range. A range with more prefixes is
+/// never reported empty.
 const MOST_PREFIXES: u64 = 8;
 
 const MOST_FINGERPRINT_BITS: u32 = 20;
 const MOST_MEMENTO_BITS: u32 = 10;
 
-/// Builds Memento filters.
+/// Builds Memento filters, whose slots have a hashed prefix and the last bits of each key number.
 struct Memento {
     fingerprint_bits: u32,
     memento_bits: u32,
@@ -149,23 +149,24 @@ impl FilterPolicy for Memento {
     }
 }
 
-/// The rule that splits a number into a quotient and the content of a slot.
+/// The rule that splits a key number into a quotient, which selects a slot, and the content of this slot.
 struct Split {
     quotients: usize,
-    /// The number of bits of a slot. The bits of the fingerprint come first, and the bits of the memento follow.
+    /// The number of bits of a slot. The first bits are the fingerprint of the prefix, and the last bits are the
+    /// memento.
     bits: u32,
     memento_bits: u32,
 }
 
 impl Split {
-    /// Returns the quotient and the fingerprint of a prefix.
+    /// Returns the quotient (the slot number) and the fingerprint for the prefix of a key number.
     fn prefix(&self, prefix: u64) -> (usize, u64) {
         let mixed = mix(prefix, SEED);
         let mask = (1 << (self.bits - self.memento_bits)) - 1;
         (reduce(mixed, self.quotients), remix(mixed) >> 24 & mask)
     }
 
-    /// Returns the quotient and the slot content of a number.
+    /// Returns the quotient (the slot number) and the slot content for a key number.
     fn slot(&self, number: u64) -> (usize, u64) {
         let (quotient, fingerprint) = self.prefix(number >> self.memento_bits);
         (quotient, fingerprint << self.memento_bits | number & self.largest_memento())
@@ -176,7 +177,7 @@ impl Split {
     }
 }
 
-/// A Memento filter in memory.
+/// A Memento filter in memory. Each slot has a fingerprint and the last bits of a key number.
 struct MementoFilter {
     universe: Universe,
     split: Split,

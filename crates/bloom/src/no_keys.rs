@@ -6,7 +6,7 @@ use types::KeyHash;
 
 use crate::filter::Filter;
 
-/// The filter of an SSTable without keys.
+/// The filter of an SSTable without keys. It reports every key as absent.
 pub(crate) struct NoKeys;
 
 impl Filter for NoKeys {

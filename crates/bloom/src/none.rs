@@ -13,7 +13,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::plain(
     || Box::new(NoFilter),
 );
 
-/// The policy and the filter of the variant "none", without any data.
+/// The policy and the filter of the variant "none", which stores nothing and never reports a key as absent.
 struct NoFilter;
 
 impl FilterPolicy for NoFilter {
@@ -26,7 +26,9 @@ impl FilterPolicy for NoFilter {
             Ok(Box::new(Self))
         } else {
             Err(CorruptFilter(
-                "the variant \"none\" stores no bytes, but the stored filter has bytes".to_owned(),
+                "the stored filter has bytes, but the filter \"none\" stores no bytes; another variant may \
+                 have written the filter"
+                    .to_owned(),
             ))
         }
     }

@@ -8,23 +8,23 @@ use crate::batch::one_by_one;
 use crate::filter::Filter;
 use crate::universe::Universe;
 
-/// An approximate set of key numbers.
+/// A set of key numbers that may report an absent number as present. A [`Universe`] maps keys to numbers.
 pub(crate) trait NumberSet: Send + Sync {
-    /// The mapping from keys to numbers.
+    /// Returns the mapping from keys to the numbers of this set.
     fn universe(&self) -> &Universe;
 
-    /// Whether a key of the set may have the number `number`.
+    /// Whether a stored key may have the number `number`.
     fn has(&self, number: u64) -> bool {
         self.has_between(number, number)
     }
 
-    /// Whether a key of the set may have a number from `first` to `last`, inclusive.
+    /// Whether a stored key may have a number from `first` to `last`, inclusive.
     fn has_between(&self, first: u64, last: u64) -> bool;
 
-    /// Returns the false-positive rate of point lookups.
+    /// Returns the theoretical false-positive rate of point lookups with this set.
     fn expected_fpr(&self) -> f64;
 
-    /// Returns the memory of the set in bytes, without the universe.
+    /// Returns the memory of the set in bytes, without the mapping from keys to numbers.
     fn memory_bytes(&self) -> usize;
 }
 
@@ -32,7 +32,7 @@ pub(crate) trait NumberSet: Send + Sync {
 pub(crate) struct ByNumber<S>(pub(crate) S);
 
 impl<S: NumberSet> Filter for ByNumber<S> {
-    /// Always returns true, because a hash does not identify the number of its key.
+    /// Always returns true, because the set needs the number of a key, and a hash does not determine this number.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

@@ -11,19 +11,20 @@ const WORD_BYTES: usize = size_of::<u64>();
 
 /// An array of integers of `width` bits, in little-endian order of bits and bytes.
 pub(crate) struct Packed {
-    /// The bytes of the integers. One extra word at the end allows reading the last integer with a 64-bit load.
+    /// The bytes of all integers of the array. One extra word at the end allows reading the last integer with a 64-bit
+    /// load.
     bytes: Vec<u8>,
     width: u32,
 }
 
 impl Packed {
-    /// Creates `len` zeros of `width` bits. The width is 1 to [`MOST_WIDTH`].
+    /// Creates an array of `len` integers of `width` bits whose values are 0. The width is 1 to [`MOST_WIDTH`].
     pub(crate) fn zeros(len: usize, width: u32) -> Self {
         Self { bytes: large::zeros(Self::words(len, width) * WORD_BYTES), width }
     }
 
-    /// Returns the number of words that [`to_words`](Self::to_words) returns for `len` integers. Returns `None` on
-    /// overflow.
+    /// Returns the number of 64-bit words that an array of `len` integers of `width` bits takes in storage. Returns
+    /// `None` on overflow.
     pub(crate) fn checked_words(len: u64, width: u32) -> Option<u64> {
         len.checked_mul(width.into()).map(|bits| bits.div_ceil(u64::BITS.into()) + 1)
     }
@@ -32,7 +33,7 @@ impl Packed {
         (len * width as usize).div_ceil(u64::BITS as usize) + 1
     }
 
-    /// Creates the array of integers of `width` bits from stored words. The last word is padding.
+    /// Creates the array of integers of `width` bits from its stored words. The last word is padding.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>, width: u32) -> Self {
         let mut bytes = large::with_room(words.len() * WORD_BYTES);
         words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
@@ -41,10 +42,12 @@ impl Packed {
 
     /// Returns the array as 64-bit words, for storage.
     pub(crate) fn to_words(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
+        self.bytes
+            .chunks_exact(WORD_BYTES)
+            .map(|word| u64::from_le_bytes(word.try_into().expect("a stored word must have eight bytes")))
     }
 
-    /// Returns the largest value of an integer in this array.
+    /// Returns the largest value that fits into an integer of this array.
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         (1 << self.width) - 1
@@ -59,7 +62,8 @@ impl Packed {
     pub(crate) fn get(&self, index: usize) -> u64 {
         let bit = index * self.width as usize;
         let word = &self.bytes[bit / 8..bit / 8 + WORD_BYTES];
-        u64::from_le_bytes(word.try_into().expect("a word")) >> (bit % 8) & self.mask()
+        u64::from_le_bytes(word.try_into().expect("a stored word must have eight bytes")) >> (bit % 8)
+            & self.mask()
     }
 
     /// Sets the integer at `index` to the low bits of `value`.
@@ -67,7 +71,7 @@ impl Packed {
     pub(crate) fn set(&mut self, index: usize, value: u64) {
         let (bit, mask) = (index * self.width as usize, self.mask());
         let place = &mut self.bytes[bit / 8..bit / 8 + WORD_BYTES];
-        let word = u64::from_le_bytes((&*place).try_into().expect("a word"));
+        let word = u64::from_le_bytes((&*place).try_into().expect("a stored word must have eight bytes"));
         let word = word & !(mask << (bit % 8)) | (value & mask) << (bit % 8);
         place.copy_from_slice(&word.to_le_bytes());
     }

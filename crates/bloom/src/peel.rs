@@ -14,22 +14,25 @@ use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;
 
-/// A rule that gives each key the indices of a few integers in the array.
+/// A rule that selects a few integers of a fingerprint array for each key. The XOR of these integers is the fingerprint
+/// of the key.
 pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
-    /// Creates the rule for `keys` different keys. A larger number `attempt` gives a larger array.
+    /// Creates the rule for a filter with `keys` different keys. A larger number `attempt` gives a larger fingerprint
+    /// array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
-    /// Returns the two parameters that determine the result of [`len`](Self::len) and [`select`](Self::select).
+    /// Returns the two parameters of the rule, which determine the result of [`len`](Self::len) and
+    /// [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
-    /// Creates the rule from stored parameters. Returns `None` if the parameters are invalid.
+    /// Creates the rule from its two stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
-    /// Returns the length of the array.
+    /// Returns the length of the fingerprint array.
     fn len(&self) -> u64;
 
-    /// Returns the indices that a key selects, computed from the mixed hash of the key. The indices are distinct and
-    /// below the length of the array.
+    /// Returns the indices in the fingerprint array that a key selects, computed from the mixed hash of the key. The
+    /// indices are distinct.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 
@@ -58,8 +61,8 @@ pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_
     }
 }
 
-/// Builds the stored bytes of the filter. The field `probes` of the header is the fingerprint width. The seed, the
-/// two parameters of the selection and the array follow. Without keys, only the header is stored.
+/// Builds a fingerprint array and returns the stored bytes. The header has the fingerprint width in its field `probes`.
+/// The seed, the two parameters of the selection and the array follow. Without keys, only the header is stored.
 pub(crate) fn build<const N: usize, S: Selection<N>>(
     tag: [u8; 4],
     width: u32,
@@ -78,7 +81,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
             let selection = S::sized(keys.len(), seed);
             peel(&keys, &selection).map(|order| (seed, selection, order))
         })
-        .expect("the number of seeds is unlimited");
+        .expect("the search for a fingerprint array must end, because each attempt has a larger array");
     let mut array = Packed::zeros(selection.len() as usize, width);
     for (mixed, place) in order.into_iter().rev() {
         let others = selection.select(mixed).into_iter().filter(|other| *other != place);
@@ -89,9 +92,9 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns the keys in the order in which peeling removes the keys. Each result is a key together with the index of
-/// the integer that only this key selects. At the moment when peeling removes the key, no remaining key selects the
-/// same integer. Returns `None` if peeling fails.
+/// Returns an order of the keys in which the fingerprint array can be filled, from the last key to the first. Each
+/// result is a key and the index of an integer that no later key of the order selects. Returns `None` if the keys have
+/// no such order, so that the caller tries a larger array.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
@@ -117,7 +120,7 @@ fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<
     (order.len() == keys.len()).then_some(order)
 }
 
-/// Opens a filter stored by [`build`].
+/// Opens a filter from the bytes that [`build`] returned.
 pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     tag: [u8; 4],
     stored: &[u8],
@@ -125,14 +128,17 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     let (head, mut words) = Head::decode(stored, tag)?;
     if !(1..=MOST_WIDTH).contains(&head.probes) {
         return Err(CorruptFilter(format!(
-            "the header states fingerprints of {} bits, but only 1 to {MOST_WIDTH} bits are valid",
+            "the header of the stored filter states fingerprints of {} bits, but only 1 to {MOST_WIDTH} bits \
+             are valid",
             head.probes
         )));
     }
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(CorruptFilter(format!("the header states {keys} keys, but no fingerprints follow"))),
+            keys => Err(CorruptFilter(format!(
+                "the header of the stored filter states {keys} keys, but no fingerprints follow"
+            ))),
         };
     };
     let fits = |selection: &S| {
@@ -140,7 +146,8 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "the array has {} stored words, which do not match its stored parameters {first} and {second}",
+            "the stored filter has a fingerprint array of {} words, which does not match its stored \
+             parameters {first} and {second}",
             words.len()
         )));
     };
@@ -166,8 +173,8 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
         selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
-    /// Returns the false-positive rate, which is 2^−width. For an absent key, the XOR of the selected integers is
-    /// uniformly distributed.
+    /// Returns the false-positive rate, which is 2^−width. The XOR of the selected integers is random for an absent
+    /// key, so it rarely equals the fingerprint.
     fn expected_fpr(&self) -> f64 {
         self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
     }

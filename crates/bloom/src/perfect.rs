@@ -23,7 +23,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy
 
 const TAG: [u8; 4] = *b"perf";
 
-/// Builds exact sets of key hashes.
+/// Builds exact sets of key hashes, without false positives.
 struct Perfect;
 
 impl FilterPolicy for Perfect {
@@ -37,7 +37,7 @@ impl FilterPolicy for Perfect {
     }
 }
 
-/// The exact set of key hashes in memory.
+/// The exact set of the key hashes of an SSTable, in memory.
 struct PerfectFilter {
     hashes: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
 }
@@ -47,7 +47,7 @@ impl Filter for PerfectFilter {
         self.hashes.contains(&hash.0)
     }
 
-    /// Returns the false-positive rate: the probability that an absent key has the hash of a stored key.
+    /// Returns the false-positive rate: the probability that an absent key has the same hash as a stored key.
     fn expected_fpr(&self) -> f64 {
         self.hashes.len() as f64 / 2f64.powi(64)
     }

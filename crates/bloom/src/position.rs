@@ -5,8 +5,8 @@
 /// number generators" (2021).
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
-/// Returns the next derived hash. The high bits of a derived hash are as random as the bits of an independent hash.
-/// Different hashes have different results.
+/// Derives the next hash from a hash. Different hashes have different results. The high bits of the result are as
+/// random as the bits of an independent hash.
 #[inline]
 pub(crate) fn remix(hash: u64) -> u64 {
     hash.wrapping_mul(MULTIPLIER)

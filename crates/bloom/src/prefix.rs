@@ -44,7 +44,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Prefix>(
 
 const TAG: [u8; 4] = *b"prfx";
 
-/// Builds prefix filters.
+/// Builds Bloom filters of the first bytes of the keys.
 struct Prefix {
     budget: Budget,
     length: usize,
@@ -132,22 +132,24 @@ impl FilterPolicy for Prefix {
 }
 
 impl Prefix {
-    /// Returns the first stored word, which encodes the parameters `length` and `whole_keys`.
+    /// Returns the first word of a stored filter, which encodes the parameters `length` and `whole_keys`.
     fn front(&self) -> u64 {
         self.length as u64 | u64::from(self.whole_keys) << 32
     }
 }
 
-/// Returns the hash of a prefix. The hash function is fixed, because the hash function of the tree is for full keys.
+/// Returns the hash of a key prefix. The hash function is fixed, because the hash function of the tree is for full
+/// keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }
 
-/// A prefix filter in memory.
+/// A prefix filter in memory: a Bloom filter of key prefixes and, if `whole_keys` is on, of full keys.
 struct PrefixFilter {
     bits: BitArray,
     probes: u32,
-    /// The number of distinct prefixes, plus the number of keys if the filter has full keys.
+    /// The number of entries of the Bloom filter: the distinct prefixes, plus the keys if the filter also has full
+    /// keys.
     entries: u64,
     length: usize,
     whole_keys: bool,
@@ -172,7 +174,11 @@ impl Filter for PrefixFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "keys and answers must have equal lengths");
+        assert_eq!(
+            keys.len(),
+            answers.len(),
+            "the lists of looked-up keys and answers must have equal lengths"
+        );
         if self.whole_keys {
             keys.iter().for_each(|key| self.prefetch(key.hash));
         }
@@ -203,8 +209,8 @@ impl Filter for PrefixFilter {
     }
 }
 
-/// Returns the first `length` bytes, if all keys between the bounds begin with the same `length` bytes. Otherwise
-/// returns `None`.
+/// Returns the first `length` bytes of a range if all keys between the bounds begin with these bytes. Otherwise returns
+/// `None`.
 fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) -> Option<&'a [u8]> {
     let (Bound::Included(low) | Bound::Excluded(low)) = low else { return None };
     let (Bound::Included(end) | Bound::Excluded(end)) = high else { return None };

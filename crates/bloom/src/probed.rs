@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Budget;
 use crate::filter::FilterInput;
 
-/// The parameters as the user writes them in TOML.
+/// The parameters of a Bloom filter as the user writes them in TOML.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Params {
@@ -21,14 +21,14 @@ impl Default for Params {
     }
 }
 
-/// The parameters of a Bloom filter after their validation.
+/// The parameters of a Bloom filter after the check of their ranges.
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,
 }
 
 impl Probed {
-    /// Validates the parameters of a filter with at most `most_probes` probes.
+    /// Checks the parameters of a Bloom filter in which each key sets at most `most_probes` bits.
     ///
     /// # Errors
     /// Returns an error if a parameter is out of range.
@@ -40,8 +40,8 @@ impl Probed {
         Ok(Self { budget, probes: (params.probes > 0).then_some(params.probes) })
     }
 
-    /// Returns the number of probes for the filter of one SSTable. The result is the parameter. If the parameter is
-    /// 0, the function `best` computes the result from the bits per key.
+    /// Returns the number of bits that each key sets in the filter of one SSTable. If the parameter `probes` is 0, the
+    /// function `best` computes the number from the bits per key. Otherwise, the result is the parameter.
     pub(crate) fn probes(&self, input: &FilterInput<'_>, best: impl Fn(f64) -> u32) -> u32 {
         self.probes.unwrap_or_else(|| best(self.budget.bits_per_key(input)))
     }

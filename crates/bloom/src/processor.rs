@@ -3,7 +3,7 @@
 //! If a filter has special lookup code for some CPU features, the filter type has one of these types as a parameter.
 //! The choice is made when the filter is opened, so a probe has no extra cost.
 
-/// Any CPU, without special features.
+/// Any CPU. Lookup code for this type uses no special CPU features.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -34,7 +34,7 @@ pub(crate) struct Avx512Popcnt(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Returns a value of this type if the CPU has the feature. Returns `None` if the CPU lacks the feature.
+    /// Returns a value of the type if the CPU has AVX2, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
     }
@@ -42,7 +42,7 @@ impl Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Returns a value of this type if the CPU has the feature. Returns `None` if the CPU lacks the feature.
+    /// Returns a value of the type if the CPU has AVX-512 F, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
     }
@@ -50,7 +50,7 @@ impl Avx512 {
 
 #[cfg(target_arch = "x86_64")]
 impl Popcnt {
-    /// Returns a value of this type if the CPU has the feature. Returns `None` if the CPU lacks the feature.
+    /// Returns a value of the type if the CPU has `popcnt`, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("popcnt").then_some(Self(()))
     }
@@ -58,8 +58,8 @@ impl Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512Popcnt {
-    /// Detects the feature. Returns `None` if the CPU lacks this feature, or another feature that this feature
-    /// requires.
+    /// Returns a value of the type if the CPU has `vpopcntdq` and all features that `vpopcntdq` requires. Otherwise
+    /// returns `None`.
     pub(crate) fn detect() -> Option<Self> {
         let there = std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("avx512f")
@@ -71,7 +71,7 @@ impl Avx512Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Bmi2 {
-    /// Detects both features. Returns `None` if the CPU lacks one of the two features.
+    /// Returns a value of the type if the CPU has `popcnt` and BMI2, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         let there =
             std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");

@@ -55,13 +55,13 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Proteus>(
 
 const TAG: [u8; 4] = *b"prot";
 
-/// The seed of the hash function for prefixes.
+/// The seed of the hash function for the prefixes of key numbers.
 const SEED: u64 = 0x70_726f_7465_7573;
 
-/// The largest valid `range_bits`, the base-2 logarithm of the expected range length.
+/// The largest valid value of the parameter `range_bits`, the base-2 logarithm of the expected range length.
 const MOST_RANGE_BITS: u32 = 40;
 
-/// Builds Proteus filters.
+/// Builds Proteus filters: an exact set of short key prefixes and a Bloom filter of longer prefixes.
 struct Proteus {
     budget: Budget,
     range_bits: u32,
@@ -94,9 +94,11 @@ impl Build<dyn FilterPolicy> for Proteus {
 }
 
 impl FilterPolicy for Proteus {
-    /// Builds the filter. For both kinds of prefixes, the stored words begin with the number of removed bits and the
-    /// number of prefixes. The number of the encoding and the size of the exact set follow. The universe, the exact set
-    /// and the Bloom filter are at the end. The header has the number of probes of the Bloom filter.
+    /// Builds the filter. The header has the number of probes of the Bloom filter. The stored words are, in this order:
+    ///
+    /// * for both kinds of prefixes, the number of omitted bits and the number of prefixes
+    /// * the number of the encoding and the size of the exact set
+    /// * the mapping from keys to numbers, the exact set and the Bloom filter
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -157,15 +159,15 @@ impl FilterPolicy for Proteus {
     }
 }
 
-/// Returns the hash of a prefix for the Bloom filter.
+/// Returns the hash of a key prefix for the Bloom filter.
 fn hash(prefix: u64) -> KeyHash {
     KeyHash(mix(prefix, SEED))
 }
 
-/// A Proteus filter in memory.
+/// A Proteus filter in memory: an exact set of short prefixes and a Bloom filter of longer prefixes.
 struct ProteusFilter {
     universe: Universe,
-    /// The exact set of the numbers without their last `set_bits` bits. `None` represents the set of all prefixes.
+    /// The exact set of the key numbers without their last `set_bits` bits. `None` if the filter has no exact set.
     set: Option<Codes>,
     set_bits: u32,
     set_len: u64,
@@ -198,13 +200,14 @@ impl ProteusFilter {
         Some(Self { universe, set, set_bits, set_len, bits, probes, filter_bits, filter_len })
     }
 
-    /// Whether the exact set has a prefix from `first` to `last`, inclusive.
+    /// Whether the exact set has a prefix from `first` to `last`, inclusive. Always true if the filter has no exact
+    /// set.
     fn set_has(&self, first: u64, last: u64) -> bool {
         self.set.as_ref().is_none_or(|set| set.has_between(first, last))
     }
 
-    /// Removes the last `set_bits` bits of a number. The result is the prefix that the exact set stores for the
-    /// number.
+    /// Returns the prefix that the exact set stores for a key number, which is the number without its last `set_bits`
+    /// bits.
     fn prefix(&self, number: u64) -> u64 {
         number.checked_shr(self.set_bits).unwrap_or(0)
     }

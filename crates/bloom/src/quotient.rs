@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
 
 const TAG: [u8; 4] = *b"quot";
 
-/// Builds quotient filters.
+/// Builds quotient filters, in which a part of the hash selects a slot and the rest is stored in the slot.
 struct Quotient {
     remainder_bits: u32,
 }
@@ -94,27 +94,28 @@ impl FilterPolicy for Quotient {
     }
 }
 
-/// Decodes the slots of a stored filter. The field `probes` of the header is the width of remainders in bits.
+/// Decodes the slots of a stored quotient filter. The field `probes` of the header is the width of remainders in bits.
 fn decode(stored: &[u8]) -> Result<Slots, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, TAG)?;
     Slots::decode(&mut words, head.keys, head.probes)
 }
 
-/// Whether the slots have the quotient and the remainder of a key.
+/// Whether a quotient filter contains the quotient and the remainder of a key.
 #[inline(always)]
 fn may_contain(slots: &Slots, hash: KeyHash, select: impl Fn(u64, u32) -> u32) -> bool {
     let (quotient, remainder) = split(hash, slots.quotients, (1 << slots.width()) - 1);
     slots.has(quotient, |other| other == remainder, select)
 }
 
-/// Returns the quotient and the remainder of a key.
+/// Splits the hash of a key into its quotient, which selects a slot, and its remainder.
 #[inline]
 fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     let mixed = mix(hash.0, 0);
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
 }
 
-/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
+/// Looks up a key, with code that is compiled for one CPU feature set. The answers are equal for every set of CPU
+/// features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
 }
@@ -125,7 +126,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookup for CPUs that have an instruction to count bits, and an instruction to find the n-th set bit.
+/// The lookup for CPUs with an instruction that counts bits and an instruction that finds the n-th set bit.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Bmi2 {
@@ -143,7 +144,7 @@ impl Lookup for Bmi2 {
     }
 }
 
-/// A quotient filter in memory.
+/// A quotient filter in memory, with lookup code for the features of the CPU.
 struct QuotientFilter<L> {
     slots: Slots,
     lookup: L,

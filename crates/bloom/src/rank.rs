@@ -8,7 +8,7 @@ use prefetch::large;
 
 use crate::slots::select;
 
-/// The number of 64-bit words between two stored ranks.
+/// The number of 64-bit words of a bit vector for which one count of one bits is stored.
 const WORDS: usize = 8;
 
 /// A bit vector with stored counts of its one bits.
@@ -20,7 +20,7 @@ pub(crate) struct RankedBits {
 }
 
 impl RankedBits {
-    /// Creates the bit vector from these words, and counts the one bits. There must be fewer than 2^32 one bits.
+    /// Creates the bit vector from its 64-bit words, and counts the one bits. There must be fewer than 2^32 one bits.
     pub(crate) fn new(words: impl ExactSizeIterator<Item = u64>) -> Self {
         let words = large::collected(words);
         let mut ones = 0;
@@ -38,12 +38,12 @@ impl RankedBits {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// Returns the number of one bits.
+    /// Returns the number of one bits of the whole bit vector.
     pub(crate) fn ones(&self) -> usize {
         self.ones
     }
 
-    /// Returns the number of one bits before `index`. `index` must be less than the number of bits.
+    /// Returns the number of one bits before the bit `index`, which must be less than the number of bits.
     pub(crate) fn rank(&self, index: usize) -> usize {
         let (word, group) = (index / 64, index / 64 / WORDS);
         let whole = self.words[group * WORDS..word].iter().map(|word| word.count_ones()).sum::<u32>();
@@ -51,8 +51,8 @@ impl RankedBits {
         (self.ranks[group] + whole + rest.count_ones()) as usize
     }
 
-    /// Returns the position of the one bit with the index `rank`, counted from 0. Returns `None` if there are too few
-    /// one bits.
+    /// Returns the position of the one bit with the index `rank`, counted from 0. Returns `None` if the vector has too
+    /// few one bits.
     pub(crate) fn select(&self, rank: usize) -> Option<usize> {
         if rank >= self.ones {
             return None;

@@ -35,10 +35,11 @@ const TAG: [u8; 4] = *b"blmr";
 const WORD_BITS: u32 = u64::BITS;
 const PLACE_BITS: u32 = WORD_BITS.ilog2();
 
-/// The largest number of bit positions that one hash can select in a word.
+/// The largest number of bits that a key can set in its word. One hash has enough bits to select this number of
+/// positions.
 const MOST_PROBES: u32 = WORD_BITS / PLACE_BITS;
 
-/// Builds register-blocked Bloom filters.
+/// Builds Bloom filters in which all bits of a key are in one 64-bit word.
 struct Register(Probed);
 
 impl Build<dyn FilterPolicy> for Register {
@@ -75,7 +76,10 @@ impl FilterPolicy for Register {
             9 => Box::new(RegisterFilter::<9> { words, keys }),
             MOST_PROBES => Box::new(RegisterFilter::<MOST_PROBES> { words, keys }),
             probes => {
-                return Err(CorruptFilter(format!("probes is {probes}; it must be from 1 to {MOST_PROBES}")));
+                return Err(CorruptFilter(format!(
+                    "the header of the stored filter states {probes} probes per key; the number must be from \
+                     1 to {MOST_PROBES}"
+                )));
             }
         })
     }
@@ -85,7 +89,7 @@ impl FilterPolicy for Register {
     }
 }
 
-/// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter.
+/// Returns the number of bits that a key sets for the lowest false-positive rate in a large filter.
 fn best_probes(bits_per_key: f64) -> u32 {
     const WORDS: u64 = 1 << 32;
     let keys = (f64::from(WORD_BITS) / bits_per_key * WORDS as f64) as u64;
@@ -99,15 +103,17 @@ fn rate(keys: u64, words: u64, probes: u32) -> f64 {
     theory::blocked(keys, words, |load| rates.get(load as usize).copied().unwrap_or(1.0))
 }
 
-/// Returns the bits that a key sets in its word. Each bit is selected by six bits of a derived hash.
+/// Returns a mask with the bits that a key sets in its word. Six bits of a derived hash select each of these bits.
 #[inline]
 fn mask(hash: KeyHash, probes: u32) -> u64 {
     let derived = remix(hash.0);
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory. The compiler creates a lookup for each number of probes. Such a lookup
-/// has fewer instructions than a lookup for a variable number of probes, so the cache misses of more lookups overlap.
+/// A register-blocked Bloom filter in memory. All bits of a key are in one 64-bit word.
+///
+/// The number of bits that a key sets is known at compile time. A lookup then has fewer instructions, so the cache
+/// misses of more lookups overlap.
 struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
     keys: u64,

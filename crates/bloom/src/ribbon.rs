@@ -54,32 +54,35 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
      form = \"balanced\"\n",
 );
 
-/// The number of start rows that share a threshold.
+/// The number of successive start rows that form a bucket and share a threshold. The start row is the first row of a
+/// key's equation. A system bumps the keys of a bucket whose start rows are below the threshold.
 const BUCKET: usize = 128;
 
-/// The largest number of systems in a filter with the construction `balanced`, including the last system.
+/// The largest number of systems of equations (layers) in a filter with the construction `balanced`, including the last
+/// system.
 const MOST_LAYERS: usize = 4;
 
-/// The number of words that a stored layer has in addition to its thresholds and its solution.
+/// The number of stored words of a layer in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// The number of keys below which the builder adds no further system for bumped keys.
+/// The number of bumped keys below which the builder solves these keys in one last `standard` system.
 const FEW_KEYS: usize = 512;
 
-/// The number of seeds that the builder of a homogeneous filter tries. The builder takes the seed for which the
-/// fewest equations of keys are sums of equations of earlier keys, because such equations cause false positives.
+/// The number of seeds that the builder of a homogeneous filter tries. The builder keeps the seed that causes the
+/// fewest false positives.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// The number of rows per key in a system that bumps keys. A value below 1 leaves few rows unused.
+/// The number of rows per key in a system that bumps keys to another system. A value below 1 leaves few rows unused.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
-/// Builds ribbon filters.
+/// Builds ribbon filters, which store the solution of one linear equation per key.
 struct Ribbon {
     budget: Budget,
     form: Form,
 }
 
-/// The construction, which determines the number of rows and the treatment of contradictions.
+/// The construction of a ribbon filter. It determines the number of rows, and what happens to equations that contradict
+/// each other.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -138,21 +141,22 @@ impl FilterPolicy for Ribbon {
     }
 }
 
-/// A system with all its equations, before its solution is computed.
+/// One system of equations (layer) of a ribbon filter, before its solution is computed.
 struct Layer {
     banding: Banding,
     rows: usize,
     seed: u64,
-    /// For each bucket, the offset of the first start row in the bucket whose keys are not bumped. The list is empty
-    /// if the system bumps no keys.
+    /// The threshold of each bucket of 128 start rows. The system bumps a key if the offset of its start row in the
+    /// bucket is below the threshold. The list is empty if the system bumps no keys.
     thresholds: Vec<u8>,
-    /// In a homogeneous filter, the estimated fraction of absent keys whose equation is a sum of equations of stored
-    /// keys (see [`spanned`]). These keys are false positives with any number of columns. In other filters, the value
-    /// is 0.
+    /// The estimated fraction of absent keys that are false positives with any number of columns, because their
+    /// equation is a sum of equations of stored keys (see [`spanned`]). The value is 0 unless the filter is
+    /// homogeneous.
     spanned: f64,
 }
 
-/// Returns the mixed hashes of the keys of a layer without duplicates, in the order of their start rows.
+/// Mixes the hashes of the keys with a seed, and sorts them by the start rows of their equations. The result has no
+/// duplicates.
 fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = keys.iter().map(|key| mix(*key, seed)).collect();
     keys.sort_unstable();
@@ -160,7 +164,8 @@ fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     keys
 }
 
-/// Rounds a number of rows up to a multiple of the block size. The result is at least one block.
+/// Rounds a number of rows up to a multiple of 64, which is the number of rows of a block. The result is at least one
+/// block.
 fn whole_blocks(rows: f64) -> usize {
     ((rows / WIDTH as f64).ceil() as usize).max(1) * WIDTH
 }
@@ -186,21 +191,20 @@ fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
             break;
         }
     }
-    let (_, mut layer) = best.expect("the first seed is the best so far");
+    let (_, mut layer) = best.expect("at least one seed of a homogeneous ribbon filter must be tried");
     layer.spanned = spanned(&layer, keys.len());
     layer
 }
 
-/// Returns the fraction of absent keys whose equation depends on the equations of the stored keys. The function
-/// estimates the fraction with `samples` absent keys. A group of rows with too many equations is rare but long, so
-/// the fraction differs between SSTables.
+/// Estimates the fraction of absent keys that are false positives because their equation is a sum of equations of
+/// stored keys. The function tests `samples` absent keys, because the fraction differs between SSTables.
 fn spanned(layer: &Layer, samples: usize) -> f64 {
     let absent = (0..samples as u64).map(|sample| Equation::of(mix(sample, !layer.seed), layer.rows));
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Tries different seeds and an increasing number of rows until no equations contradict each other. With two rows per
-/// key, few seeds fail.
+/// Builds a system that contains the equations of all keys. The function tries further seeds and more rows until no
+/// equations contradict each other. With two rows per key, few seeds fail.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();
@@ -212,7 +216,7 @@ fn standard(keys: &[u64], first_seed: u64) -> Layer {
         }
         rows_per_key *= 1.01;
     }
-    unreachable!("the number of seeds is unlimited")
+    unreachable!("the search for a ribbon system must end, because each attempt has more rows")
 }
 
 fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
@@ -228,8 +232,8 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system with fewer rows than keys. The function also returns the keys that do not fit into the system.
-/// These keys are bumped to the next system.
+/// Builds a system with fewer rows than keys. The second result has the keys that do not fit, which are bumped to the
+/// next system.
 ///
 /// The function adds equations bucket by bucket, in ascending order. Within a bucket, the function adds equations in
 /// descending order of their start rows, because the rows after the bucket are still free.
@@ -251,8 +255,8 @@ fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     (Layer { banding, rows, seed, thresholds, spanned: 0.0 }, bumped)
 }
 
-/// The rule for the position of each block's words. Each block before `split` has `columns` words, and each other
-/// block has one more word.
+/// The positions of the blocks in the stored solution. A block has 64 rows of the solution, with one word for each
+/// column. The first `split` blocks have `columns` columns, and all other blocks have one more column.
 #[derive(Clone, Copy)]
 struct Layout {
     columns: usize,
@@ -260,7 +264,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of `blocks` blocks in `words` words.
+    /// Creates the layout in which `blocks` blocks of the solution take `words` words.
     fn spending(words: usize, blocks: usize) -> Self {
         let words = words.min(blocks * u64::BITS as usize);
         Self { columns: words / blocks, split: blocks - words % blocks }
@@ -319,9 +323,9 @@ fn tag(form: Form) -> [u8; 4] {
     }
 }
 
-/// A layer (system of equations) of a filter that was opened from stored bytes.
+/// One system of equations (layer) of a ribbon filter that was opened from stored bytes.
 struct OpenLayer {
-    /// The index of the layer's first block among the blocks of all layers.
+    /// The index of the first block of this layer in the solution of all layers.
     first: usize,
     rows: usize,
     seed: u64,
@@ -330,9 +334,10 @@ struct OpenLayer {
 }
 
 impl OpenLayer {
-    /// Decodes a layer from stored words. `first` is the index of the first block of the layer.
+    /// Decodes a layer (system of equations) from stored words. `first` is the index of the layer's first block among
+    /// the blocks of all layers.
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
-        /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
+        /// The largest number of rows of all systems of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
         let mut next =
             || words.next().ok_or_else(|| corrupt("the stored filter is truncated inside of a layer"));
@@ -368,8 +373,8 @@ impl OpenLayer {
         self.rows / WIDTH
     }
 
-    /// Returns the equation of a key in this layer. Returns `None` if this layer does not contain the key, because
-    /// the key was bumped to the next layer.
+    /// Returns the equation of a key in this layer. Returns `None` if the layer bumped the key, because a later layer
+    /// then contains the key.
     #[inline]
     fn equation(&self, mixed: u64) -> Option<Equation> {
         let equation = Equation::of(mixed, self.rows);
@@ -408,7 +413,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     Ok(System { homogeneous: form == Form::Homogeneous, layers, layout, solution })
 }
 
-/// All layers of a ribbon filter, and the array with the solutions of all layers.
+/// A ribbon filter without its lookup code: all systems of equations (layers) and their solutions.
 struct System {
     homogeneous: bool,
     layers: Vec<OpenLayer>,
@@ -429,7 +434,8 @@ impl System {
         false
     }
 
-    /// Whether the sum of the selected rows is the fingerprint of the equation, in every column.
+    /// Whether the rows that the equation selects have the fingerprint of the equation as their sum. `first` is the
+    /// index of the layer's first block.
     #[inline(always)]
     fn fulfils(&self, first: usize, equation: Equation) -> bool {
         let (block, shift) = (first + equation.start / WIDTH, equation.start % WIDTH);
@@ -455,8 +461,8 @@ impl System {
         prefetch(&self.solution, offset + self.layout.columns(block));
     }
 
-    /// Returns the mean false-positive rate over all start rows. The rate of a start row is the rate of the layer
-    /// that does not bump the keys of this row.
+    /// Returns the mean false-positive rate over all start rows (the first rows of equations). The rate of a start row
+    /// is the rate of the layer that does not bump the keys of this row.
     fn expected_fpr(&self) -> f64 {
         let rate = |block: usize| 0.5f64.powf(self.layout.columns(block) as f64);
         let (mut sum, mut reach) = (0.0, 1.0);
@@ -490,7 +496,7 @@ impl System {
     }
 }
 
-/// A ribbon filter in memory.
+/// A ribbon filter in memory, with lookup code for the features of the CPU.
 struct RibbonFilter<L> {
     system: System,
     lookup: L,
@@ -514,7 +520,8 @@ impl<L: Lookup> Filter for RibbonFilter<L> {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
+/// Looks up a key, with code that is compiled for one CPU feature set. The answers are equal for every set of CPU
+/// features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, system: &System, hash: KeyHash) -> bool;
 }

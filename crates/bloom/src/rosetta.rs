@@ -49,13 +49,13 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
 
 const TAG: [u8; 4] = *b"rose";
 
-/// The filter reports a range as not empty if the range has more than this number of shortest prefixes.
+/// The largest range that the filter tests, in shortest prefixes. The filter reports every longer range as not empty.
 const MOST_INTERVALS: u64 = 4;
 
-/// The largest valid `range_bits`, the number of bits that the shortest prefix lacks.
+/// The largest valid value of the parameter `range_bits`: the number of last bits that the shortest prefixes omit.
 const MOST_RANGE_BITS: u32 = 20;
 
-/// Builds Rosetta filters.
+/// Builds Rosetta filters, which have one Bloom filter for each length of key prefixes.
 struct Rosetta {
     budget: Budget,
     range_bits: u32,
@@ -146,13 +146,15 @@ impl FilterPolicy for Rosetta {
     }
 }
 
-/// Returns the number of distinct prefixes of sorted numbers. A prefix omits the last `level` bits of a number.
+/// Returns the number of different prefixes that sorted key numbers have in the level `level`. A prefix omits the last
+/// `level` bits of a number.
 fn different(numbers: &[u64], level: u32) -> u64 {
     numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
 }
 
-/// Divides `words` words of memory among the levels, from level 0 on. `counts` has the number of prefixes of each
-/// level. If the memory does not suffice for all levels, the upper levels get no memory.
+/// Divides `words` words of memory among the Bloom filters of the levels, from level 0 on. Level l has the key numbers
+/// without their last l bits, and `counts` has the number of different prefixes of each level. If the memory is too
+/// small for all levels, the upper levels get no memory.
 fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
     // The number of bits per prefix of a Bloom filter with the false-positive rate `rate`.
     let bits = |rate: f64| -rate.ln() / std::f64::consts::LN_2.powi(2);
@@ -177,12 +179,12 @@ fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
     shares
 }
 
-/// Returns the hash of a prefix at a level.
+/// Returns the hash of a prefix in the Bloom filter of a level.
 fn hash(prefix: u64, level: u32) -> KeyHash {
     KeyHash(mix(prefix, level.into()))
 }
 
-/// The Bloom filter of the prefixes of one length.
+/// The Bloom filter of one level: the prefixes of key numbers that have one length.
 struct Level {
     bits: BitArray,
     probes: u32,
@@ -201,10 +203,10 @@ impl Level {
     }
 }
 
-/// A Rosetta filter in memory.
+/// A Rosetta filter in memory: one Bloom filter for each length of key prefixes.
 struct RosettaFilter {
     universe: Universe,
-    /// The Bloom filters of the levels. The first filter has complete numbers.
+    /// The Bloom filters of the levels. The first Bloom filter, level 0, contains complete key numbers.
     levels: Vec<Level>,
 }
 
@@ -214,8 +216,9 @@ impl RosettaFilter {
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
 
-    /// Whether a key may have a number from `first` to `last`, inclusive. At level `level`, all these numbers have
-    /// the prefix `prefix`.
+    /// Whether a stored key may have a number from `first` to `last`, inclusive. All these numbers begin with `prefix`,
+    /// a prefix of level `level`. If the level has the prefix, the function tests both halves of the prefix in the next
+    /// lower level.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
         // The Bloom filter has the prefix of the whole interval, even if only a part of the interval is in the range.
         if !self.has_at(prefix, level) {

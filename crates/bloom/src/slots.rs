@@ -13,43 +13,43 @@ use prefetch::{large, prefetch};
 use crate::corrupt::CorruptFilter;
 use crate::packed::{MOST_WIDTH, Packed};
 
-/// The fraction of slots that have a remainder.
+/// The fraction of slots that have a remainder after construction.
 pub(crate) const LOAD: f64 = 0.95;
 
-/// The approximate number of metadata bits per slot, in addition to the remainder.
+/// The approximate number of bits per slot that a quotient filter needs in addition to the remainder.
 pub(crate) const EXTRA_BITS: f64 = 2.2;
 
 const BLOCK: usize = 64;
 
-/// Returns the number of quotients for `keys` keys.
+/// Returns the number of quotients of a filter with `keys` keys. One slot belongs to each quotient.
 pub(crate) fn quotients(keys: usize) -> usize {
     ((keys as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK)
 }
 
-/// The metadata of 64 slots.
+/// The metadata of 64 slots, which shows where the remainders of each quotient begin and end.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// The quotients that have a run. Bit `i` is set if the quotient with this position has a run.
+    /// Bit `i` is set if a key has the quotient with position `i` in the block. The remainders of a quotient form a run
+    /// of adjacent slots.
     occupied: u64,
-    /// The slots at which a run ends. Bit `i` is set if the slot with this position is the end of a run.
+    /// Bit `i` is set if the slot with position `i` in the block is the end of a run.
     ends: u64,
 }
 
 /// The slots of a quotient filter, with the metadata that delimits the runs.
 pub(crate) struct Slots {
     blocks: Vec<Block>,
-    /// For each block, the number of slots at the start of the block whose remainders belong to quotients of earlier
-    /// blocks.
+    /// For each block, the number of slots at its start that store remainders of quotients of earlier blocks.
     offsets: Packed,
-    /// The remainders of all slots of all blocks.
+    /// The remainders in all slots of the filter.
     remainders: Packed,
     pub(crate) quotients: usize,
     pub(crate) keys: u64,
 }
 
 impl Slots {
-    /// Creates slots with these keys, which are pairs of quotient and remainder. The keys are sorted and unique.
-    /// Remainders have `width` bits.
+    /// Creates the slots for these keys. Each key is a pair of its quotient and its remainder of `width` bits. The keys
+    /// are sorted and unique.
     pub(crate) fn filled(keys: &[(usize, u64)], quotients: usize, width: u32) -> Self {
         let slots = keys.iter().fold(0, |free: usize, (quotient, _)| free.max(*quotient) + 1);
         let slots = slots.max(quotients).next_multiple_of(BLOCK);
@@ -77,8 +77,8 @@ impl Slots {
         Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
     }
 
-    /// Appends the stored words of the slots. The order is: number of quotients, width of offsets, blocks, offsets,
-    /// remainders.
+    /// Appends the slots to the stored words: the number of quotients, the width of offsets, the blocks, the offsets
+    /// and the remainders.
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         words.extend([self.quotients as u64, self.offsets.width().into()]);
         words.extend(self.blocks.iter().flat_map(|block| [block.occupied, block.ends]));
@@ -86,7 +86,7 @@ impl Slots {
         words.extend(self.remainders.to_words());
     }
 
-    /// Decodes the slots of `keys` keys with remainders of `width` bits. The function reads all words.
+    /// Decodes the slots of a filter with `keys` keys and remainders of `width` bits. The function reads all words.
     ///
     /// # Errors
     /// Returns an error if the lengths of the parts do not match each other.
@@ -97,8 +97,7 @@ impl Slots {
     ) -> Result<Self, CorruptFilter> {
         let corrupt = || {
             CorruptFilter(
-                "the lengths of the blocks, offsets and remainders of the stored filter do not match each \
-                 other"
+                "the stored filter has numbers of blocks, offsets and remainders that do not match each other"
                     .to_owned(),
             )
         };
@@ -147,7 +146,8 @@ impl Slots {
         size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
     }
 
-    /// Returns the slot at which the run of an occupied quotient ends. Returns `None` if the filter is corrupt.
+    /// Returns the last slot of the run of a quotient. The quotient must have a run. Returns `None` if the filter is
+    /// corrupt.
     #[inline(always)]
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;
@@ -165,8 +165,8 @@ impl Slots {
         Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
     }
 
-    /// Whether a key with this quotient has a remainder for which `matches` is true. The result is also true if the
-    /// filter is corrupt and the end of the run is missing.
+    /// Whether a stored key has this quotient and a remainder for which `matches` is true. The result is also true if
+    /// the filter is corrupt and the end of the run is missing.
     #[inline(always)]
     pub(crate) fn has(
         &self,
@@ -194,26 +194,28 @@ impl Slots {
         }
     }
 
-    /// Returns the width of remainders in bits.
+    /// Returns the width of the remainders in bits.
     pub(crate) fn width(&self) -> u32 {
         self.remainders.width()
     }
 
-    /// Prefetches the memory that a lookup of a quotient reads first.
+    /// Prefetches the memory that a lookup reads first for the slot `quotient`.
     pub(crate) fn prefetch(&self, quotient: usize) {
         prefetch(&self.blocks, quotient / BLOCK);
         self.offsets.prefetch(quotient / BLOCK);
         self.remainders.prefetch(quotient);
     }
 
-    /// Returns the fraction of all possible pairs of quotient and remainder that are stored.
+    /// Returns the fraction of all possible pairs of quotient and remainder that are stored. In a quotient filter, this
+    /// fraction is the false-positive rate.
     pub(crate) fn fill(&self) -> f64 {
         let pairs = self.quotients as f64 * 2f64.powf(self.width().into());
         (self.keys as f64 / pairs).min(1.0)
     }
 }
 
-/// Returns the position of the set bit with the index `rank`, counted from 0. Returns 64 if too few bits are set.
+/// Returns the position in `word` of the set bit with the index `rank`, counted from 0. Returns 64 if too few bits are
+/// set.
 #[inline]
 pub(crate) fn select(mut word: u64, rank: u32) -> u32 {
     let (mut place, mut left) = (0, rank);

@@ -40,13 +40,13 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Snarf>(
 
 const TAG: [u8; 4] = *b"snrf";
 
-/// The number of keys in a segment of the spline.
+/// The number of keys for which the spline has one segment (a straight line).
 const SEGMENT: usize = 128;
 
-/// The memory of the spline in bits per key.
+/// The memory in bits per key that the spline takes.
 const SPLINE_BITS: f64 = u64::BITS as f64 / SEGMENT as f64;
 
-/// Builds SNARF filters.
+/// Builds SNARF filters, which learn the distribution of the keys.
 struct Snarf {
     budget: Budget,
 }
@@ -121,26 +121,26 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// Returns the number of segments for `numbers` key numbers. The result is one segment per [`SEGMENT`] numbers. With
-/// a small memory budget, the result is smaller, so that the spline takes only a part of the budget.
+/// Returns the number of segments of the spline for `numbers` key numbers: one segment per [`SEGMENT`] numbers, or
+/// fewer if the memory budget is small.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// A monotone mapping from numbers to codes. The mapping is piecewise linear, and each of its segments covers the
-/// same number of codes.
+/// The model of the key distribution: a monotone, piecewise linear mapping from key numbers to codes. Each segment
+/// covers an equal number of codes.
 struct Spline {
-    /// The first number of each segment, and at the end the largest number. The list is empty if the code of each
-    /// number is the number itself. Otherwise the list has at least two elements.
+    /// The key numbers at which the segments begin, and at the end the largest key number. The list is empty if the
+    /// code of each number is the number itself. Otherwise the list has at least two elements.
     knots: Vec<u64>,
-    /// The exclusive upper bound of the codes, which is at least 1.
+    /// The exclusive upper bound of the codes to which the spline maps key numbers. The bound is at least 1.
     range: u64,
 }
 
 impl Spline {
-    /// Creates a spline with at most `segments` segments. The first numbers of the segments (knots) are taken at
-    /// equal distances from `numbers`, which is sorted.
+    /// Creates a spline with at most `segments` segments for the sorted key numbers `numbers`. Segments begin at
+    /// numbers that are at equal distances in the list.
     fn through(numbers: &[u64], segments: usize, range: u64) -> Self {
         if numbers.last().is_some_and(|largest| *largest < range) {
             return Self { knots: Vec::new(), range };
@@ -151,13 +151,13 @@ impl Spline {
         Self { knots, range }
     }
 
-    /// Creates a spline from the decoded first numbers of its segments (knots). Returns `None` if the knots are
+    /// Creates a spline from decoded knots, the key numbers at which segments begin. Returns `None` if the knots are
     /// invalid.
     fn checked(knots: Vec<u64>, range: u64) -> Option<Self> {
         (range > 0 && knots.len() != 1 && knots.is_sorted()).then_some(Self { knots, range })
     }
 
-    /// Returns the code of a number. Numbers below the first knot have the first code, and numbers above the last
+    /// Returns the code of a key number. Numbers below the first knot have the first code, and numbers above the last
     /// knot have the last code.
     fn code(&self, number: u64) -> u64 {
         let Some(segments) = (self.knots.len() as u64).checked_sub(1) else {
@@ -175,11 +175,11 @@ impl Spline {
     }
 }
 
-/// A SNARF filter in memory.
+/// A SNARF filter in memory: a model of the key distribution, and the sorted set of the codes of all keys.
 struct SnarfFilter {
     universe: Universe,
     spline: Spline,
-    /// The number of distinct codes.
+    /// The number of distinct codes of the stored keys.
     different: u64,
     codes: Codes,
 }
@@ -199,8 +199,7 @@ impl NumberSet for SnarfFilter {
     }
 
     /// Returns the false-positive rate of point lookups whose keys are distributed like the keys of the SSTable. The
-    /// rate is the fraction of codes that belong to keys. One number is subtracted for each of these codes, because
-    /// this number is a key and not a false positive.
+    /// rate is the fraction of codes that belong to stored keys, minus the fraction of numbers that are stored keys.
     fn expected_fpr(&self) -> f64 {
         let numbers = self.universe.largest() as f64 + 1.0;
         let different = self.different as f64;

@@ -36,11 +36,11 @@ const LANE_BITS: u32 = u32::BITS;
 const BLOCK_BITS: u64 = LANES as u64 * LANE_BITS as u64;
 const BLOCK_WORDS: usize = LANES / 2;
 
-/// The odd multipliers of the Parquet format. Each lane has its own multiplier.
+/// The odd multipliers of the Parquet format, which select one bit of a key in each of the eight lanes.
 const SALTS: [u32; LANES] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-/// Builds split-block Bloom filters.
+/// Builds split-block Bloom filters, in which a key sets one bit in each of eight lanes of a block.
 struct SplitBlock {
     budget: Budget,
 }
@@ -86,7 +86,7 @@ impl FilterPolicy for SplitBlock {
     }
 }
 
-/// A split-block Bloom filter in memory.
+/// A split-block Bloom filter in memory. A key sets one bit in each of the eight lanes of a block.
 struct SplitBlockFilter<L> {
     blocks: Vec<Block>,
     keys: u64,
@@ -126,15 +126,16 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
 struct Block([u32; LANES]);
 
 impl Block {
-    /// Returns a block in which only the bits of this key are set. The low half of the hash selects a bit in each
-    /// lane.
+    /// Returns a block in which only the bits of this key are set: one bit in each lane. The low half of the hash
+    /// selects these bits.
     #[inline(always)]
     fn of(hash: KeyHash) -> Self {
         Self(SALTS.map(|salt| 1 << ((hash.0 as u32).wrapping_mul(salt) >> (LANE_BITS - LANE_BITS.ilog2()))))
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
+/// Tests whether keys may be in the filter, with code that is compiled for one CPU feature set. The answers are equal
+/// for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool;
     fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]);
@@ -150,7 +151,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookups compiled for AVX2, which are two to three times as fast as the portable lookups.
+/// The lookups compiled for AVX2. They are two to three times as fast as the portable lookups.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Avx2 {
@@ -184,7 +185,8 @@ fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     (0..LANES).fold(0, |missing, lane| missing | (key.0[lane] & !block.0[lane])) == 0
 }
 
-/// Answers a batch of lookups. `answers` and `hashes` have equal lengths.
+/// Tests for each hash whether its key may be in the blocks, and writes the answers to `answers`. `answers` and
+/// `hashes` have equal lengths.
 #[inline(always)]
 fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
     let place = |hash: KeyHash| reduce(hash.0, blocks.len());

@@ -33,7 +33,7 @@ const TAG: [u8; 4] = *b"blms";
 pub(crate) struct Standard(Probed);
 
 impl Standard {
-    /// Creates the policy with `bits_per_key` bits per key and the best number of probes.
+    /// Creates the policy `standard` with `bits_per_key` bits per key and the best number of bits that each key sets.
     ///
     /// # Errors
     /// Returns an error if `bits_per_key` is out of range.
@@ -78,8 +78,7 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// The rule that computes the bit positions of a key, which can be anywhere in the bit array. The field is the number
-/// of positions per key.
+/// The rule that selects the bits of a key anywhere in the bit array. The field is the number of bits per key.
 struct Probes(u32);
 
 impl Places for Probes {

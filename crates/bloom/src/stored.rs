@@ -11,13 +11,14 @@ use crate::corrupt::CorruptFilter;
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;
 
-/// The largest number of probes. Because of this limit, a corrupt header cannot cause a very slow probe.
+/// The largest number of bits that a key may set. Because of this limit, a corrupt header cannot cause a very slow
+/// probe.
 pub(crate) const MAX_PROBES: u32 = 64;
 
-/// The header, which names the variant that wrote the bytes and has its parameters.
+/// The header of a stored filter: the variant that wrote the bytes, and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The four bytes that identify the variant.
+    /// The four bytes that identify the filter variant.
     pub(crate) tag: [u8; 4],
     /// The number of bits that each key sets. If a variant does not set bits, the field has another parameter of the
     /// variant, or 0.
@@ -28,7 +29,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Creates the header of a filter over `hashes`.
+    /// Creates the header of a filter of the variant `tag` that was built from the keys with these hashes.
     pub(crate) fn new(tag: [u8; 4], probes: u32, hashes: &[KeyHash]) -> Self {
         Self { tag, probes, keys: hashes.len() as u64 }
     }
@@ -38,7 +39,7 @@ impl Head {
         HEAD_BYTES + words * WORD_BYTES
     }
 
-    /// Encodes the header and the words.
+    /// Encodes the header and the words that follow the header.
     pub(crate) fn encode(self, words: impl ExactSizeIterator<Item = u64>) -> Vec<u8> {
         let mut stored = Vec::with_capacity(HEAD_BYTES + words.len() * WORD_BYTES);
         stored.extend(self.tag);
@@ -49,7 +50,7 @@ impl Head {
         stored
     }
 
-    /// Decodes the header and words that a variant stored under `tag`.
+    /// Decodes the header and the words of a filter that was stored with the tag `tag`.
     ///
     /// # Errors
     /// Returns an error if the stored tag is not `tag`, or if the number of bytes does not match the header.
@@ -71,23 +72,31 @@ impl Head {
                 tag.escape_ascii()
             )));
         }
-        let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+        let number = |at: usize| {
+            u64::from_le_bytes(
+                head[at..at + 8].try_into().expect("a number in a stored filter must have eight bytes"),
+            )
+        };
         let probes = (number(0) >> 32) as u32;
         let (keys, words) = (number(8), number(16));
         if words.checked_mul(WORD_BYTES as u64) != Some(body.len() as u64) {
             return Err(CorruptFilter(format!(
-                "the header states {words} words of 8 bytes, but {} bytes follow",
+                "the header of the stored filter states {words} words of 8 bytes, but {} bytes follow",
                 body.len()
             )));
         }
         let words = body.chunks_exact(WORD_BYTES);
         Ok((
             Self { tag, probes, keys },
-            words.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))),
+            words.map(|word| {
+                u64::from_le_bytes(
+                    word.try_into().expect("a number in a stored filter must have eight bytes"),
+                )
+            }),
         ))
     }
 
-    /// Decodes the header and words of a filter that probes units of `unit_words` words.
+    /// Decodes the header and the words of a stored filter whose probes read units of `unit_words` words.
     ///
     /// # Errors
     /// Returns the errors of [`decode`](Self::decode). Also returns an error if the number of words is 0 or not a
@@ -100,13 +109,14 @@ impl Head {
         let (head, words) = Self::decode(stored, tag)?;
         if head.probes == 0 || head.probes > MAX_PROBES {
             return Err(CorruptFilter(format!(
-                "the header states {} probes per key; the number must be from 1 to {MAX_PROBES}",
+                "the header of the stored filter states {} probes per key; the number must be from 1 to \
+                 {MAX_PROBES}",
                 head.probes
             )));
         }
         if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
             return Err(CorruptFilter(format!(
-                "the filter has {} words; the number must be a multiple of {unit_words}, and above 0",
+                "the stored filter has {} words; the number must be a multiple of {unit_words}, and above 0",
                 words.len()
             )));
         }

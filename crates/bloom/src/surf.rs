@@ -52,7 +52,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
 /// The number of bits of a label, which is one of the 256 byte values or the end of a key.
 const LABEL_BITS: u32 = 9;
 
-/// Builds `SuRF` filters.
+/// Builds `SuRF` filters, which are tries of the shortest distinct prefixes of the keys.
 struct Surf {
     suffix_bits: u32,
     suffix: Suffix,
@@ -142,7 +142,7 @@ impl Surf {
     }
 }
 
-/// Returns the words of a bit vector.
+/// Packs a bit vector into 64-bit words.
 fn bits(bits: &[bool]) -> impl Iterator<Item = u64> {
     bits.chunks(64).map(|chunk| chunk.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit)))
 }
@@ -153,7 +153,7 @@ fn packed(values: &[u64], width: u32) -> Packed {
     packed
 }
 
-/// A `SuRF` filter in memory.
+/// A `SuRF` filter in memory: a trie of key prefixes.
 struct SurfFilter {
     prefix: Vec<u8>,
     labels: Packed,
@@ -166,12 +166,12 @@ struct SurfFilter {
     rate: f64,
 }
 
-/// A bound of a range while the trie is searched. `None` if all keys below the current node are within the bound.
-/// Otherwise the path to the current node is a prefix of the bound.
+/// A bound of a range during the search of the trie. `None` means that every key below the current node is within the
+/// bound. Otherwise, the path to the current node is a prefix of the bound.
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
-    /// Decodes the stored words. Returns `None` if the words are corrupt.
+    /// Decodes a `SuRF` filter from its stored words. Returns `None` if the words are corrupt.
     fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         suffix: Suffix,
@@ -207,14 +207,15 @@ impl SurfFilter {
         })
     }
 
-    /// Returns the first label and the end of the labels of a node. If the filter is corrupt and has no such node,
-    /// the result is empty.
+    /// Returns the index of the first label of a node and the index after its last label. If the filter is corrupt and
+    /// has no such node, both indices are equal.
     fn node(&self, node: usize) -> (usize, usize) {
         let begin = self.begins.select(node).unwrap_or(self.len).min(self.len);
         (begin, self.begins.select(node + 1).unwrap_or(self.len).min(self.len))
     }
 
-    /// Returns the position of the first label in a node that is not below `label`, or the end of the node.
+    /// Returns the index of the first label of a node that is at least `label`. Returns the end of the node if it has
+    /// no such label.
     fn search(&self, (mut begin, mut end): (usize, usize), label: u64) -> usize {
         while begin < end {
             let middle = begin + (end - begin) / 2;
@@ -223,17 +224,18 @@ impl SurfFilter {
         begin
     }
 
-    /// Returns the child node of a label. Returns `None` if the label is a leaf.
+    /// Returns the child node of the label with the index `at`. Returns `None` if the label is a leaf.
     fn child(&self, at: usize) -> Option<usize> {
         self.children.get(at).then(|| self.children.rank(at) + 1)
     }
 
-    /// Returns the suffix of a leaf.
+    /// Returns the suffix bits of the leaf with the label index `at`.
     fn suffix(&self, at: usize) -> u64 {
         self.suffixes.as_ref().map_or(0, |suffixes| suffixes.get(at - self.children.rank(at)))
     }
 
-    /// Whether the suffix of a leaf matches the suffix of the key. The leaf is at depth `depth`, in bytes.
+    /// Whether the suffix bits of a leaf equal those of the key. The path to the suffix consists of the first `depth`
+    /// bytes of the key.
     fn fits(&self, at: usize, key: HashedKey<'_>, depth: usize) -> bool {
         let stored = self.suffix(at);
         match self.suffix {
@@ -244,8 +246,7 @@ impl SurfFilter {
         }
     }
 
-    /// Whether a key below a node may be between two bounds. If a bound is not `None`, its first `depth` bytes equal
-    /// the path to the node.
+    /// Whether a stored key below a node may be between two bounds. The path to the node has `depth` bytes.
     fn has_between(&self, node: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         let labels = self.node(node);
         let from = low.map(|low| label(low, depth));
@@ -275,7 +276,7 @@ impl SurfFilter {
         false
     }
 
-    /// Whether the key of a leaf may be between two bounds. The result depends on the suffix of the leaf.
+    /// Whether the key of a leaf may be between two bounds, according to the suffix bits of the leaf.
     fn leaf_is_between(&self, at: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         if self.suffix == Suffix::Hash || self.labels.get(at) == END {
             return true;
@@ -287,7 +288,7 @@ impl SurfFilter {
 }
 
 impl Filter for SurfFilter {
-    /// Always returns true, because a hash does not identify the position of its key.
+    /// Always returns true, because a hash does not determine the key, and the trie needs the key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use crate::filter::Filter;
 
-/// Returns the distinct numbers in ascending order.
+/// Sorts numbers in ascending order and removes duplicates.
 pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();
@@ -35,6 +35,9 @@ pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
             positives += u32::from(filter.may_contain_range(range.0, range.1));
         }
     }
-    assert!(empty > least, "only {empty} ranges are empty; the test needs more than {least}");
+    assert!(
+        empty > least,
+        "only {empty} of the tested ranges have no key; the test needs more than {least} such ranges"
+    );
     f64::from(positives) / f64::from(empty)
 }

@@ -8,10 +8,12 @@ pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     fill.powi(probes.cast_signed())
 }
 
-/// Returns the false-positive rate of a range filter with codes, for an empty range of `length` numbers. The keys
-/// have n = `keys` distinct codes below r = `codes`, and numbers are at most `largest`. For random codes and ℓ =
-/// `length`, the probability is 1 − (1 − n/r)^ℓ, which is below the bound nℓ/r of Costa, Ferragina & Vinciguerra
-/// (arXiv 2311.15380, theorem 3.4). The probability is 0 if every number has its own code.
+/// Returns the probability that a range filter reports an empty range of `length` numbers as not empty. The filter maps
+/// each key number to a code below r = `codes`, and its keys have n = `keys` distinct codes.
+///
+/// For random codes and ℓ = `length`, the probability is 1 − (1 − n/r)^ℓ, which is below the bound nℓ/r of Costa,
+/// Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). If `codes` is above the largest number `largest`, each
+/// number has its own code, and the probability is 0.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
         return 0.0;
@@ -25,19 +27,20 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
-/// Returns the false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. The load of a
-/// block is its number of keys, which has a binomial distribution. The result is the mean of `rate_at_load` over all
-/// loads.
+/// Returns the false-positive rate of a filter whose keys are in `blocks` blocks. The load of a block is its number of
+/// keys, and `rate_at_load` is the false-positive rate at a load. The result is the mean rate over all loads, because
+/// some blocks have more keys than others.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
 /// distribution instead. The Poisson distribution and the exact distribution agree for large filters. The binomial
 /// distribution is also exact for small filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
-    /// Loads whose probability is below this fraction of the largest probability are ignored.
+    /// The block loads that the mean ignores: loads whose probability is below this fraction of the largest
+    /// probability.
     const NEGLIGIBLE: f64 = 1e-17;
-    /// The largest number of block loads that are evaluated on each side of the most likely load. With fewer than a
-    /// million keys per block, other loads are negligible. With more keys, all rates are 1. The limit prevents a very
-    /// long computation if a corrupt filter states a huge number of keys.
+    /// The largest number of block loads that are evaluated on each side of the most likely load. Other loads are
+    /// negligible for filters of normal size. The limit prevents a very long computation if a corrupt filter states a
+    /// huge number of keys.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);

@@ -1,4 +1,4 @@
-//! Maps the keys of one SSTable to integers that sort like the keys.
+//! Maps the keys of one SSTable to integers (numbers) that sort like the keys.
 //!
 //! The prefix that all keys share is removed. The next eight bytes of a key (the head) are read as a big-endian
 //! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. If all keys
@@ -12,35 +12,36 @@ use types::{KeyList, common_prefix, head};
 
 const HEAD_BYTES: usize = size_of::<u64>();
 
-/// The mapping of one SSTable's keys to numbers.
+/// The mapping of the keys of one SSTable to numbers that sort like the keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Universe {
-    /// The prefix that all keys share.
+    /// The bytes with which all keys begin.
     prefix: Vec<u8>,
-    /// The low bits that are equal in all heads.
+    /// The low bits that are equal in all heads. The head of a key is the eight bytes after the prefix that all keys
+    /// share.
     low: u64,
     /// The number of low bits that are equal in all heads, which is less than 64.
     shift: u32,
-    /// The smallest head without the low bits.
+    /// The smallest head of a key, without the bits that are equal in all heads.
     min: u64,
-    /// The largest head without the low bits.
+    /// The largest head of a key, without the bits that are equal in all heads.
     max: u64,
-    /// The end of all keys, if all keys have one length and equal bytes after the head. In this case, no two keys
-    /// have the same number.
+    /// The lengths and bytes that all keys share after the head. `None` if these differ, so that several keys may have
+    /// the same number.
     tail: Option<Tail>,
 }
 
-/// The end of keys that have one length.
+/// The common end of keys that have one length and equal bytes after their heads.
 #[derive(Debug, PartialEq, Eq)]
 struct Tail {
-    /// The number of key bytes in the head.
+    /// The number of bytes of each key in its head, which is eight, or fewer if the keys are short.
     head_bytes: usize,
-    /// The bytes after the head, which are the same in every key.
+    /// The bytes of a key after its head, which are the same in every key.
     rest: Vec<u8>,
 }
 
 impl Universe {
-    /// Creates the mapping of `keys`, which are sorted and not empty.
+    /// Creates the mapping of `keys` to numbers. The keys are sorted, and the list is not empty.
     pub(crate) fn of(keys: &KeyList) -> Self {
         let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
         let shared = common_prefix(first, last);
@@ -55,17 +56,17 @@ impl Universe {
         Self { prefix: first[..shared].to_vec(), low, shift, min, max, tail }
     }
 
-    /// Returns the largest number of a key.
+    /// Returns the largest number that a key of the SSTable has.
     pub(crate) fn largest(&self) -> u64 {
         self.max - self.min
     }
 
-    /// Returns the number of a key of the SSTable.
+    /// Returns the number to which a key of the SSTable is mapped.
     pub(crate) fn number(&self, key: &[u8]) -> u64 {
         (head(&key[self.prefix.len()..]) >> self.shift) - self.min
     }
 
-    /// Returns the number of any key. Returns `None` if the key is certainly not in the SSTable.
+    /// Returns the number to which any key is mapped. Returns `None` if the key is certainly not in the SSTable.
     pub(crate) fn find(&self, key: &[u8]) -> Option<u64> {
         let tail = self.without_prefix(key)?;
         let at = head(tail);
@@ -93,10 +94,11 @@ impl Universe {
         (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
     }
 
-    /// Returns the smallest head, without low bits, of the keys that can be within a lower bound. The result is the
-    /// head of the bound, or the next head if the bound excludes every key with the head of the bound. If only one key
-    /// can have the head of the bound, the function calls `passes` with the order of the bound relative to this key.
-    /// `passes` returns whether the bound excludes the key. Returns `None` if no key can be within the bound.
+    /// Returns the smallest head of the keys above or at a lower bound, without the bits that are equal in all heads.
+    /// Returns `None` if no key can be within the bound.
+    ///
+    /// `passes` decides whether the bound excludes a key whose head equals the head of the bound. Its argument is the
+    /// order of the bound relative to this key. The function calls `passes` only if exactly one key can have this head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -110,10 +112,11 @@ impl Universe {
         if is_above { number.checked_add(1) } else { Some(number) }
     }
 
-    /// Returns the largest head, without low bits, of the keys that can be within an upper bound. The result is the
-    /// head of the bound, or the previous head if the bound excludes every key with the head of the bound. If only one
-    /// key can have the head of the bound, the function calls `misses` with the order of the bound relative to this
-    /// key. `misses` returns whether the bound excludes the key. Returns `None` if no key can be within the bound.
+    /// Returns the largest head of the keys below or at an upper bound, without the bits that are equal in all heads.
+    /// Returns `None` if no key can be within the bound.
+    ///
+    /// `misses` decides whether the bound excludes a key whose head equals the head of the bound. Its argument is the
+    /// order of the bound relative to this key.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -132,8 +135,8 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// Compares a bound, without the shared prefix, with the only key that can have the same head as the bound.
-    /// Returns `None` if several keys can have this head.
+    /// Compares a bound, without the prefix that all keys share, with the only key that can have the same head as the
+    /// bound. Returns `None` if several keys can have this head.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
         // Empty slices are not compared, because even the comparison of empty slices can cost as much as a cache
@@ -154,7 +157,7 @@ impl Universe {
     }
 }
 
-/// Splits a key into its head and the bytes after the head.
+/// Splits a key, without the shared prefix, into its head (the first eight bytes) and the bytes after the head.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
     key.split_at(key.len().min(HEAD_BYTES))
 }
@@ -193,7 +196,7 @@ impl Universe {
     }
 }
 
-/// Appends the number of bytes, and then the bytes padded to whole words.
+/// Appends the length of a byte string, and then its bytes, padded to whole words.
 pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
     words.push(bytes.len() as u64);
     words.extend(bytes.chunks(HEAD_BYTES).map(head));

@@ -39,10 +39,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<VectorQuoti
 
 const TAG: [u8; 4] = *b"vqfl";
 
-/// The number of 64-bit words of a block.
+/// The number of 64-bit words of a block, which is one cache line.
 const WORDS: usize = 8;
 
-/// Builds vector quotient filters.
+/// Builds vector quotient filters, which store a fingerprint of each key in one of two cache lines.
 struct VectorQuotient {
     geometry: Geometry,
 }
@@ -98,7 +98,7 @@ impl FilterPolicy for VectorQuotient {
         };
         if head.probes != self.geometry.fingerprint_bits {
             return Err(CorruptFilter(format!(
-                "the stored filter has fingerprints of {} bits, but fingerprint_bits is {}",
+                "the stored filter has fingerprints of {} bits, but the parameter fingerprint_bits is {}",
                 head.probes, self.geometry.fingerprint_bits
             )));
         }
@@ -111,7 +111,7 @@ impl FilterPolicy for VectorQuotient {
     }
 }
 
-/// The numbers of buckets and slots in a block.
+/// The layout of a block: its numbers of buckets and of slots for fingerprints.
 #[derive(Clone, Copy)]
 struct Geometry {
     fingerprint_bits: u32,
@@ -122,7 +122,7 @@ struct Geometry {
     load: f64,
 }
 
-/// A bucket and a fingerprint in this bucket.
+/// The bucket of a key in a block, and the fingerprint of the key.
 type Entry = (usize, u64);
 
 impl Geometry {
@@ -134,13 +134,13 @@ impl Geometry {
         }
     }
 
-    /// Returns the number of words before the fingerprints. The metadata words have one bit for each bucket and one
-    /// bit for each slot.
+    /// Returns the number of words at the start of a block that delimit the buckets. These words have one bit for each
+    /// bucket and one bit for each slot.
     fn meta_words(self) -> usize {
         (self.buckets + self.slots) / u64::BITS as usize
     }
 
-    /// Returns the two blocks and the entry of a key.
+    /// Returns the two blocks in which a key may be, and the bucket and the fingerprint of the key.
     #[inline]
     fn places(self, hash: KeyHash, seed: u64, blocks: usize) -> ([usize; 2], Entry) {
         let mixed = mix(hash.0, seed);
@@ -149,7 +149,7 @@ impl Geometry {
         ([reduce(mixed, blocks), reduce(second, blocks)], (reduce(third, self.buckets), fingerprint))
     }
 
-    /// Returns the words of a block with these entries, which are sorted.
+    /// Returns the words of a block that has these fingerprints. The entries are sorted.
     fn block(self, entries: &[Entry]) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         let mut ended = 0;
@@ -177,8 +177,8 @@ impl Geometry {
         })
     }
 
-    /// Returns the slot at which a bucket ends. The result is the number of zero bits before the one bit that ends
-    /// the bucket.
+    /// Returns the slot at which a bucket of a block ends. The result is the number of zero bits before the one bit
+    /// that ends the bucket.
     #[inline]
     fn end_of(self, block: &[u64], bucket: usize) -> usize {
         let (mut left, mut before) = (bucket as u32, 0);
@@ -195,7 +195,8 @@ impl Geometry {
     }
 }
 
-/// Distributes the fingerprints of all keys to blocks. Returns `None` if the two blocks of any key are both full.
+/// Distributes the fingerprints of all keys to blocks. Returns `None` if the two blocks of a key are both full, so that
+/// the caller tries more blocks or another seed.
 fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Option<Vec<Vec<Entry>>> {
     let mut contents: Vec<Vec<Entry>> = vec![Vec::with_capacity(geometry.slots); blocks];
     for hash in hashes {
@@ -215,10 +216,10 @@ fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Opt
     Some(contents)
 }
 
-/// A vector quotient filter in memory.
+/// A vector quotient filter in memory. Each key has a fingerprint in one of two blocks.
 struct VectorQuotientFilter {
     geometry: Geometry,
-    /// The words of all blocks.
+    /// The words of all blocks of the filter.
     words: Vec<u64>,
     seed: u64,
     fingerprints: u64,
@@ -242,8 +243,8 @@ impl Filter for VectorQuotientFilter {
         blocks.into_iter().for_each(|block| prefetch(&self.words, block * WORDS));
     }
 
-    /// Returns the probability that at least one of the two blocks of an absent key contains the entry of this key. The
-    /// two blocks of a key are equal with probability 1 / blocks.
+    /// Returns the false-positive rate: the probability that one of the two blocks of an absent key contains its
+    /// fingerprint in its bucket. The two blocks of a key are equal with probability 1 / blocks.
     fn expected_fpr(&self) -> f64 {
         let blocks = self.blocks() as f64;
         let entries =

@@ -30,11 +30,11 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
 const TAG: [u8; 4] = *b"xorf";
 const OVERHEAD: f64 = 1.23;
 
-/// The number of entries that is added to the length of every array. Without these entries, peeling often fails if the
-/// filter has few keys.
+/// The number of additional entries of every fingerprint array. Without these entries, the construction (peeling) often
+/// fails if the filter has few keys.
 const SPARE: f64 = 32.0;
 
-/// Builds xor filters.
+/// Builds xor filters, in which the XOR of three array entries is the fingerprint of a key.
 struct Xor {
     fingerprint_bits: u32,
 }
@@ -74,9 +74,9 @@ impl FilterPolicy for Xor {
     }
 }
 
-/// The rule that selects one entry in each third of the array.
+/// The rule by which a key selects one entry in each third of the fingerprint array.
 struct Thirds {
-    /// The length of a third of the array.
+    /// The length of a third of the fingerprint array.
     third: u64,
 }
 

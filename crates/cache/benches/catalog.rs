@@ -15,9 +15,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 use types::Bytes;
 
-/// The number of blocks in the workload.
+/// The number of blocks that the benchmarks request.
 const BLOCKS: u64 = 65_536;
-/// The number of blocks that fit into a cache.
+/// The number of blocks that fit into each benchmarked cache.
 const HELD: u64 = BLOCKS / 8;
 const BLOCK_BYTES: u64 = 64;
 const REQUESTS: usize = 1 << 16;
@@ -45,7 +45,7 @@ fn block() -> Bytes {
     Bytes::copy_from(&[1; BLOCK_BYTES as usize])
 }
 
-/// Measures the time of `iterations` gets by each of `threads` threads. A thread inserts each missed block.
+/// Measures the time that `threads` threads need for `iterations` gets each. A thread inserts each missed block.
 fn time(cache: &dyn Cache, requests: &[BlockId], threads: usize, iterations: u64) -> Duration {
     let work = |thread: usize| {
         let (behind, first) = requests.split_at(thread * requests.len() / threads);
@@ -63,7 +63,7 @@ fn time(cache: &dyn Cache, requests: &[BlockId], threads: usize, iterations: u64
     start.elapsed()
 }
 
-/// Times the requests `requests` on every cache.
+/// Benchmarks every cache with the same requests.
 fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
     for threads in [1, 2] {
         let mut group = criterion.benchmark_group(format!("cache/{name}/{threads} threads"));
@@ -77,8 +77,7 @@ fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
     }
 }
 
-/// Benchmarks hits only. The workload has a quarter as many blocks as fit into the cache, so every get of a real cache
-/// is a hit.
+/// Benchmarks gets that are all hits: the requested blocks fill only a quarter of the cache.
 fn hits(criterion: &mut Criterion) {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
     let requests: Vec<BlockId> = (0..REQUESTS).map(|_| id(random.random_range(0..HELD / 4))).collect();

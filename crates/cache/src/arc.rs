@@ -24,7 +24,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     sharded_reference!(""),
 );
 
-/// The four lists of ARC, and the target weight of the list `T1`.
+/// The four lists of ARC (T1 and T2 of cached blocks, B1 and B2 of evicted blocks), and the target weight of the list
+/// T1.
 #[derive(Default)]
 pub(crate) struct Arc {
     links: Links,
@@ -38,22 +39,25 @@ pub(crate) struct Arc {
     found: GhostHit,
 }
 
-/// The ghost list that contained the incoming block, if there was one.
+/// The ghost list (B1 or B2) that contained the name of the incoming block, if there was one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum GhostHit {
     #[default]
     Nowhere,
-    /// The block is in neither ghost list, and T1 fills the whole capacity, so B1 is empty (case IV.A of the paper).
+    /// The block is in neither ghost list, and the list T1 fills the whole capacity, so B1 is empty. This is case IV.A
+    /// of the ARC paper.
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
 }
 
 impl Arc {
-    /// Evicts ghosts to make room for the names of evicted blocks, as in case IV of the paper. Two limits hold after
-    /// the call, where the incoming block has `weight` bytes. First, T1, B1 and the incoming block together weigh at
-    /// most the capacity. Second, all four lists and the incoming block together weigh at most twice the capacity. If
-    /// T1 alone is too large, `found` becomes [`GhostHit::NowhereAndOnceIsFull`].
+    /// Drops the names of evicted blocks (ghosts) so that the names of new victims fit, as in case IV of the ARC paper.
+    /// The incoming block has `weight` bytes. After the call:
+    ///
+    /// * T1, B1 and the incoming block together weigh at most the capacity. If T1 alone is too large, `found` becomes
+    ///   [`GhostHit::NowhereAndOnceIsFull`] instead.
+    /// * All four lists and the incoming block together weigh at most twice the capacity.
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {
@@ -126,8 +130,10 @@ impl Policy for Arc {
             self.once_ghosts.push(hashes[slot as usize], weight);
             return slot;
         }
-        let (slot, weight) =
-            self.links.pop(&mut self.often).expect("a victim is requested only if the cache has a block");
+        let (slot, weight) = self
+            .links
+            .pop(&mut self.often)
+            .expect("a cache must have a block if it requests a victim from ARC");
         self.often_ghosts.push(hashes[slot as usize], weight);
         slot
     }

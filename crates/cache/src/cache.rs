@@ -40,7 +40,8 @@ pub trait Cache: Send + Sync {
     /// of a block is its length in bytes.
     fn insert(&self, id: BlockId, block: Bytes);
 
-    /// Removes every block of an SSTable whose file was deleted.
+    /// Removes every block of the SSTable `table` of a tree from the cache, because the file of the SSTable was
+    /// deleted.
     fn remove_table(&self, tree: u64, table: u64);
 
     /// Changes the capacity in bytes. The cache immediately evicts blocks until the remaining blocks fit. A cache that

@@ -39,7 +39,8 @@ impl Default for Params {
     }
 }
 
-/// The circle of blocks. The first block is the block at the hand.
+/// The blocks in a circle, in the order of insertion. The first block is at the hand, so it is examined next for
+/// eviction.
 pub(crate) struct Clock {
     links: Links,
     circle: Queue,
@@ -68,7 +69,7 @@ impl Policy for Clock {
             let (slot, weight) = self
                 .links
                 .pop(&mut self.circle)
-                .expect("a victim is requested only if the cache has a block");
+                .expect("a cache must have a block if it requests a victim from CLOCK");
             let uses = self.uses.at(slot);
             if *uses == 0 {
                 return slot;

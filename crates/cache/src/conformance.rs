@@ -15,7 +15,7 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, Cache};
 
-/// The capacities for the checks, in addition to the default capacity.
+/// The capacities with which a cache is checked, in addition to its default capacity.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
 /// Checks every invariant of [`Cache`] for one variant. For example, a get returns the inserted bytes, the weight stays
@@ -37,14 +37,17 @@ pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// Returns the variant with this capacity. `None` if the variant has no parameter `capacity`.
+/// Returns the parameters of a cache variant with this capacity. Returns `None` if the variant has no parameter
+/// `capacity`.
 fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice> {
     let given = [("capacity".to_owned(), capacity.into())].into_iter().collect();
     variant.choose(CATALOG.axis, given, &[]).ok()
 }
 
-/// Returns a function that builds caches of this variant with the parameters of `choice`, which must be valid.
+/// Returns a function that builds caches of a variant with the parameters of `choice`, which must be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
-    let build = move || variant.build_of(CATALOG.axis, &choice).expect("a valid choice can be built");
+    let build = move || {
+        variant.build_of(CATALOG.axis, &choice).expect("a cache with valid parameters must be buildable")
+    };
     invariants::Subject(Box::new(build))
 }

@@ -19,14 +19,15 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
-/// The number of removed objects that a writer frees in one batch. The writer does not free each object separately,
+/// The number of removed objects that a writer frees in one batch. Freeing each object separately would be slow,
 /// because the barrier takes a third of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
-/// The content of a thread's cell while the thread does not read. Every epoch is a larger number.
+/// The content of a thread's cell while the thread does not read. An epoch is always a larger number.
 const IDLE: u64 = 0;
 
-/// The current epoch, and the cells of the readers. The cell of a reader has the epoch in which its read began.
+/// The current epoch, and one cell for each reading thread. The cell has the epoch in which the read of the thread
+/// began.
 pub(crate) struct Epochs {
     present: AtomicU64,
     cells: PerThread<CachePadded<AtomicU64>>,
@@ -35,9 +36,9 @@ pub(crate) struct Epochs {
 
 /// The objects that one writer has removed and that readers may still read, oldest first.
 pub(crate) struct Garbage<G> {
-    /// Objects that were removed in past epochs, each group with its epoch.
+    /// The removed objects of past epochs that readers may still read, each group with its epoch.
     past: VecDeque<(u64, G)>,
-    /// Objects that were removed in the current epoch.
+    /// The objects that were removed in the current epoch.
     fresh: Vec<G>,
 }
 
@@ -51,8 +52,8 @@ impl<G> Default for Garbage<G> {
 /// in progress, the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that is still in
-    /// progress.
+    /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that the thread has
+    /// not finished.
     before: u64,
 }
 
@@ -64,7 +65,7 @@ impl Drop for Reading<'_> {
 }
 
 impl Epochs {
-    /// Creates the first epoch, without readers.
+    /// Creates the first epoch. No thread reads yet.
     pub(crate) fn new() -> Self {
         let (present, cells) = (AtomicU64::new(IDLE + 1), PerThread::new());
         Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
@@ -89,8 +90,8 @@ impl Epochs {
         Reading { cell, before }
     }
 
-    /// Adds `piece` to `garbage`, and drops it later, when all readers that may have reached it have finished. The
-    /// caller must have made `piece` unreachable for new readers.
+    /// Adds a removed object (`piece`) to `garbage`, and drops it when all readers that may have reached it have
+    /// finished. The caller must have made `piece` unreachable for new readers.
     pub(crate) fn throw_away<G>(&self, garbage: &mut Garbage<G>, piece: G) {
         garbage.fresh.push(piece);
         if garbage.fresh.len() >= COLLECTED {

@@ -17,7 +17,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
     sharded_reference!(""),
 );
 
-/// The blocks in the order of insertion.
+/// The eviction policy FIFO of a shard: its blocks in the order of insertion.
 #[derive(Default)]
 pub(crate) struct Fifo {
     links: Links,
@@ -34,7 +34,10 @@ impl Policy for Fifo {
     fn hit(&mut self, _: Slot, _: u64) {}
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.arrivals).expect("a victim is requested only if the cache has a block").0
+        self.links
+            .pop(&mut self.arrivals)
+            .expect("a cache must have a block if it requests a victim from FIFO")
+            .0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

@@ -35,9 +35,10 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     ),
 );
 
-/// Maximum number of shards. Each shard has a lock. If a block is larger than its shard, the block is not cached.
+/// Maximum number of shards of a `foyer` cache. Each shard has a lock. If a block is larger than its shard, the block
+/// is not cached.
 const SHARDS: u64 = 16;
-/// Minimum capacity of a shard in bytes: 32 blocks of 4 KiB.
+/// Minimum capacity of a shard of a `foyer` cache in bytes: 32 blocks of 4 KiB.
 const SHARD_BYTES: u64 = 32 << 12;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -48,7 +49,7 @@ struct Params {
     hasher: HasherKind,
 }
 
-/// The eviction policies of the crate `foyer`.
+/// An eviction policy of the crate `foyer`.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Eviction {
@@ -61,7 +62,7 @@ enum Eviction {
 }
 
 impl Eviction {
-    /// Returns the configuration of the policy. The values are the defaults of the crate `foyer`.
+    /// Returns the configuration of the eviction policy, with the default values of the crate `foyer`.
     fn config(self) -> EvictionConfig {
         match self {
             Self::Lru => LruConfig::default().into(),
@@ -151,9 +152,9 @@ impl<S: BuildHasher + Send + Sync + 'static> Cache for Foyer<S> {
 
     fn set_capacity(&self, bytes: u64) {
         let mut capacity = self.capacity.lock();
-        self.blocks
-            .resize(size(bytes))
-            .expect("each capacity is valid, because no policy has a parameter that limits it");
+        self.blocks.resize(size(bytes)).expect(
+            "foyer must accept each capacity, because no eviction policy has a parameter that limits it",
+        );
         *capacity = bytes;
     }
 

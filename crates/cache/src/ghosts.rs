@@ -6,8 +6,8 @@ use hashbrown::HashTable;
 use crate::policy::Slot;
 use crate::queue::{Links, PerSlot, Queue};
 
-/// A queue of hashes of block names, with about 30 bytes per hash. If two names have the same 64-bit hash, the list
-/// treats them as one name.
+/// The ghost list: a queue with the hashes of the names of evicted blocks. A hash takes about 30 bytes. If two names
+/// have the same 64-bit hash, the list treats them as one name.
 #[derive(Default)]
 pub(crate) struct Ghosts {
     index: HashTable<Slot>,
@@ -19,7 +19,8 @@ pub(crate) struct Ghosts {
 }
 
 impl Ghosts {
-    /// Adds a block as the newest ghost. If the block is already a ghost, its old entry is replaced.
+    /// Adds an evicted block to the ghost list as the newest ghost. If the list already contains the block, its old
+    /// entry is replaced.
     pub(crate) fn push(&mut self, hash: u64, weight: u64) {
         self.take(hash);
         let slot = self.vacant.pop().unwrap_or_else(|| {
@@ -32,7 +33,7 @@ impl Ghosts {
         self.index.insert_unique(hash, slot, |slot| *hashes.get(*slot));
     }
 
-    /// Removes a block from the ghosts. Returns whether the block was a ghost.
+    /// Removes a block from the ghost list. Returns whether the list contained the block.
     pub(crate) fn take(&mut self, hash: u64) -> bool {
         let hashes = &self.hashes;
         let Ok(entry) = self.index.find_entry(hash, |slot| *hashes.get(*slot) == hash) else {
@@ -44,7 +45,7 @@ impl Ghosts {
         true
     }
 
-    /// Removes the oldest ghost. Returns `false` if there is no ghost.
+    /// Removes the oldest evicted block from the ghost list. Returns `false` if the list is empty.
     pub(crate) fn forget_oldest(&mut self) -> bool {
         match self.queue.oldest() {
             Some(slot) => self.take(*self.hashes.get(slot)),
@@ -52,15 +53,15 @@ impl Ghosts {
         }
     }
 
-    /// Removes the oldest ghosts until the blocks of the remaining ghosts have a total size of at most `bytes`
-    /// bytes.
+    /// Removes the oldest evicted blocks from the ghost list until the remaining blocks have a total size of at most
+    /// `bytes` bytes.
     pub(crate) fn trim(&mut self, bytes: u64) {
         while self.queue.weight() > bytes {
             self.forget_oldest();
         }
     }
 
-    /// Returns the total size of the blocks of all ghosts, in bytes.
+    /// Returns the total size, in bytes, of the evicted blocks in the ghost list.
     pub(crate) fn weight(&self) -> u64 {
         self.queue.weight()
     }

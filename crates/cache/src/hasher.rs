@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cache::Cache;
 
-/// The documentation of the values of the parameter `hasher`, for the reference pages.
+/// Documents the valid values of the parameter `hasher` for the reference pages.
 macro_rules! hasher_reference {
     () => {
         "# Hash function that the cache applies to the names of blocks. \"xxh3\" gives the same hits on every\n\
@@ -42,12 +42,12 @@ pub enum HasherKind {
 /// A builder that creates a cache with a given hash function. The builder gets the hash function as a type, so that
 /// the compiler can inline the hash function into the cache.
 pub trait WithHasher {
-    /// Builds the cache, which uses the hash function `hasher`.
+    /// Builds the cache. It hashes the names of blocks with `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
 }
 
 impl HasherKind {
-    /// Builds a cache with this hash function.
+    /// Builds a cache that hashes the names of blocks with this hash function.
     pub fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
         match self {
             Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),
@@ -59,14 +59,15 @@ impl HasherKind {
     }
 }
 
-/// Maps a hash to one of `shards` shards. The mapping uses other bits of the hash than the hash tables inside a
-/// shard. The hash tables inside a shard use the lowest bits and the seven highest bits of the hash.
+/// Maps the hash of a block name to one of `shards` shards. The mapping does not use the bits of the hash that the hash
+/// tables inside a shard use (the lowest bits and the seven highest bits).
 pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     let bits = u64::from((hash >> 16) as u32);
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// Number of bytes that the hasher collects before it computes a hash. The name of a block has this length.
+/// The number of bytes that the hasher collects before it computes a hash. The name of a block has this number of
+/// bytes.
 const GATHERED_BYTES: usize = 24;
 
 /// The 64-bit XXH3 hash of the written bytes. The hasher first collects all bytes, because the streaming version of

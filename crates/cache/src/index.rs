@@ -20,41 +20,44 @@ use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
-/// A cached block with its name. An entry has the size of a cache line.
+/// A cached block with its name. An entry takes one cache line.
 #[repr(align(64))]
 struct Entry {
     id: BlockId,
     block: Bytes,
 }
 
-/// The content of a position: null, the address of an entry with its tag and uses, or [`GONE`].
+/// The content of a position of the hash table: null, the address of an entry together with its tag and use count, or
+/// [`GONE`].
 type Word = *mut Entry;
 
-/// The bits of a word that count uses. The address of an entry has zeros at the positions of these bits.
+/// The bits of a [`Word`] that count the uses of the entry. The address of an entry has zeros in these bits.
 const USES: usize = 0b11;
-/// The bits of a word that contain the tag. The address of an entry has zeros at the positions of these bits.
+/// The bits of a [`Word`] that contain the tag of the entry, which is a part of its hash. The address of an entry has
+/// zeros in these bits.
 const TAG: usize = 0b11_1100;
 
-/// Tombstone, which marks the position of a removed entry. A reader must continue its search after a tombstone. The
-/// tag of a tombstone is 0, and the tag of an entry is never 0.
+/// A tombstone: marks the position of a removed entry in the hash table, so that a reader continues its search after
+/// this position. The tag of a tombstone is 0, and the tag of an entry is never 0.
 const GONE: usize = align_of::<Entry>();
 
-/// Minimum number of positions of a table.
+/// The smallest number of positions of a hash table of blocks.
 const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
 
-/// Returns the tag of a hash, 1 to 15. The tag uses bits that select neither the shard nor the position.
+/// Returns the tag of a hash (1 to 15). With the tag, a search seldom reads a wrong entry. The tag uses bits of the
+/// hash that select neither the shard nor the position.
 fn tag(hash: u64) -> usize {
     ((hash >> 60) as usize).max(1) << 2
 }
 
-/// Returns the address of a word's entry, without the tag and the uses.
+/// Returns the address of the entry to which a [`Word`] points, without the tag and the use count.
 fn entry_of(word: Word) -> Word {
     word.map_addr(|address| address & !(USES | TAG))
 }
 
-/// The positions of a hash table. The number of positions is a power of two.
+/// The positions of a hash table of blocks. The number of positions is a power of two.
 struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
@@ -75,30 +78,30 @@ impl Table {
     }
 }
 
-/// A hash table of blocks, with the metadata of the writer and a state `T` of the writer.
+/// A hash table of blocks that is read without locks, with the metadata of its writer and a state `T` of the writer.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
     epochs: Arc<Epochs>,
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata that only the writer uses. It maps the slot of each block to the block's position in the table, and each
-/// position back to the slot.
+/// Metadata of the hash table that only the writer uses. The metadata maps the slot of each block to the block's
+/// position in the table, and each position back to the slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
     slots: Vec<Slot>,
     vacant: Vec<Slot>,
-    /// Number of positions that contain an entry or a tombstone.
+    /// The number of positions of the hash table that contain an entry or a tombstone.
     used: usize,
-    /// Number of positions that contain an entry.
+    /// The number of positions of the hash table that contain an entry.
     live: usize,
     garbage: Garbage<Outworn>,
     state: T,
 }
 
 impl<T> Index<T> {
-    /// Creates an empty table. Several tables may share one `epochs` value, but no thread may read in two of these
+    /// Creates an empty hash table. Several tables may share one `epochs` value, but no thread may read in two of these
     /// tables at the same time.
     pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
@@ -187,7 +190,7 @@ impl<T> Writer<'_, T> {
         &mut self.books.state
     }
 
-    /// Returns the state of the writer, the hashes of blocks by slot, and the uses of blocks by slot.
+    /// Returns the state of the writer, the hash of the block in each slot, and the use counts of the blocks.
     pub(crate) fn parts(&mut self) -> (&mut T, &[u64], UsesInTable<'_>) {
         let Books { hashes, places, state, .. } = &mut *self.books;
         // SAFETY: the table is valid until a writer replaces it. Only `insert` replaces it, and `insert` needs the
@@ -201,7 +204,8 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// Returns the word and the entry at position `place`. `None` if the position has no entry.
+    /// Returns the word and the entry at position `place` of the hash table. Returns `None` if the position has no
+    /// entry.
     fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
         // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and entries
@@ -211,10 +215,11 @@ impl<T> Writer<'_, T> {
 
     /// Returns the word and the entry of the block in a slot.
     fn held(&self, slot: Slot) -> (Word, &Entry) {
-        self.at(self.books.places[slot as usize]).expect("each used slot has an entry in the index")
+        self.at(self.books.places[slot as usize])
+            .expect("each used slot of a cache must have an entry in the index of the cache")
     }
 
-    /// Returns whether the index has no block.
+    /// Returns whether the table contains no block.
     pub(crate) fn is_empty(&self) -> bool {
         self.books.live == 0
     }
@@ -245,7 +250,7 @@ impl<T> Writer<'_, T> {
         let slot = books.vacant.pop().unwrap_or_else(|| {
             books.hashes.push(0);
             books.places.push(0);
-            Slot::try_from(books.hashes.len() - 1).expect("the cache has fewer than 2^32 blocks")
+            Slot::try_from(books.hashes.len() - 1).expect("a cache must have fewer than 2^32 blocks")
         });
         books.hashes[slot as usize] = hash;
         let entry = Box::into_raw(Box::new(Entry { id, block }));
@@ -255,7 +260,7 @@ impl<T> Writer<'_, T> {
         slot
     }
 
-    /// Moves all entries to a new table. In the new table, 28 to 56 % of the positions have an entry.
+    /// Moves all entries to a new hash table without tombstones, in which 28 to 56 % of the positions have an entry.
     fn rebuild(&mut self) {
         let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
         let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
@@ -286,7 +291,7 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Removes the block in a slot.
+    /// Removes the block in a slot from the hash table.
     pub(crate) fn remove(&mut self, slot: Slot) {
         let place = self.books.places[slot as usize];
         let gone: Word = ptr::without_provenance_mut(GONE);
@@ -297,8 +302,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets the tombstone at position `last`, and all tombstones directly before it, to null. Does nothing if the
-    /// position after `last` is not null, because searches then still need the tombstones.
+    /// Removes unneeded tombstones: the tombstone at position `last` and all tombstones directly before it. Does
+    /// nothing if the position after `last` is not empty, because searches then still need the tombstones.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -325,12 +330,12 @@ impl<T> Writer<'_, T> {
     }
 }
 
-/// A removed object that readers may still read. This value is the only owner of the object, which comes from
+/// A removed entry or table that readers may still read. This value is the only owner of the object, which comes from
 /// `Box::into_raw`.
 enum Outworn {
-    /// An entry. The pointer has no tag and no uses.
+    /// A removed entry. The pointer has no tag and no use count.
     Entry(*mut Entry),
-    /// A table whose words were moved to another table.
+    /// A hash table that was replaced, because its words were moved to another table.
     Table(*mut Table),
 }
 
@@ -349,11 +354,13 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Writes a word to the first free position on its search path, and records this position in the metadata.
+    /// Writes a word to the first free position on its search path, and records this position in the metadata of the
+    /// hash table.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
-        let place = path.find(is_free).expect("a quarter of the positions is free");
+        let place =
+            path.find(is_free).expect("at least a quarter of the positions of a cache index must be free");
         let replaced = table.places[place].swap(word, Ordering::AcqRel);
         self.used += usize::from(replaced.is_null());
         self.live += 1;

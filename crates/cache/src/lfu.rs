@@ -23,7 +23,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lfu>>(
     sharded_reference!(""),
 );
 
-/// One queue per number of uses. In each queue, the block with the oldest last use is first.
+/// The eviction policy LFU of a shard: one queue of blocks for each number of uses. In each queue, the block with the
+/// oldest last use is first.
 #[derive(Default)]
 pub(crate) struct Lfu {
     links: Links,
@@ -37,10 +38,13 @@ impl Lfu {
         self.links.push(self.queues.entry(uses).or_default(), slot, weight);
     }
 
-    /// Removes a block from its queue, and returns the block's weight.
+    /// Removes a block from the queue for its number of uses, and returns the weight of the block in bytes.
     fn take(&mut self, slot: Slot) -> u64 {
         let uses = *self.uses.get(slot);
-        let queue = self.queues.get_mut(&uses).expect("each block is in the queue for its number of uses");
+        let queue = self
+            .queues
+            .get_mut(&uses)
+            .expect("each cached block must be in the queue for its number of uses");
         let weight = self.links.remove(queue, slot);
         if queue.is_empty() {
             self.queues.remove(&uses);
@@ -64,7 +68,7 @@ impl Policy for Lfu {
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         let fewest = self.queues.first_key_value().and_then(|(_, queue)| queue.oldest());
-        let slot = fewest.expect("a victim is requested only if the cache has a block");
+        let slot = fewest.expect("a cache must have a block if it requests a victim from LFU");
         self.take(slot);
         slot
     }

@@ -47,12 +47,12 @@ pub(crate) struct Params {
     library: String,
 }
 
-/// The eviction policy of a shared library, for one shard.
+/// An eviction policy in a shared library, for one shard of a cache.
 pub(crate) struct Library {
     plugin: Plugin,
     /// The slot of each cached object. The key is the id by which the library identifies the object.
     slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
-    /// The id and the size in bytes of the object in each slot.
+    /// The id by which the library identifies the object in each slot, and the size of the object in bytes.
     objects: PerSlot<(u64, u64)>,
     /// The block that is about to be inserted. `None` if no insertion is in progress.
     incoming: Option<Incoming>,
@@ -110,7 +110,7 @@ impl Policy for Library {
     }
 }
 
-/// The number of gets per call of a closure that [`seam`] returns.
+/// The number of cache gets per call of a closure that [`seam`] returns.
 const CALLS: u32 = 1000;
 
 /// Prepares a measurement of the cost of the C ABI. Returns two closures, whose times the caller measures. Each closure

@@ -49,7 +49,8 @@ impl Default for Params {
     }
 }
 
-/// The status of a block in the stack or in the queue.
+/// The status of a block: settled (most of the cache is for such blocks), a visitor (a new block), or a ghost (an
+/// evicted block whose name is kept).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Status {
     #[default]
@@ -58,8 +59,8 @@ enum Status {
     Ghost,
 }
 
-/// An entry of the stack or of a queue: a cached block or a ghost. Entries have their own numbers, because ghosts have
-/// no slots.
+/// An entry of the stack or of a queue of LIRS: a cached block or a ghost (an evicted block). Entries have their own
+/// numbers, because ghosts have no slots.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     hash: u64,
@@ -72,7 +73,8 @@ struct Entry {
 /// The number of an entry, which is its index in `entries` and identifies the entry in the links.
 type Number = u32;
 
-/// The state of LIRS: the stack, the queue of visitors, and the queue of ghosts in the order of their eviction.
+/// The state of LIRS: the stack of blocks in the order of their last uses, the queue of visitors (new blocks), and the
+/// queue of ghosts (evicted blocks).
 pub(crate) struct Lirs {
     entries: PerSlot<Entry>,
     vacant: Vec<Number>,
@@ -80,8 +82,8 @@ pub(crate) struct Lirs {
     of_slot: PerSlot<Number>,
     stack_links: Links,
     stack: Queue,
-    /// The links of both queues. An entry is never in both queues at the same time, so both queues use the same
-    /// links.
+    /// The links of the queue of visitors and the queue of ghosts. Both queues use the same links, because an entry is
+    /// never in both queues.
     queue_links: Links,
     visitors: Queue,
     ghosts: Queue,
@@ -94,7 +96,7 @@ pub(crate) struct Lirs {
 }
 
 impl Lirs {
-    /// Moves an entry to the top of the stack. The entry may be outside of the stack.
+    /// Moves an entry to the top of the stack, or adds it there if it is not in the stack.
     fn raise(&mut self, number: Number) {
         if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
             self.stack_links.renew(&mut self.stack, number);
@@ -103,14 +105,14 @@ impl Lirs {
         }
     }
 
-    /// Removes an entry from the stack, if the entry is in the stack.
+    /// Removes an entry from the stack. Does nothing if the entry is not in the stack.
     fn sink(&mut self, number: Number) {
         if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
 
-    /// Removes the entries below the lowest settled block from the stack.
+    /// Removes the entries below the lowest settled block from the stack, because their last uses are too old.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.oldest() {
             match self.entries.get(lowest).status {
@@ -121,7 +123,7 @@ impl Lirs {
         }
     }
 
-    /// Makes an entry a settled block, and moves it to the top of the stack. The entry must not be in a queue.
+    /// Makes a block a settled block, and moves it to the top of the stack. The block must not be in a queue.
     fn settle(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Settled;
@@ -145,11 +147,11 @@ impl Lirs {
         self.prune();
     }
 
-    /// Removes a ghost from the ghost list and from the stack.
+    /// Removes a ghost (an evicted block) from the ghost list and from the stack.
     fn forget(&mut self, number: Number) {
         self.queue_links.remove(&mut self.ghosts, number);
         let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);
-        found.expect("every ghost is in the index").remove();
+        found.expect("every ghost of LIRS must be in its index of ghosts").remove();
         self.release(number);
     }
 
@@ -158,7 +160,7 @@ impl Lirs {
         self.vacant.push(number);
     }
 
-    /// Makes an evicted visitor a ghost. The visitor's entry must be in the stack.
+    /// Makes an evicted visitor a ghost, whose name is kept. The entry of the visitor must be in the stack.
     fn remember(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Ghost;
@@ -243,7 +245,7 @@ impl Policy for Lirs {
         let (number, _) = self
             .queue_links
             .pop(&mut self.visitors)
-            .expect("a victim is requested only if the cache has a block");
+            .expect("a cache must have a block if it requests a victim from LIRS");
         let Entry { slot, is_in_stack, .. } = *self.entries.get(number);
         if is_in_stack {
             self.remember(number);

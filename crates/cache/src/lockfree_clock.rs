@@ -85,7 +85,7 @@ impl WithHasher for WithShards {
     }
 }
 
-/// All shards of the cache, and their total capacity.
+/// A CLOCK cache with lock-free reads: all its shards, and their total capacity.
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
@@ -94,15 +94,15 @@ struct LockfreeClock<S> {
     capacity: Mutex<u64>,
 }
 
-/// The state of one shard that only the writer of the shard uses. It consists of the queues, the total length of the
-/// cached blocks, and the shard's share of the capacity.
+/// The state of one shard that only its writer uses: the queues, the total length of the cached blocks, and the shard's
+/// share of the capacity.
 struct Held {
     queues: Queues,
     weight_bytes: u64,
     share_bytes: u64,
 }
 
-/// Evicts blocks until `more` bytes fit into the shard.
+/// Evicts blocks of a shard until `more` additional bytes fit into the shard.
 fn evict(shard: &mut Writer<'_, Held>, more: u64) {
     while shard.state().weight_bytes + more > shard.state().share_bytes && !shard.is_empty() {
         let (held, hashes, mut uses) = shard.parts();
@@ -112,7 +112,7 @@ fn evict(shard: &mut Writer<'_, Held>, more: u64) {
     }
 }
 
-/// Removes a block, for a reason other than eviction.
+/// Removes a block from a shard for a reason other than eviction, such as the removal of its SSTable.
 fn remove(shard: &mut Writer<'_, Held>, slot: Slot) {
     let held = shard.state();
     held.weight_bytes -= held.queues.remove(slot);
@@ -143,8 +143,9 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Calls `look` with a cached block (see [`Cache::read`]). The call changes no reference count. It writes to memory
-    /// that other threads also use only to count the first three uses of a block.
+    /// Calls `look` with a cached block (see [`Cache::read`]). The call does not change the reference count of the
+    /// block, because threads that read the same block would then wait for each other. The call writes memory that
+    /// other threads also use only to count the first three uses of a block.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];

@@ -41,15 +41,16 @@ impl Default for Params {
     }
 }
 
-/// The blocks in the order of last use, and the request number at which each block was inserted.
+/// The eviction policy LRU of a shard: its blocks in the order of their last uses, and the request number at which each
+/// block was inserted.
 pub(crate) struct Lru {
     links: Links,
     uses: Queue,
-    /// The number of the request that inserted each block.
+    /// The number of the request that inserted the block in each slot.
     births: PerSlot<u64>,
-    /// The number of hits and insertions so far.
+    /// The number of hits and insertions of the shard so far.
     requests: u64,
-    /// The age, in requests, at which a block expires; `u64::MAX` if blocks never expire.
+    /// The number of requests after its insertion at which a block expires. `u64::MAX` if blocks never expire.
     life: u64,
 }
 
@@ -75,7 +76,7 @@ impl Policy for Lru {
     }
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.uses).expect("a victim is requested only if the cache has a block").0
+        self.links.pop(&mut self.uses).expect("a cache must have a block if it requests a victim from LRU").0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "the Rust crate moka, modeled on Caffeine (W-TinyLFU with queued updates); few misses, slow hits",
 );
 
-/// A builder of `moka` caches.
+/// Builds `moka` caches from a capacity and a hash function.
 struct MokaCaches;
 
 impl SizedCache for MokaCaches {

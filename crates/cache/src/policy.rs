@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The number of a cached block in its shard. Slot numbers are small and reused.
+/// The number of a cached block in its shard. Slot numbers are small, and the number of a removed block is reused.
 pub(crate) type Slot = u32;
 
 /// A block that is not cached and is about to be inserted.
@@ -13,7 +13,7 @@ pub(crate) type Slot = u32;
 pub(crate) struct Incoming {
     /// The hash of the block's name. Policies remember evicted blocks by this hash.
     pub(crate) hash: u64,
-    /// The length of the block in bytes, at least 1 and at most the shard's share of the capacity.
+    /// The length of the block in bytes. The length is at least 1, and at most the shard's share of the capacity.
     pub(crate) weight: u64,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Incoming {
 /// room, and finally [`admit`](Self::admit). The papers also evict blocks before the insertion. Papers state target
 /// sizes as numbers of blocks. Policies use target sizes in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy. The parameters of the sharded cache are not included.
+    /// The parameters of the policy in TOML, without the parameters of every sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
     /// Creates the policy of an empty shard, which has no capacity yet. The cache has `shards` shards. Each shard has
@@ -57,16 +57,16 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Informs the policy that the block `incoming` is now in `slot`. The cache has announced `incoming` before.
     fn admit(&mut self, slot: Slot, incoming: Incoming);
 
-    /// Removes the block in `slot`, for a reason other than eviction.
+    /// Removes the block in `slot` for a reason other than eviction, such as the removal of its SSTable.
     fn remove(&mut self, slot: Slot);
 }
 
-/// Returns `percent` percent of `bytes`.
+/// Returns `percent` percent of `bytes`, rounded down to whole bytes.
 pub(crate) fn share(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }
 
-/// Returns an error if a percentage is not between `least` and 100.
+/// Returns an error if the parameter `name`, a percentage, is not between `least` and 100.
 pub(crate) fn check_percent(name: &str, percent: f64, least: f64) -> Result<(), String> {
     if (least..=100.0).contains(&percent) {
         Ok(())

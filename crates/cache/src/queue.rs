@@ -2,10 +2,10 @@
 
 use crate::policy::Slot;
 
-/// The value instead of a slot number that ends a chain of slots.
+/// The value that marks the end of a queue in place of a slot number.
 const NONE: Slot = Slot::MAX;
 
-/// The neighbors of a slot in its queue, and the slot's weight. A node has 16 bytes.
+/// The neighbors of a slot in its queue, and the weight of the slot in bytes.
 #[derive(Clone, Copy)]
 struct Node {
     newer: Slot,
@@ -13,13 +13,14 @@ struct Node {
     weight: u64,
 }
 
-/// The nodes of all slots. Several queues can share the nodes if no slot is in two queues at the same time.
+/// The links between the slots of a queue. Several queues can share this value if no slot is in two queues at the same
+/// time.
 #[derive(Default)]
 pub(crate) struct Links {
     nodes: Vec<Node>,
 }
 
-/// A queue of slots, with its oldest and newest slot and the sum of the weights in bytes.
+/// A queue of slots: its oldest and its newest slot, and the sum of the weights of its slots in bytes.
 pub(crate) struct Queue {
     newest: Slot,
     oldest: Slot,
@@ -33,12 +34,12 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Returns the slot that was added first. Returns `None` if the queue is empty.
+    /// Returns the slot that was added first to the queue. Returns `None` if the queue is empty.
     pub(crate) fn oldest(&self) -> Option<Slot> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Returns the sum of the weights in bytes.
+    /// Returns the sum of the weights of all slots of the queue, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
@@ -65,7 +66,7 @@ impl Links {
         queue.weight += weight;
     }
 
-    /// Removes `slot` from `queue`, and returns the slot's weight. The slot must be in the queue.
+    /// Removes `slot` from `queue`, and returns the weight of the slot in bytes. The slot must be in the queue.
     pub(crate) fn remove(&mut self, queue: &mut Queue, slot: Slot) -> u64 {
         let Node { newer, older, weight } = self.nodes[slot as usize];
         match older {
@@ -80,7 +81,7 @@ impl Links {
         weight
     }
 
-    /// Removes the oldest slot of `queue`, and returns the slot with its weight. `None` if the queue is empty.
+    /// Removes the oldest slot of `queue`, and returns the slot with its weight. Returns `None` if the queue is empty.
     pub(crate) fn pop(&mut self, queue: &mut Queue) -> Option<(Slot, u64)> {
         let oldest = queue.oldest()?;
         Some((oldest, self.remove(queue, oldest)))
@@ -100,7 +101,7 @@ impl Links {
         (newer != NONE).then_some(newer)
     }
 
-    /// Returns the weight with which `slot` was added.
+    /// Returns the weight in bytes with which `slot` was added to its queue.
     pub(crate) fn weight(&self, slot: Slot) -> u64 {
         self.nodes[slot as usize].weight
     }
@@ -111,7 +112,7 @@ impl Links {
 pub(crate) struct PerSlot<T>(Vec<T>);
 
 impl<T: Clone + Default> PerSlot<T> {
-    /// Sets the value of `slot`.
+    /// Sets the value that belongs to `slot`.
     pub(crate) fn set(&mut self, slot: Slot, value: T) {
         let at = slot as usize;
         if at >= self.0.len() {
@@ -125,7 +126,7 @@ impl<T: Clone + Default> PerSlot<T> {
         &mut self.0[slot as usize]
     }
 
-    /// Returns the value of `slot`. The value must have been set.
+    /// Returns the value that belongs to `slot`. The value must have been set.
     pub(crate) fn get(&self, slot: Slot) -> &T {
         &self.0[slot as usize]
     }

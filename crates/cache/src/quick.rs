@@ -22,15 +22,15 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
      cheap hits",
 );
 
-/// Maximum number of shards. Each shard has a lock. The default of the crate is four times the number of CPUs, but
-/// with this default, the number of hits would differ between machines. If a shard would have fewer than 32 blocks,
-/// the crate creates fewer shards.
+/// Maximum number of shards of a `quick_cache` cache. Each shard has a lock. The default of the crate depends on the
+/// number of CPUs, so the number of hits would differ between machines. If a shard would have fewer than 32 blocks, the
+/// crate creates fewer shards.
 const SHARDS: u64 = 16;
 
-/// Assumed block size in bytes, to estimate the number of blocks for the crate.
+/// The block size in bytes from which the number of blocks is estimated for the crate `quick_cache`.
 const BLOCK_BYTES: u64 = 4096;
 
-/// A builder of `quick_cache` caches.
+/// Builds `quick_cache` caches from a capacity and a hash function.
 struct QuickCaches;
 
 impl SizedCache for QuickCaches {
@@ -39,12 +39,12 @@ impl SizedCache for QuickCaches {
     }
 }
 
-/// Returns the capacity, rounded down to a multiple of the number of shards.
+/// Returns the capacity, rounded down to a multiple of the number of shards, so that all shards get equal shares.
 fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }
 
-/// A weighter for which the weight of a block is the block's length.
+/// Computes the weight of a block, which is its length in bytes.
 #[derive(Clone)]
 struct ByLength;
 
@@ -69,7 +69,7 @@ impl<S: BuildHasher + Clone> Quick<S> {
             .estimated_items_capacity((capacity / BLOCK_BYTES) as usize)
             .weight_capacity(dealt(capacity))
             .build()
-            .expect("both capacities are set");
+            .expect("both capacities of a quick_cache cache must be set");
         let blocks = QuickCache::with_options(options, ByLength, hasher, DefaultLifecycle::default());
         Self { blocks, capacity: Mutex::new(capacity) }
     }

@@ -15,33 +15,35 @@ use std::hash::BuildHasherDefault;
 use crate::cache::BlockId;
 use crate::hasher::Xxh3;
 
-/// The number of bins of a reuse curve.
+/// The number of bins of a reuse curve, which counts requests by their reuse distance.
 const BINS: usize = 64;
 
-/// The number of bits of a hash that decide whether its block is sampled.
+/// The number of bits of a hash that decide whether a block is in the sample.
 const SAMPLE_BITS: u32 = 24;
 
-/// The estimated memory of a sampled block in bytes: its entry in the hash table, two elements of `places`, and two
-/// sums.
+/// The estimated memory of a block in the sample in bytes: its entry in the hash table, two elements of `places`, and
+/// two sums.
 const BYTES_PER_BLOCK: u64 = 150;
 
-/// A histogram of requests for blocks: the requested bytes by reuse distance.
+/// A histogram of requests for blocks by reuse distance, from which the misses of an LRU cache of any capacity follow.
+/// The reuse distance is the total length of the distinct blocks that were requested since the last request for the
+/// block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReuseCurve {
-    /// The width of a bin in bytes.
+    /// The width of a bin of reuse distances in bytes.
     bin_bytes: u64,
-    /// The bytes of the requests in each bin. Bin i has the distances above i and up to i + 1 bin widths.
+    /// The bytes of the requests in each bin. Bin i counts the reuse distances above i and up to i + 1 bin widths.
     requested: Vec<u64>,
 }
 
 impl ReuseCurve {
-    /// Creates an empty curve for capacities up to `most_bytes`.
+    /// Creates an empty reuse curve for caches of up to `most_bytes` bytes.
     pub fn new(most_bytes: u64) -> Self {
         Self { bin_bytes: most_bytes.div_ceil(BINS as u64).max(1), requested: vec![0; BINS] }
     }
 
-    /// Counts a request for `bytes` bytes with this reuse distance. Ignores requests whose distance exceeds the largest
-    /// capacity.
+    /// Counts a request for `bytes` bytes with the reuse distance `distance`. Ignores requests whose distance exceeds
+    /// the largest capacity of the curve.
     pub fn add(&mut self, distance: u64, bytes: u64) {
         let bin = (distance.saturating_sub(1) / self.bin_bytes) as usize;
         if let Some(requested) = self.requested.get_mut(bin) {
@@ -49,14 +51,15 @@ impl ReuseCurve {
         }
     }
 
-    /// Halves the weight of the requests so far, and adds the requests of a newer curve for the same capacities.
+    /// Halves the weight of the requests so far, so that old requests have less effect, and adds the requests of a
+    /// newer curve for the same capacities.
     pub fn age(&mut self, newer: &Self) {
         let pairs = self.requested.iter_mut().zip(&newer.requested);
         pairs.for_each(|(requested, newer)| *requested = *requested / 2 + newer);
     }
 
-    /// Returns the bytes of the counted requests that miss in an LRU cache of `capacity` bytes. The distances in a bin
-    /// are assumed to be evenly spread.
+    /// Estimates the bytes of the counted requests that miss in an LRU cache of `capacity` bytes. The reuse distances
+    /// in a bin are assumed to be evenly spread.
     pub fn missed_bytes(&self, capacity: u64) -> f64 {
         let bins = self.requested.iter().zip(0..);
         let missed = bins.map(|(requested, bin): (&u64, u64)| {
@@ -67,7 +70,7 @@ impl ReuseCurve {
     }
 }
 
-/// A sampled block, with its length and the position of its last request.
+/// A sampled block: its length, and the position of its last request.
 #[derive(Clone, Copy)]
 struct SampledBlock {
     /// The index in [`ReuseSampler::places`] of the last request for this block.
@@ -76,19 +79,20 @@ struct SampledBlock {
     hash: u64,
 }
 
-/// Measures the reuse distances of sampled requests.
+/// Measures the reuse distances of requests for a sample of the blocks.
 pub(crate) struct ReuseSampler {
     blocks: HashMap<BlockId, SampledBlock, BuildHasherDefault<Xxh3>>,
     /// The sampled blocks in the order of their last requests. An element is `None` if its block was requested again
     /// later, or is no longer sampled.
     places: Vec<Option<BlockId>>,
-    /// The index of the first element of `places` that may contain a block.
+    /// The index of the first element of `places` that may still contain a block.
     oldest: usize,
     /// The lengths of the sampled blocks, in the order of `places`.
     lengths: PrefixSums,
     /// The total length of the sampled blocks.
     sampled_bytes: u64,
-    /// The number of times that the sampling rate was halved. The rate is 2^-`halvings`.
+    /// The number of times that the sampling rate was halved, because the sample had too many blocks. The rate is
+    /// 2^-`halvings`.
     halvings: u32,
     most_blocks: usize,
     most_bytes: u64,
@@ -112,12 +116,12 @@ impl ReuseSampler {
         }
     }
 
-    /// Returns whether a block with this hash is sampled at a rate of 2^-`halvings`.
+    /// Returns whether a block with this hash is in the sample at a sampling rate of 2^-`halvings`.
     pub(crate) fn is_sampled(hash: u64, halvings: u32) -> bool {
         (hash >> (u64::BITS - SAMPLE_BITS)) << halvings < 1 << SAMPLE_BITS
     }
 
-    /// Returns the number of times that the sampling rate was halved.
+    /// Returns the number of times that the sampling rate was halved. The rate is 2^-`halvings`.
     pub(crate) fn halvings(&self) -> u32 {
         self.halvings
     }
@@ -203,7 +207,10 @@ impl ReuseSampler {
         self.oldest = 0;
         self.lengths.0.fill(0);
         for (place, id) in self.places.iter().flatten().enumerate() {
-            let block = self.blocks.get_mut(id).expect("each occupied place belongs to a sampled block");
+            let block = self
+                .blocks
+                .get_mut(id)
+                .expect("each used place of the reuse sampler must belong to a sampled block");
             block.place = place;
             self.lengths.add(place, block.bytes);
         }

@@ -28,10 +28,10 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 10.0\n"),
 );
 
-/// The maximum value of a block's use counter.
+/// The maximum value of the use counter of a cached block.
 pub(crate) const MAX_USES: u8 = 3;
 
-/// Number of uses in the small queue that moves a block to the main queue.
+/// The number of uses in the small queue after which a block moves to the main queue.
 const PROMOTED_USES: u8 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,8 +75,8 @@ impl Uses for PerSlot<u8> {
     }
 }
 
-/// The small queue, the main queue and the ghost list. The total weight of the ghosts is at most the total weight of
-/// the main queue. The use counters are not in this type (see [`Uses`]).
+/// The small queue, the main queue and the ghost list of S3-FIFO. The ghosts (evicted blocks) weigh at most as much as
+/// the main queue may. The use counters are not in this type (see [`Uses`]).
 pub(crate) struct Queues {
     links: Links,
     small: Queue,
@@ -110,23 +110,22 @@ impl Queues {
         })
     }
 
-    /// Sets the shard's share of the capacity (see [`Policy::set_share`]).
+    /// Sets the shard's share of the capacity, which is divided between the two queues (see [`Policy::set_share`]).
     pub(crate) fn set_share(&mut self, bytes: u64) {
         self.small_share = share(bytes, self.small_percent);
         self.main_share = bytes - self.small_share;
         self.ghosts.trim(self.main_share);
     }
 
-    /// Chooses the block to evict (see [`Policy::victim`]). Returns the slot of the evicted block and the weight of
-    /// the block.
+    /// Removes the block to evict from its queue (see [`Policy::victim`]). Returns its slot and its weight.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
-        victim.expect("a victim is requested only if the cache has a block")
+        victim.expect("a cache must have a block if it requests a victim from S3-FIFO")
     }
 
-    /// Moves blocks of the small queue to the main queue until it finds a block to evict, and returns this block.
-    /// Returns `None` in two cases: the small queue gets smaller than its target size before the function finds a
-    /// block, or the moved blocks make the main queue larger than its target size.
+    /// Searches the small queue for a block to evict, and moves blocks that were used several times to the main queue.
+    /// Returns `None` if the main queue must evict a block instead: the small queue is below its target size, or the
+    /// main queue is above its target size.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;
@@ -155,7 +154,7 @@ impl Queues {
         }
     }
 
-    /// Inserts a block whose use counter is 0 (see [`Policy::admit`]).
+    /// Adds a block whose use counter is 0 to one of the queues (see [`Policy::admit`]).
     pub(crate) fn admit(&mut self, slot: Slot, incoming: Incoming) {
         let is_main = self.ghosts.take(incoming.hash);
         self.is_main.set(slot, is_main);
@@ -163,14 +162,14 @@ impl Queues {
         self.links.push(queue, slot, incoming.weight);
     }
 
-    /// Removes a block (see [`Policy::remove`]), and returns the weight of the block.
+    /// Removes a block from its queue (see [`Policy::remove`]), and returns the weight of the block.
     pub(crate) fn remove(&mut self, slot: Slot) -> u64 {
         let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
         self.links.remove(queue, slot)
     }
 }
 
-/// The queues of S3-FIFO, and the use counter of each block.
+/// The eviction policy S3-FIFO of a shard: its queues, and the use counter of each block.
 pub(crate) struct S3Fifo {
     queues: Queues,
     uses: PerSlot<u8>,

@@ -17,7 +17,7 @@ use crate::reuse::{ReuseCurve, ReuseSampler};
 pub struct SampledCache {
     cache: Arc<dyn Cache>,
     sampler: Mutex<ReuseSampler>,
-    /// The number of times that the sampling rate was halved.
+    /// The number of times that the sampling rate was halved. The rate is 2^-`halvings`.
     halvings: AtomicU32,
 }
 
@@ -33,12 +33,12 @@ impl SampledCache {
         self.sampler.lock().take_curve()
     }
 
-    /// Returns the memory of the sample in bytes.
+    /// Returns the memory in bytes that the sample of requests takes.
     pub fn sample_bytes(&self) -> u64 {
         self.sampler.lock().memory_bytes()
     }
 
-    /// Calls `count` with the sampler and the hash of the block, if the block is sampled.
+    /// Calls `count` with the sampler and the hash of the block, if the block is in the sample.
     fn sample(&self, id: &BlockId, count: impl FnOnce(&mut ReuseSampler, u64)) {
         let hash = BuildHasherDefault::<Xxh3>::default().hash_one(id);
         if ReuseSampler::is_sampled(hash, self.halvings.load(Ordering::Relaxed)) {

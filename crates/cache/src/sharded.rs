@@ -24,8 +24,8 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// The documentation of a variant for the reference pages: the parameters of every sharded cache, and then the
-/// parameters of the policy.
+/// Documents a cache variant for the reference pages: the parameters of every sharded cache, and then the parameters of
+/// the policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
@@ -41,7 +41,7 @@ macro_rules! sharded_reference {
 }
 pub(crate) use sharded_reference;
 
-/// Maximum number of shards.
+/// Maximum number of shards of a cache.
 const MAX_SHARDS: usize = 256;
 
 /// Minimum capacity of a shard in bytes, which is the size of the largest block.
@@ -80,7 +80,7 @@ impl<P: Policy> Build<dyn Cache> for Sharded<P> {
     }
 }
 
-/// Returns an error if the number of shards is not 1 to 256.
+/// Returns an error if the parameter `shards` is not from 1 to 256.
 pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     if (1..=MAX_SHARDS).contains(&shards) {
         Ok(())
@@ -89,12 +89,13 @@ pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     }
 }
 
-/// Reduces the number of shards, at least to 1, until each shard has space for a block of the largest size.
+/// Returns the number of shards that a cache of `capacity` bytes gets if `shards` are requested. The result is smaller
+/// if a shard would be too small for a block of the largest size, but at least 1.
 pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
 
-/// The policies and the capacity of a sharded cache whose hash function is not selected yet.
+/// A sharded cache before its hash function is selected: the policies of its shards, and its capacity.
 struct WithPolicies<P> {
     capacity: u64,
     policies: Vec<P>,
@@ -109,7 +110,7 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
     }
 }
 
-/// All shards of a cache, and the total capacity.
+/// A sharded cache: all its shards, and its total capacity.
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
@@ -118,7 +119,7 @@ struct Shell<P, S> {
     capacity: Mutex<u64>,
 }
 
-/// A cached block, with its name.
+/// A cached block, together with its name.
 struct Held {
     id: BlockId,
     block: Bytes,
@@ -169,7 +170,8 @@ impl<P: Policy> Shard<P> {
     fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) {
         let incoming = Incoming { hash, weight: block.len() as u64 };
         if let Some(slot) = self.find(hash, &id) {
-            let held = self.held[slot as usize].as_mut().expect("the index contains only used slots");
+            let held =
+                self.held[slot as usize].as_mut().expect("the index of a cache must contain only used slots");
             if held.block.len() == block.len() {
                 held.block = block;
                 self.policy.hit(slot, hash);
@@ -188,7 +190,7 @@ impl<P: Policy> Shard<P> {
         self.policy.admit(slot, incoming);
     }
 
-    /// Evicts blocks until `more` bytes fit into the shard.
+    /// Evicts blocks of this shard until `more` additional bytes fit into the shard.
     fn evict(&mut self, more: u64) {
         while self.weight_bytes + more > self.share_bytes && !self.index.is_empty() {
             let victim = self.policy.victim(&self.hashes);
@@ -201,7 +203,7 @@ impl<P: Policy> Shard<P> {
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.held.push(None);
             self.hashes.push(0);
-            Slot::try_from(self.held.len() - 1).expect("the cache has fewer than 2^32 blocks")
+            Slot::try_from(self.held.len() - 1).expect("a cache must have fewer than 2^32 blocks")
         });
         self.held[slot as usize] = Some(held);
         self.hashes[slot as usize] = hash;
@@ -212,8 +214,9 @@ impl<P: Policy> Shard<P> {
 
     fn vacate(&mut self, slot: Slot) {
         let entry = self.index.find_entry(self.hashes[slot as usize], |held| *held == slot);
-        entry.expect("each used slot is in the index").remove();
-        let held = self.held[slot as usize].take().expect("the index contains only used slots");
+        entry.expect("each used slot of a cache must be in the index of the cache").remove();
+        let held =
+            self.held[slot as usize].take().expect("the index of a cache must contain only used slots");
         self.weight_bytes -= held.block.len() as u64;
         self.vacant.push(slot);
     }

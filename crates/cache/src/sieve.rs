@@ -21,7 +21,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Sieve>>(
     sharded_reference!(""),
 );
 
-/// The queue and the hand. The hand is the block that is examined next. `None` means the oldest block.
+/// The eviction policy SIEVE of a shard: the queue of its blocks, and the hand. The hand is at the block that is
+/// examined next. `None` means the oldest block.
 #[derive(Default)]
 pub(crate) struct Sieve {
     links: Links,
@@ -46,7 +47,7 @@ impl Policy for Sieve {
             let slot = self
                 .hand
                 .or(self.line.oldest())
-                .expect("a victim is requested only if the cache has a block");
+                .expect("a cache must have a block if it requests a victim from SIEVE");
             if !std::mem::take(self.is_visited.at(slot)) {
                 self.remove(slot);
                 return slot;
@@ -60,7 +61,7 @@ impl Policy for Sieve {
         self.links.push(&mut self.line, slot, incoming.weight);
     }
 
-    /// Removes a block. If the hand is at this block, the hand advances to the next block.
+    /// Removes a block from the queue. If the hand is at this block, the hand advances to the next block.
     fn remove(&mut self, slot: Slot) {
         if self.hand == Some(slot) {
             self.hand = self.links.newer(slot);

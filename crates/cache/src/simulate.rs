@@ -12,18 +12,18 @@ use crate::cache::{BlockId, Cache};
 /// One request of a trace: the name of a block, and the block's length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRequest {
-    /// The requested block.
+    /// The block that the request reads.
     pub id: BlockId,
     /// The length of the block in bytes. All requests for the same block must have the same length.
     pub bytes: u32,
 }
 
-/// The result of a replay of a trace.
+/// The hits and misses that the replay of a trace counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// The number of requests that were counted.
+    /// The number of requests after the warm-up, which are counted.
     pub requests: u64,
-    /// The number of counted requests that found their block.
+    /// The number of counted requests whose block was in the cache.
     pub hits: u64,
     /// The total size in bytes of the requested blocks that were not in the cache. A tree would have read these
     /// blocks from storage.
@@ -31,7 +31,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Returns the fraction of counted requests that are hits. The result is 0 if no request was counted.
+    /// Returns the fraction of the counted requests that are hits. The result is 0 if no request was counted.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }

@@ -40,7 +40,7 @@ impl Default for Params {
     }
 }
 
-/// The capacity of a cache of kind `C` whose hash function is not selected yet.
+/// A cache of kind `C` before its hash function is selected.
 struct WithCapacity<C> {
     capacity: u64,
     kind: PhantomData<C>,

@@ -7,27 +7,28 @@
 //! therefore have less effect than new requests. Sources: Cormode and Muthukrishnan (2005); for the aging, the reset of
 //! `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
-/// One odd multiplier per row, so that each row scrambles a hash differently. The values are arbitrary.
+/// One odd multiplier for each row of the sketch, so that a hash selects a different counter in each row. The values
+/// are arbitrary.
 const SCRAMBLERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
 
-/// Maximum value of a counter.
+/// The maximum value of a counter of the sketch.
 const MAX_COUNT: u64 = 15;
 
-/// The bits that a word of counters keeps after a shift to the right by one bit. All other bits come from neighboring
-/// counters.
+/// The bits that remain valid after a word of 4-bit counters is shifted right by one bit, which halves all its
+/// counters. All other bits come from neighboring counters.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
-/// Number of counters in one word of a row.
+/// The number of 4-bit counters in one word of the sketch.
 const COUNTERS_PER_WORD: usize = 16;
 
-/// Minimum number of counters of a row.
+/// The minimum number of counters in a row of the sketch.
 const MIN_COUNTERS: usize = 64;
 
-/// The counters of all rows, and the number of increments since the last halving.
+/// The counters of all rows, and the number of increments since the counters were last halved.
 pub(crate) struct Sketch {
     words: Vec<u64>,
-    /// The number of counters of a row, which is a power of two.
+    /// The number of counters in a row of the sketch, which is a power of two.
     counters: usize,
     increments: usize,
 }
@@ -43,22 +44,23 @@ impl Sketch {
         Self { words: vec![0; SCRAMBLERS.len() * counters / COUNTERS_PER_WORD], counters, increments: 0 }
     }
 
-    /// Ensures that a row has at least `entries` counters. If the sketch is too small, its size is doubled until it
-    /// suffices, and all counters are reset.
+    /// Ensures that each row has at least `entries` counters. If the rows are too short, their length is doubled until
+    /// it suffices, and all counters are reset.
     pub(crate) fn grow(&mut self, entries: usize) {
         if entries > self.counters {
             *self = Self::with_counters(entries.next_power_of_two());
         }
     }
 
-    /// Returns the word and the bit at which row `row` has the counter of `hash`.
+    /// Returns the position of the counter of a hash in the row `row`: the index of its word, and its first bit in this
+    /// word.
     fn place(&self, row: usize, hash: u64) -> (usize, usize) {
         let scrambled = hash.wrapping_mul(SCRAMBLERS[row]);
         let counter = (scrambled >> (64 - self.counters.trailing_zeros())) as usize;
         ((row * self.counters + counter) / COUNTERS_PER_WORD, counter % COUNTERS_PER_WORD * 4)
     }
 
-    /// Counts one request for the name with this hash.
+    /// Counts one request for the block with this hash.
     pub(crate) fn increment(&mut self, hash: u64) {
         for row in 0..SCRAMBLERS.len() {
             let (word, bit) = self.place(row, hash);

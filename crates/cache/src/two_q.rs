@@ -46,14 +46,15 @@ impl Default for Params {
     }
 }
 
-/// The FIFO queue, the LRU queue, and the ghost list between them.
+/// The eviction policy 2Q of a shard: the FIFO queue of new blocks, the LRU queue, and the ghost list of blocks that
+/// left the FIFO queue.
 pub(crate) struct TwoQ {
     links: Links,
     newcomers: Queue,
     frequent: Queue,
     ghosts: Ghosts,
     is_frequent: PerSlot<bool>,
-    /// Whether the ghost list contained the incoming block.
+    /// Whether the ghost list contained the block that is about to be inserted.
     comes_back: bool,
     newcomers_share: u64,
     ghosts_share: u64,
@@ -105,7 +106,7 @@ impl Policy for TwoQ {
             return self
                 .links
                 .pop(&mut self.frequent)
-                .expect("a victim is requested only if the cache has a block")
+                .expect("a cache must have a block if it requests a victim from 2Q")
                 .0;
         };
         self.ghosts.push(hashes[slot as usize], weight);

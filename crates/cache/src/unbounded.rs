@@ -20,7 +20,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
 )
 .oracle();
 
-/// Number of shards. Each shard has a lock. With only one shard, the ideal bound could be slower than other caches.
+/// The number of shards of the cache, each with its own lock. With only one shard, the ideal bound could be slower than
+/// other caches.
 const SHARDS: usize = 16;
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]

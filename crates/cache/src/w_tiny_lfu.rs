@@ -46,7 +46,7 @@ impl Default for Params {
     }
 }
 
-/// The segment of the cache to which a block belongs.
+/// The part of the cache to which a block belongs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Segment {
     #[default]
@@ -55,7 +55,8 @@ enum Segment {
     Protected,
 }
 
-/// The three LRU queues, and the frequency sketch.
+/// The eviction policy W-TinyLFU of a shard: its three LRU queues, and the sketch that estimates how often blocks are
+/// requested.
 pub(crate) struct WTinyLfu {
     links: Links,
     window: Queue,
@@ -64,7 +65,7 @@ pub(crate) struct WTinyLfu {
     segments: PerSlot<Segment>,
     sketch: Sketch,
     blocks: usize,
-    /// The weight of the incoming block, in bytes.
+    /// The weight of the block that is about to be inserted, in bytes.
     incoming: u64,
     window_share: u64,
     main_share: u64,
@@ -102,13 +103,14 @@ impl WTinyLfu {
         self.probation.weight() + self.protected.weight()
     }
 
-    /// Returns the oldest block of the window, if the window is too large after `more` additional bytes. Returns `None`
-    /// otherwise.
+    /// Returns the oldest block of the window, if the window will be too large after `more` additional bytes. Returns
+    /// `None` otherwise.
     fn candidate(&self, more: u64) -> Option<Slot> {
         self.window.oldest().filter(|_| self.window.weight() + more > self.window_share)
     }
 
-    /// Moves blocks from the window to the main part, while the window is too large and the main part has room.
+    /// Moves blocks from the window to the main part, while the window is too large and the main part has room. `more`
+    /// bytes are about to be inserted into the window.
     fn spill(&mut self, more: u64) {
         while let Some(slot) = self.candidate(more)
             && self.main_weight() + self.links.weight(slot) <= self.main_share
@@ -177,9 +179,12 @@ impl Policy for WTinyLfu {
             }
             (Some(candidate), _) => (candidate, None),
             (None, Some(worst)) => (worst, None),
-            (None, None) => {
-                (self.window.oldest().expect("a victim is requested only if the cache has a block"), None)
-            }
+            (None, None) => (
+                self.window
+                    .oldest()
+                    .expect("a cache must have a block if it requests a victim from W-TinyLFU"),
+                None,
+            ),
         };
         self.remove(victim);
         if let Some(admitted) = admitted {

@@ -17,7 +17,7 @@ fn policies() -> impl Iterator<Item = (&'static str, Box<dyn CompactionPolicy>)>
     CATALOG.all().map(build)
 }
 
-/// Builds the tree that `policy` produces from 60 flushes. The sorted runs are divided into about `tables` SSTables.
+/// Builds the tree that `policy` produces from 60 flushes. Its sorted runs are divided into about `tables` SSTables.
 fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     let entries = 1_000_000;
     let load = SimulatedLoad {
@@ -28,12 +28,14 @@ fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     };
     let mut simulator = Simulator::new(policy, load).expect("no number is 0");
     for _ in 0..60 {
-        simulator.flush().expect("the policies of the catalog follow their contract");
+        simulator
+            .flush()
+            .expect("each compaction policy of the catalog must keep the invariants of its axis");
     }
     simulator.shape().clone()
 }
 
-/// Measures the calls of `pick` of the policy on the tree that the policy `made_by` produced.
+/// Measures the time in which a policy picks a job for the tree that the policy `made_by` produced.
 fn pick(criterion: &mut Criterion, name: &str, made_by: Option<&str>) {
     let mut group = criterion.benchmark_group(name);
     for (kind, policy) in policies() {
@@ -52,8 +54,8 @@ fn at_rest(criterion: &mut Criterion) {
     pick(criterion, "pick, at rest", None);
 }
 
-/// Measures the calls of `pick` on a tree with sixty runs in level 0. Every policy except `none` picks a job for this
-/// tree.
+/// Measures the time in which each policy picks a job for a tree with sixty runs in level 0. Every policy except `none`
+/// picks a job for this tree.
 fn with_work(criterion: &mut Criterion) {
     pick(criterion, "pick, with work", Some("none"));
 }

@@ -70,20 +70,20 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptiv
      fpr = 0.01\n",
 );
 
-/// The margin of a change, as a fraction of the current cost. The saving of a change must exceed the cost of the
-/// change by at least this margin.
+/// The fraction of the current cost by which a change must at least lower the cost. The cost of the change counts as
+/// cost.
 const MARGIN: f64 = 0.05;
 
-/// The size ratios from which the policy chooses.
+/// The size ratios between levels from which the policy chooses.
 const RATIOS: [u64; 15] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64];
 
-/// The policy `adaptive` with its parameters and its current setting.
+/// The policy `adaptive` with its parameters and its current setting (a size ratio and two limits for numbers of runs).
 struct Adaptive {
     window: usize,
     model: CostModel,
-    /// All settings among which the policy chooses. The first setting is tiering with the largest ratio.
+    /// All settings from which the policy chooses. The first setting is tiering with the largest size ratio.
     settings: Vec<Setting>,
-    /// The index of the current setting.
+    /// The index of the current setting in `settings`.
     current: Mutex<usize>,
 }
 
@@ -129,7 +129,7 @@ impl Build<dyn CompactionPolicy> for Adaptive {
     }
 }
 
-/// A change that the policy may choose.
+/// A change of the tree that the policy may choose to lower the cost of the observed operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     /// The policy changes to the setting with this index.
@@ -139,8 +139,8 @@ enum Change {
 }
 
 impl Adaptive {
-    /// Returns the change after which the predicted cost, including the cost of the change, is lowest. Returns `None`
-    /// if no change lowers the cost by the [`MARGIN`], or if no operation was observed.
+    /// Returns the change after which the predicted cost of the observed operations is lowest, including the cost of
+    /// the change. Returns `None` if no change lowers the cost by the [`MARGIN`], or if no operation was observed.
     fn better(&self, outline: &Outline, operations: Operations, current: usize) -> Option<Change> {
         if operations.is_empty() {
             return None;
@@ -206,7 +206,7 @@ impl CompactionPolicy for Adaptive {
     }
 }
 
-/// Returns the settings with a size ratio of at most `largest_ratio`. The first setting is tiering with the largest
+/// Returns all settings whose size ratio is at most `largest_ratio`. The first setting is tiering with the largest
 /// ratio.
 fn settings(largest_ratio: u64) -> Vec<Setting> {
     let mut settings = Vec::new();

@@ -5,11 +5,14 @@ use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Picks the next job that compacts a level into the single run of the next deeper level. An SSTable that overlaps no
-/// older SSTable is moved without being read, unless a merge would drop its tombstones. If no SSTable can be moved, the
-/// oldest SSTable is merged. The merge includes all SSTables of both levels that overlap the oldest SSTable, directly
-/// or through other SSTables. Later jobs compact the remaining SSTables. If keys are written in random order, all
-/// SSTables overlap, so one job takes all SSTables.
+/// Returns the next job that compacts a level into the single run of the next deeper level.
+///
+/// * An SSTable that overlaps no older SSTable is moved without being read, unless a merge would drop its tombstones.
+/// * If no SSTable can be moved, the oldest SSTable is merged together with all SSTables of both levels that overlap
+///   it, directly or through other SSTables.
+///
+/// Later jobs compact the remaining SSTables. If keys are written in random order, all SSTables overlap, so one job
+/// takes all SSTables.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {
@@ -29,10 +32,12 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether `table`, which is in the run with the index `at`, can be moved to the next level. The SSTable must
-/// overlap no SSTable of an older run of its level and of the run `below`. If the next level is empty, the SSTable must
-/// also overlap no SSTable of a newer run. Without this second condition, the policy would first move the oldest of
-/// several overlapping runs. Later jobs would then have to merge the moved SSTables with the newer runs.
+/// Returns whether an SSTable can be moved to the next level. The SSTable `table` is in the run with the index `at` of
+/// its level, and `below` is the run of the next level.
+///
+/// The SSTable must overlap no SSTable of an older run of its level and of the run `below`. If the next level is empty,
+/// the SSTable must also overlap no SSTable of a newer run, because later jobs would then have to merge the moved
+/// SSTable with the newer runs.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
@@ -40,15 +45,15 @@ fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Optio
 }
 
 /// Returns whether `level` or a deeper level may contain keys in the key range of `table`. If so, a compaction must
-/// keep the tombstones of the SSTable.
+/// keep the tombstones of the SSTable, because they may hide older data.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the SSTables of the level that belong to the next merge. These are the oldest SSTable of the oldest run, and
-/// all SSTables that overlap it, directly or through other SSTables. SSTables of the run `below` count as connecting
-/// SSTables, too.
+/// Returns the SSTables of a level that the next merge must include: the oldest SSTable of the oldest run, and all
+/// SSTables that overlap it, directly or through other SSTables. The connecting SSTables may also be in `below`, the
+/// run of the next level.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();

@@ -57,10 +57,10 @@ use crate::shape::Shape;
 pub use process::answer_without_jobs;
 pub(crate) use seam::seam;
 
-/// The name of the variant.
+/// The name of the variant in the catalog.
 const KIND: &str = "external";
 
-/// The parameters with their defaults, as TOML with comments.
+/// The parameters of the variant `external` with their defaults, as TOML with comments.
 const REFERENCE: &str = "\
      # Program of the policy, with its arguments. A relative path starts at the current directory. An\n\
      # empty list starts no process.\n\
@@ -83,8 +83,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// The maximum number of consecutive jobs without a flush. A process that requests more jobs would probably never
-/// stop, so the policy fails.
+/// The maximum number of consecutive jobs that an external policy may return without a flush between them. A process
+/// that returns more jobs would probably never stop, so the policy fails.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -103,15 +103,15 @@ impl Default for Params {
     }
 }
 
-/// The constructor of policies of the variant `external`. `C` is the catalog of the built-in policies.
+/// Builds policies of the variant `external`. `C` is the catalog of the built-in policies.
 struct Builder<C>(PhantomData<C>);
 
-/// A policy that lsmbench calls through the JSON encoding of the protocol.
+/// A policy that lsmbench calls with the JSON format of the protocol.
 enum External {
-    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs as for an external policy,
-    /// so that the cost of the encoding can be measured.
+    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs as for another process, so
+    /// that the cost of the encoding can be measured.
     Identity(Box<dyn CompactionPolicy>),
-    /// A policy in another process.
+    /// A policy in another process, which lsmbench calls with lines of JSON.
     Process { caller: Mutex<Caller>, observed_flushes: usize },
 }
 
@@ -177,13 +177,13 @@ impl CompactionPolicy for External {
     }
 }
 
-/// A process, the number of its consecutive jobs, and the reason of its failure.
+/// The process of an external policy, the number of consecutive jobs that it returned, and the reason of its failure.
 struct Caller {
     process: PolicyProcess,
-    /// The number of consecutive jobs since the last flush. A flush is recognized by a larger number of entries in
-    /// the tree.
+    /// The number of jobs that the process has returned since the last flush. A flush is recognized by a larger number
+    /// of entries in the tree.
     jobs: u32,
-    /// The number of entries in the last shape.
+    /// The number of entries in the last shape that was sent to the process.
     entries: u64,
     failure: Option<String>,
 }
@@ -211,7 +211,7 @@ impl Caller {
         self.entries = entries;
         if self.jobs > MAX_JOBS_IN_A_ROW {
             let what = format!(
-                "it does not stop: it returned {MAX_JOBS_IN_A_ROW} jobs without a flush between them"
+                "the policy does not stop: it returned {MAX_JOBS_IN_A_ROW} jobs without a flush between them"
             );
             return Err(Failure::answer(&answer, what));
         }

@@ -32,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fifo>(
 )
 .limited(&[Limit::DropsData]);
 
-/// The FIFO policy with its capacity.
+/// The policy `fifo`, with the capacity above which it drops the oldest runs.
 struct Fifo {
     capacity: u64,
 }

@@ -94,8 +94,8 @@ impl Limits for Fluid {
         self.size_ratio
     }
 
-    /// Returns the maximum number of runs of a level: Z for the largest level, and K for all others. The result is at
-    /// most T − 1, because a level with T arrivals is compacted into the next level.
+    /// Returns the largest number of runs that a level may have: Z for the largest level, and K for all others. The
+    /// result is at most T − 1, because a level to which T runs were added is compacted into the next level.
     fn most_runs(&self, outline: &Outline, level: usize) -> u64 {
         let runs = if level == largest_level(outline) { self.largest_runs } else { self.upper_runs };
         runs.min(self.size_ratio - 1)

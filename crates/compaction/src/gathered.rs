@@ -12,45 +12,46 @@ use crate::outline::{Outline, RunJob};
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
 
-/// The limits on arrivals and runs in each level of a tree.
+/// The limits for the runs of each level of a tree. Runs that are added to a level from above are called arrivals.
 pub(crate) trait Limits: Send + Sync {
-    /// Returns the number of arrivals at which a level is compacted into the next level. The number is at least 2.
+    /// Returns the number of runs that are added to a level before it is compacted into the next level. The number is
+    /// at least 2.
     fn size_ratio(&self, level: usize) -> u64;
 
-    /// Returns the largest number of runs of a level, from 1 to the size ratio of the level minus 1.
+    /// Returns the largest number of runs that a level may have, from 1 to the size ratio of the level minus 1.
     fn most_runs(&self, outline: &Outline, level: usize) -> u64;
 }
 
-/// Returns the index of the largest level, which is the last level with data, but at least 1. Level 0 is never the
-/// largest level. If the largest level has too many runs, they are merged within the level, not into the next level.
+/// Returns the index of the largest level, which is the last level with data, but never level 0. If the largest level
+/// has too many runs, they are merged within the level, not into the next level.
 pub(crate) fn largest_level(outline: &Outline) -> usize {
     outline.last_level().max(1)
 }
 
-/// A compaction policy that keeps each level within the limits `L`.
+/// A compaction policy that keeps the number of runs of each level within the limits `L`.
 pub(crate) struct Gathered<L>(pub(crate) L);
 
 impl<L: Limits> Gathered<L> {
-    /// Returns the next job, or `None` if no level needs a job. The job of the deepest level comes first, so that a job
-    /// of an upper level finds space in the next level.
+    /// Returns the next compaction job for a tree, or `None` if no level needs a job. The job of the deepest level
+    /// comes first, so that a job of an upper level finds space in the next level.
     pub(crate) fn next_job(&self, outline: &Outline) -> Option<RunJob> {
         (0..=outline.last_level()).rev().find_map(|level| self.job(outline, level))
     }
 
-    /// Returns the maximum size of a run of the level, in bytes.
+    /// Returns the maximum size of a run of the level `level`, in bytes.
     fn bytes_of_run(&self, outline: &Outline, level: usize) -> f64 {
         let arrivals = (self.0.size_ratio(level) - 1).div_ceil(self.0.most_runs(outline, level));
         arrivals as f64 * self.bytes_of_arrival(outline, level)
     }
 
-    /// Returns the size of an arrival in bytes. The computation uses only multiplications, so that every machine gets
-    /// an equal result.
+    /// Returns the size in bytes of a run that is added to the level `level`. The computation uses only
+    /// multiplications, so that every machine gets an equal result.
     fn bytes_of_arrival(&self, outline: &Outline, level: usize) -> f64 {
         let ratios = (0..level).map(|above| self.0.size_ratio(above) as f64);
         ratios.fold(outline.buffer_bytes.max(1) as f64, |bytes, ratio| bytes * ratio)
     }
 
-    /// Returns the job that a level needs. Returns `None` if the level needs no job.
+    /// Returns the compaction job that the level `level` needs, or `None` if the level needs no job.
     fn job(&self, outline: &Outline, level: usize) -> Option<RunJob> {
         let runs = outline.positions(level);
         if runs.is_empty() {
@@ -78,8 +79,7 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the largest number n for which the n newest runs of a level are together within the size limit for one
-    /// run.
+    /// Returns the number of newest runs of a level that together are within the size limit for one run.
     fn fitting_runs(&self, outline: &Outline, level: usize) -> usize {
         let most = self.bytes_of_run(outline, level);
         let sums = outline.runs_of(level).iter().scan(0, |sum, run| {

@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>
 /// The number of level-0 runs that triggers their compaction into level 1.
 const LEVEL0_RUNS: usize = 2;
 
-/// Builds [`LeveledPartial`] policies with the parameters of golden-ratio compaction.
+/// Builds the policy `golden`, which is [`LeveledPartial`] with the golden ratio as its size ratio.
 struct Golden;
 
 #[derive(Serialize, Deserialize)]

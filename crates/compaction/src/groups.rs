@@ -12,13 +12,13 @@ pub(crate) struct Group<'a> {
     pub(crate) smallest: &'a Arc<[u8]>,
     pub(crate) largest: &'a [u8],
     pub(crate) tables: Vec<&'a TableShape>,
-    /// For each SSTable of the group, the index of its run in the level. The newest run has the index 0.
+    /// For each SSTable of the group, the index of its run in the level. The newest run of the level has the index 0.
     pub(crate) runs: Vec<usize>,
 }
 
 impl Group<'_> {
-    /// Returns the indexes of the runs that have an SSTable in the group. Each index occurs once, and the newest run
-    /// has the index 0. The indexes are in ascending order.
+    /// Returns the indexes of the runs that have an SSTable in the group, in ascending order and each once. The newest
+    /// run of the level has the index 0.
     pub(crate) fn fragments(&self) -> Vec<usize> {
         let mut runs = self.runs.clone();
         runs.sort_unstable();
@@ -31,7 +31,8 @@ impl Group<'_> {
     }
 }
 
-/// Returns the groups of a level, in key order.
+/// Divides the SSTables of a level into groups, and returns the groups in key order. The SSTables of a group overlap
+/// each other, directly or through other SSTables.
 pub(crate) fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
     let runs = shape.runs_of(level).iter().enumerate();
     let mut tables: Vec<(usize, &TableShape)> =
@@ -56,9 +57,9 @@ pub(crate) fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the oldest run of a level that the output of a merge with this key range can join. Neither this run nor a
-/// newer run of the level has an SSTable that overlaps the range from `smallest` to `largest` (both inclusive).
-/// Returns `None` if the output needs a new run.
+/// Returns the oldest run of a level that can receive SSTables with keys from `smallest` to `largest` (both inclusive).
+/// Neither this run nor a newer run of the level has an SSTable that overlaps this key range. Returns `None` if these
+/// SSTables need a new run.
 pub(crate) fn oldest_with_room(
     shape: &Shape,
     level: usize,
@@ -69,8 +70,8 @@ pub(crate) fn oldest_with_room(
     shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)
 }
 
-/// Returns the job that compacts all runs of level 0 into level 1. SSTables of level 1 are not inputs of the job. The
-/// inputs are moved if they overlap neither each other nor an SSTable of level 1. Otherwise, they are merged.
+/// Returns the job that compacts all runs of level 0 into level 1 without rewriting the SSTables of level 1. The inputs
+/// are moved if they overlap neither each other nor an SSTable of level 1. Otherwise, the inputs are merged.
 pub(crate) fn push_level_0(shape: &Shape) -> Job {
     let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
     let (smallest, largest) = (tables().map(|table| &*table.smallest), tables().map(|table| &*table.largest));

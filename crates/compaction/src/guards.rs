@@ -44,7 +44,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>
      size_ratio = 10\n",
 );
 
-/// The policy `guards` with its parameter T.
+/// The policy `guards` with its parameter T, the number of runs that triggers a merge.
 struct Guards {
     size_ratio: usize,
 }
@@ -58,9 +58,9 @@ impl Build<dyn CompactionPolicy> for Guards {
 }
 
 impl Guards {
-    /// Returns the job that merges `group`, a group with fragments from T or more runs. The output stays in the level
-    /// if this level is the last level and is not full together with the level above. Otherwise, the output goes to
-    /// the next level.
+    /// Returns the job that merges `group`, a group of overlapping SSTables from T or more runs. The output goes to the
+    /// next level. As an exception, it stays in the last level while this level and the level above together are not
+    /// full.
     fn merge(&self, shape: &Shape, level: usize, group: &Group<'_>) -> Job {
         let capacity = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level + 1);
         let inputs = group.inputs();
@@ -74,7 +74,8 @@ impl Guards {
         Job { inputs, level: level + 1, run, action: Action::Merge }
     }
 
-    /// Returns whether `key` is a guard of `level`. `key` is the first key of a group in a deeper level.
+    /// Returns whether the outputs of merges into `level` are divided at `key` (whether the key is a guard). `key` is
+    /// the first key of a group of overlapping SSTables in a deeper level.
     fn is_guard(&self, shape: &Shape, level: usize, key: &[u8]) -> bool {
         let chosen = (level..shape.last_level()).fold(u64::MAX, |share, _| share / self.size_ratio as u64);
         key.iter().fold(0, |hash, byte| SplitMix64::new(hash ^ u64::from(*byte)).next_u64()) <= chosen
@@ -82,7 +83,7 @@ impl Guards {
 }
 
 impl CompactionPolicy for Guards {
-    /// Picks the job of the deepest level first. Merges of upper levels would otherwise add fragments to groups that
+    /// Picks the job of the deepest level first. Otherwise, merges of upper levels would add SSTables to groups that
     /// are already full.
     fn pick(&self, shape: &Shape) -> Option<Job> {
         let due = (1..=shape.last_level()).rev().find_map(|level| {

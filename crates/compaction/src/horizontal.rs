@@ -89,9 +89,9 @@ impl Build<dyn CompactionPolicy> for Horizontal {
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns the number of newest runs to merge next, according to the schedule for a known number of flushes. A
-    /// result of 1 means that no merge is due. Returns `None` if the tree has no data, or has more data than the
-    /// parameter `flushes` states.
+    /// Returns the number of newest runs to merge now, if the number of flushes is known in advance. A result of 1
+    /// means that no merge is due. Returns `None` if the tree has no data, or has more data than the parameter
+    /// `flushes` states.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {
@@ -108,8 +108,8 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns the number of newest runs to merge next, according to the weights of the runs. Returns `None` if the
-    /// tree has at most K runs.
+    /// Returns the number of newest runs to merge now, if the number of flushes is not known. The weights of the runs
+    /// determine the number. Returns `None` if the tree has at most K runs.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
         // Among the K oldest runs, the newest run has rank 1.
@@ -131,8 +131,11 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run that has `size` buffers and the rank `rank`. The result is the weight w for which
-/// C(w−1+rank, rank) is nearest to `size`.
+/// Returns the weight of a run, which is the number of times that its oldest entries were written. The weight follows
+/// from the size of the run in buffers (full memtables) and from its rank, which is K for the oldest run and decreases
+/// by 1 for each newer run.
+///
+/// The result is the weight w for which C(w−1+rank, rank) is nearest to `size`.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;
@@ -147,8 +150,8 @@ fn weight(size: f64, rank: u64) -> u64 {
     }
 }
 
-/// Returns the size of the newest run, in buffers, in the optimal schedule for `total` flushes and at most `runs`
-/// runs. The result is the size after the first `flushed` flushes. `flushed` is from 1 to `total`.
+/// Returns the size of the newest run after `flushed` of `total` flushes, if the schedule is optimal for at most `runs`
+/// runs. The size is a number of buffers (full memtables). `flushed` is from 1 to `total`.
 fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     loop {
         if runs == 1 {
@@ -163,8 +166,8 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     }
 }
 
-/// Returns the size of the oldest run, in buffers, after `flushes` flushes in the optimal schedule with `runs` runs.
-/// `flushes` is at least 1.
+/// Returns the size of the oldest run after `flushes` flushes, if the schedule is optimal for at most `runs` runs. The
+/// size is a number of buffers (full memtables). `flushes` is at least 1.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
 /// before the root form the left subtree. The buffers after the root form the right subtree, and have one run less.
@@ -192,8 +195,7 @@ fn oldest_run(flushes: u64, runs: u64) -> u64 {
     left + 1
 }
 
-/// Returns the binomial coefficient of `n` over `k`, but at most 2^60. Because of this limit, a sum of a few results
-/// does not overflow.
+/// Returns the binomial coefficient of `n` over `k`, limited to 2^60, so that a sum of a few results does not overflow.
 fn binomial(n: u64, k: u64) -> u64 {
     const MOST: u128 = 1 << 60;
     let k = k.min(n - k);

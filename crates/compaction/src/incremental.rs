@@ -32,25 +32,25 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio that the policy assumes for a level with a drain in progress. The policy always compacts the level
-/// with the highest fill ratio. A drain therefore has priority over level 0, until level 0 has more than twice the
-/// number of runs that triggers its compaction.
+/// The fill ratio of a level whose compaction is in progress in several jobs (a drain). The policy always compacts the
+/// level with the highest fill ratio. A drain therefore has priority over level 0, until level 0 has more than twice
+/// the number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The divisor for the overlap limit of an output SSTable. The limit applies to the data that the SSTable overlaps in
-/// the level after the output level. The limit is the size limit of a job, divided by this number.
+/// Divides the size limit of a job. The result limits the data that an output SSTable overlaps in the level after the
+/// output level, so that a later compaction of the SSTable stays small.
 const OVERLAP_SHARE: u64 = 2;
 
-/// Incremental compaction with jobs of limited size.
+/// Compacts a full level by several jobs of limited size, in key order. The sequence of these jobs is called a drain.
 #[derive(Clone, Copy)]
 pub(crate) struct Incremental {
-    /// The maximum total size of the inputs of a job, in bytes.
+    /// The maximum total size of the inputs of one job, in bytes.
     pub(crate) bytes: u64,
 }
 
 impl Incremental {
-    /// Returns whether a drain of `level` into the next level is in progress. If so, the level still has SSTables
-    /// with keys after the last output of the drain.
+    /// Returns whether the compaction of `level` in several jobs (a drain) is in progress. In this case, the level
+    /// still has SSTables with keys after the last output of these jobs.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {
@@ -59,9 +59,9 @@ impl Incremental {
         })
     }
 
-    /// Returns the next job that drains `level` into the next level. The caller has found that the level is full or
-    /// that its drain is in progress. Returns `None` if the level is level 0, or if the level or the next level does
-    /// not have exactly one run.
+    /// Returns the next job of the compaction of `level` into the next level. The caller has found that the level is
+    /// full, or that its compaction in several jobs is in progress. Returns `None` if the level is level 0, or if the
+    /// level or the next level does not have exactly one run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
         let first = match last_output(below) {
@@ -78,10 +78,11 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The result has at
-    /// least one SSTable. Further SSTables are added while the inputs stay within the size limit. Beyond this limit, an
-    /// SSTable is added only if it overlaps no further SSTable of `below`. If the first SSTable overlaps no SSTable of
-    /// `below`, further SSTables are added while they overlap none either.
+    /// Returns the first SSTables of `tables` that the next job compacts into the run `below`, at least one.
+    ///
+    /// * The result grows while the inputs of the job stay within the size limit.
+    /// * Beyond this limit, an SSTable is added only if it overlaps no further SSTable of `below`.
+    /// * If the first SSTable overlaps no SSTable of `below`, only SSTables that overlap none either are added.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
@@ -101,8 +102,8 @@ impl Incremental {
         &tables[..taken]
     }
 
-    /// Returns the keys at which the output of `job` is divided, in ascending order. A new output SSTable begins at
-    /// each key.
+    /// Returns the keys at which the output of `job` is divided into SSTables, in ascending order. A new output SSTable
+    /// begins at each key.
     pub(crate) fn cuts(self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
         if job.level == 0 || job.action != Action::Merge {
             return Vec::new();
@@ -131,8 +132,8 @@ impl Incremental {
     }
 }
 
-/// Returns the run of `level` and the run of the next level. Returns `None` if the level is level 0, or if one of the
-/// two levels does not have exactly one run.
+/// Returns the only run of `level` and the only run of the next level. Returns `None` if the level is level 0, or if
+/// one of the two levels does not have exactly one run.
 fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShape>)> {
     match (shape.runs_of(level), shape.runs_of(level + 1)) {
         ([above], [below]) if level > 0 => Some((above, below)),
@@ -140,7 +141,8 @@ fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShap
     }
 }
 
-/// Returns the newest SSTable of a run, which is the last output of a drain into the run.
+/// Returns the newest SSTable of a run. If several jobs compact a level into the run, this SSTable is the last output
+/// of these jobs.
 fn last_output(run: &Run<TableShape>) -> Option<&TableShape> {
     run.tables.iter().max_by_key(|table| table.id)
 }

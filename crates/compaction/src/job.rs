@@ -16,7 +16,7 @@ pub struct Job {
     /// The input SSTables, which the job removes from their runs. A merge reads the inputs and deletes their files. A
     /// move keeps the files.
     pub inputs: Vec<TableId>,
-    /// The level that receives the output.
+    /// The level that receives the output of the job.
     pub level: usize,
     /// The run of the output level that the output SSTables join. With `None`, the output becomes a new run. The new
     /// run takes the position of the newest input run in the output level. If no input is from the output level, the
@@ -40,42 +40,45 @@ pub enum Action {
     Drop,
 }
 
-/// The reason why a job is invalid.
+/// The reason why a compaction job is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidJob {
-    /// The job has no input SSTables.
-    #[error("the job has no inputs")]
+    /// The job names no input SSTables.
+    #[error("the job has no input tables")]
     NoInputs,
-    /// An input SSTable is named twice or does not exist.
-    #[error("table {0} is named twice or is not in the tree")]
+    /// The job names an input SSTable twice, or names an SSTable that does not exist.
+    #[error("the job names table {0} twice, or the tree has no table {0}")]
     BadInput(TableId),
-    /// The output run is not in the output level.
-    #[error("run {0} is not in level {1}")]
+    /// The run that the job names for its output is not in the output level.
+    #[error("the job adds its output to run {0}, which is not in level {1}")]
     NoSuchRun(RunId, usize),
-    /// The output level is deeper than [`MAX_LEVEL`].
-    #[error("level {0} is too deep; the deepest level is {MAX_LEVEL}")]
+    /// The output level of the job is deeper than [`MAX_LEVEL`].
+    #[error("the job writes to level {0}, which is too deep; the deepest level is {MAX_LEVEL}")]
     TooDeep(usize),
-    /// A moved SSTable overlaps another SSTable, so the job needs a merge.
-    #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
+    /// An SSTable that the job moves overlaps another SSTable of the job, so the job needs a merge.
+    #[error("the job moves tables {0} and {1}, but they overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
     /// A dropped SSTable is not in one of the oldest runs, or its run is not dropped completely. Older data would
     /// remain in the tree and become visible.
-    #[error("table {0} cannot be dropped, because an older run or another table of its run would remain")]
+    #[error("the job cannot drop table {0}, because an older run or another table of its run would remain")]
     DropsBeforeOlder(TableId),
     /// The job would move newer data past older data of an equal key, or older data past newer data. Lookups would
     /// then return an old version.
     #[error(
-        "table {input} overlaps table {passed}, which is between the input and the output in age; include \
-         table {passed} in the job"
+        "table {input} of the job overlaps table {passed}, which is between this table and the output in \
+         age; include table {passed} in the job"
     )]
     OutOfOrder {
-        /// The input that would move past another SSTable.
+        /// The input SSTable that would move past another SSTable.
         input: TableId,
-        /// The SSTable in the tree that the input would move past.
+        /// The SSTable of the tree that the input SSTable would move past.
         passed: TableId,
     },
-    /// The output would overlap a remaining SSTable of the output run.
-    #[error("the output overlaps table {0}, which remains in the output run; include table {0} in the job")]
+    /// The output of the job would overlap a remaining SSTable of the output run.
+    #[error(
+        "the output of the job overlaps table {0}, which remains in the output run; include table {0} in the \
+         job"
+    )]
     OverlapsOutputRun(TableId),
 }
 
@@ -118,9 +121,8 @@ impl Job {
         self.fits_output_run(&runs, &inputs)
     }
 
-    /// Returns whether no SSTable outside of the job overlaps the key range of the inputs and is older than the
-    /// output. If so, the job drops tombstones, because they hide no data. Returns false if the job has no inputs or
-    /// names an unknown output run.
+    /// Returns whether the job drops tombstones, because no SSTable outside of the job has older data in the key range
+    /// of the inputs. Returns false if the job has no inputs or names an unknown output run.
     pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
@@ -135,8 +137,8 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// Returns the level and the run of the output. If [`run`](Self::run) is `None`, the output becomes a new run with
-    /// the number `new_run`.
+    /// Returns the level and the run that receive the output of the job. If [`run`](Self::run) is `None`, the output
+    /// becomes a new run with the number `new_run`.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }
@@ -152,9 +154,9 @@ impl Job {
         }
     }
 
-    /// Returns the rank of the output among all runs, where rank 0 is the newest run. If the output joins an existing
-    /// run, the result is the rank of this run. If the output is a new run, the result is the rank of the next older
-    /// run minus 0.5.
+    /// Returns the position of the output of a job in the order of age of all runs, where 0 is the newest run. If the
+    /// output joins an existing run, the result is the position of this run. If the output is a new run, the result is
+    /// the position of the next older run minus 0.5.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,
@@ -171,8 +173,8 @@ impl Job {
             .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
-    /// Checks that the output overlaps no remaining SSTable of the output run. For a move, each moved SSTable is
-    /// checked. For a merge, the whole range from the smallest to the largest input key is checked.
+    /// Checks that the output of a job overlaps no remaining SSTable of the output run. For a move, each moved SSTable
+    /// is checked. For a merge, the whole range from the smallest to the largest input key is checked.
     fn fits_output_run<T: Placed>(
         &self,
         runs: &[(usize, &Run<T>)],
@@ -199,7 +201,7 @@ impl Job {
     }
 }
 
-/// Checks that every dropped SSTable is in one of the oldest runs, and that these runs are dropped completely.
+/// Checks that each SSTable that a job drops is in one of the oldest runs, and that these runs are dropped completely.
 fn drops_the_oldest<T: Placed>(
     inputs: &HashSet<TableId>,
     runs: &[(usize, &Run<T>)],
@@ -213,7 +215,7 @@ fn drops_the_oldest<T: Placed>(
     }
 }
 
-/// Checks that the key ranges of the moved SSTables do not overlap.
+/// Checks that the key ranges of the SSTables that a job moves do not overlap.
 fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)]) -> Result<(), InvalidJob> {
     let tables = runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
     match overlap(tables) {
@@ -222,7 +224,8 @@ fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)
     }
 }
 
-/// Checks that `input` overlaps no SSTable outside of the job whose run is between the input and the output in age.
+/// Checks that `input`, an input SSTable of a job, overlaps no SSTable outside of the job whose run is between the
+/// input and the output in age. Otherwise, lookups could return old versions.
 fn passes_nothing<T: Placed>(
     input: &T,
     rank: usize,
@@ -245,8 +248,7 @@ fn passes_nothing<T: Placed>(
     }
 }
 
-/// Returns the key range of all inputs together: the smallest and the largest key. Returns `None` if there are no
-/// inputs.
+/// Returns the smallest and the largest key of all inputs of a job. Returns `None` if there are no inputs.
 fn hull<'a, T: Placed>(
     runs: &[(usize, &'a Run<T>)],
     inputs: &HashSet<TableId>,

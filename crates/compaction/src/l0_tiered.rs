@@ -41,7 +41,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      max_compaction = \"0 B\"\n",
 );
 
-/// Builds [`Leveled`] policies with several runs in level 0.
+/// Builds the policy `l0-tiered`, which is [`Leveled`] with several runs in level 0.
 struct L0Tiered;
 
 #[derive(Serialize, Deserialize)]

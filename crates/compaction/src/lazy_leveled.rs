@@ -40,7 +40,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
      size_ratio = 10\n",
 );
 
-/// The policy `lazy-leveled` with its size ratio T.
+/// The policy `lazy-leveled` with its size ratio T between levels.
 struct LazyLeveled {
     size_ratio: usize,
 }
@@ -59,7 +59,8 @@ impl LazyLeveled {
         shape.last_level().max(1)
     }
 
-    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
+    /// Returns how full the level `level` is, as a fraction of its limit. If the fraction is at least 1, the level
+    /// needs a compaction.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         if level < Self::largest_level(shape) {

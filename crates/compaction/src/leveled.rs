@@ -54,7 +54,7 @@ pub(crate) struct Leveled {
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
-    /// The size limit for the jobs that compact a full level in several steps. With `None`, one job compacts the
+    /// The maximum input size of a job, if several jobs compact a full level. With `None`, one job compacts the
     /// complete level.
     incremental: Option<Incremental>,
 }
@@ -68,7 +68,8 @@ impl Build<dyn CompactionPolicy> for Leveled {
 }
 
 impl Leveled {
-    /// Creates the policy with the size ratio `size_ratio`. Level 0 is compacted when it has `level0_runs` runs.
+    /// Creates the policy with the size ratio `size_ratio` between levels. Level 0 is compacted when it has
+    /// `level0_runs` runs.
     ///
     /// # Errors
     /// A parameter is out of range.
@@ -89,8 +90,8 @@ impl Leveled {
         Self { level1_buffers, ..self }
     }
 
-    /// Sets the price of a scan for read-triggered compaction. `seek_price` is the number of bytes that a scan adds
-    /// to the counter for each source after the first. 0 disables read-triggered compaction.
+    /// Sets the cost of opening a source (memtable or sorted run) in a scan, in bytes that a compaction writes. When
+    /// such costs reach the cost of a merge, the sources are merged. 0 disables this read-triggered compaction.
     pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
         Self { seek_price, ..self }
     }
@@ -106,12 +107,14 @@ impl Leveled {
         Self { incremental: (bytes.0 > 0).then_some(Incremental { bytes: bytes.0 }), ..self }
     }
 
-    /// Returns the level with the highest fill ratio. Returns `None` if no level needs a job.
+    /// Returns the level with the highest fill ratio, if this level needs a job. Returns `None` if no level needs a
+    /// job.
     pub(crate) fn due_level(&self, shape: &Shape) -> Option<usize> {
         whole::fullest(shape, |level| self.fullness(shape, level))
     }
 
-    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
+    /// Returns how full the level `level` is, as a fraction of its limit. If the fraction is at least 1, the level
+    /// needs a compaction.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {

@@ -77,7 +77,7 @@ pub(crate) struct LeveledPartial {
     pub(crate) deletes: Option<DeleteTrigger>,
 }
 
-/// The rule that decides when an SSTable is compacted because of its tombstones.
+/// The rule that decides when an SSTable is compacted because of its tombstones, although its level is not full.
 pub(crate) enum DeleteTrigger {
     /// An SSTable is compacted if tombstones are at least this fraction of its entries.
     Share(f64),
@@ -133,7 +133,8 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
 }
 
 impl LeveledPartial {
-    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
+    /// Returns how full the level `level` is, as a fraction of its limit. If the fraction is at least 1, the level
+    /// needs a compaction.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {
@@ -147,15 +148,15 @@ impl LeveledPartial {
         }
     }
 
-    /// Returns the SSTables that the next job compacts: the SSTable that the picker selects, and the SSTables after
-    /// it in key order. The result has up to `tables_per_job` SSTables.
+    /// Returns the SSTables that the next job compacts, up to `tables_per_job`: the SSTable that the picker selects
+    /// from `run`, and the SSTables after it in key order.
     fn picked<'a>(&self, shape: &Shape, level: usize, run: &'a Run<TableShape>) -> &'a [TableShape] {
         let first = self.picker.pick(shape, level, run);
         &run.tables[first..(first + self.tables_per_job).min(run.tables.len())]
     }
 
     /// Searches the levels from level 0 down for an SSTable that must be compacted because of its tombstones. Returns
-    /// the job for the first such SSTable. Returns `None` if there is no such SSTable.
+    /// the job for the first such SSTable, or `None` if no SSTable must be compacted.
     fn delete_job(&self, shape: &Shape) -> Option<Job> {
         let trigger = self.deletes.as_ref()?;
         let (now, bottom) = (now(shape), shape.last_level());
@@ -176,10 +177,12 @@ impl LeveledPartial {
         })
     }
 
-    /// Returns the time that a tombstone may spend in `level`, as a part of the maximum age `ttl`. The part of level
-    /// i is proportional to T^i, and the parts of all levels above the last level have the sum `ttl`. For the last
-    /// level (`bottom`), the result is `ttl`. A tombstone reaches the last level only by a move, because a merge into
-    /// the last level drops it.
+    /// Returns the time that a tombstone may spend in `level` before it triggers a compaction. The time is a part of
+    /// the maximum age `ttl` of a tombstone.
+    ///
+    /// The part of level i is proportional to T^i, and the parts of all levels above the last level have the sum `ttl`.
+    /// For the last level (`bottom`), the result is `ttl`. A tombstone reaches the last level only by a move, because a
+    /// merge into the last level drops it.
     fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
         if level == bottom {
             return ttl as f64;

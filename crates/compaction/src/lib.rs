@@ -94,7 +94,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     ],
 );
 
-/// Gives generic code access to [`CATALOG`], as the variant `external` requires.
+/// The type that names [`CATALOG`], so that the variant `external` can build the policies of the catalog.
 enum Policies {}
 
 impl CatalogHandle<dyn CompactionPolicy> for Policies {
@@ -103,11 +103,14 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// Prepares the measurement of the interface cost of the variant `external`. If `choice` has a command, the cost is
-/// the time to send a shape with 100 SSTables to another process and to receive the answer. For this measurement, the
-/// function starts the command `without_jobs` instead, so that the cost excludes the time of the policy. The command
-/// `without_jobs` must call [`answer_without_jobs`]. If `choice` has no command, the cost is the time to encode and
-/// decode the shape and the job. Returns `None` for all other variants, and if the process cannot be started.
+/// Prepares the measurement of the interface cost of the variant `external`. Returns `None` for all other variants, and
+/// if the process cannot be started.
+///
+/// If `choice` has a command, the cost is the time to send a shape with 100 SSTables to another process and to receive
+/// the answer. The function then starts the command `without_jobs` instead, so that the cost excludes the time of the
+/// policy. This command must call [`answer_without_jobs`].
+///
+/// If `choice` has no command, the cost is the time to encode and decode the shape and the job.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

@@ -41,17 +41,17 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
 /// The largest valid value of `flushes` and of `last_ratio`.
 const MOST_FLUSHES: u64 = 1_000_000;
 
-/// The part of the cost of a level that depends on neither the ratio nor the number of runs. The unit is the cost of
-/// one entry that a scan reads.
+/// The part of the cost of a level that depends neither on its size ratio nor on its number of runs. The unit is the
+/// cost of one entry that a scan reads.
 const LEVEL_ENTRIES: f64 = 16.0;
 
-/// The policy `moose` with its levels, from level 0 on. The list is not empty. Deeper levels are like the last level
-/// of the list.
+/// The policy `moose` with the planned levels of the tree, from level 0 on. The list is not empty. Deeper levels are
+/// like the last level of the list.
 struct Moose {
     levels: Vec<Step>,
 }
 
-/// A level of the structure, with its size ratio to the level above and its number of runs.
+/// A planned level of the tree: its size ratio to the level above, and its number of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     size_ratio: u64,
@@ -117,18 +117,18 @@ impl Step {
     }
 }
 
-/// The cheapest sequence of levels for a tree of a given size. The dynamic program stores only the total cost and the
+/// The cheapest sequence of levels for a tree of a given size, as the dynamic program stores it: the total cost and the
 /// last level of the sequence.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,
-    /// The size of the tree without the last level. 0 if the sequence has no level.
+    /// The size of the tree without the last level of the sequence. 0 if the sequence has no level.
     from: usize,
     ratio: u64,
 }
 
-/// Returns the levels with the lowest total cost. The product of their ratios is at least `flushes`, and the last
-/// ratio is at least `last_ratio`.
+/// Returns the levels that have the lowest total cost of scans and writes. The product of their size ratios is at least
+/// `flushes`, and the last ratio is at least `last_ratio`.
 fn structure(flushes: u64, entries_per_block: f64, last_ratio: u64) -> Vec<Step> {
     let cost = |ratio: u64| Step::new(ratio).cost(entries_per_block);
     // The levels above the last level need no size larger than `most`, so each larger size is treated as `most`.

@@ -55,7 +55,7 @@ impl Build<dyn CompactionPolicy> for MultiLevel {
 }
 
 impl MultiLevel {
-    /// Returns whether `bytes` bytes of data would fill `level`.
+    /// Returns whether `bytes` bytes of data would fill the level `level`.
     fn fill(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
         bytes as f64 >= size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level)
     }

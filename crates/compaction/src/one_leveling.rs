@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeve
      size_ratio = 10\n",
 );
 
-/// Builds [`LeveledPartial`] policies whose level 0 collects T runs.
+/// Builds the policy `one-leveling`, which is [`LeveledPartial`] with T runs in level 0.
 struct OneLeveling;
 
 impl Build<dyn CompactionPolicy> for OneLeveling {

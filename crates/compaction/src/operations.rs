@@ -8,17 +8,17 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of gets after which the tree calls a policy that observes operations again.
+/// The number of gets after which the tree calls a policy again, if the policy observes the operations of the tree.
 const GETS_BETWEEN_PICKS: u64 = 4096;
 
-/// The number of scans after which the tree calls a policy that observes operations again. The number is smaller than
-/// for gets, because a scan costs more than a get.
+/// The number of scans after which the tree calls a policy again, if the policy observes the operations of the tree.
+/// The number is smaller than for gets, because a scan costs more than a get.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
-/// The maximum number of flushes in a window of observed operations.
+/// The largest number of flushes in a window, for policies that observe the operations of a tree.
 const MOST_FLUSHES: u64 = 1000;
 
-/// Counts of flushes, lookups and scans.
+/// Counts of the flushes, lookups and scans of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operations {
     /// The number of flushes.
@@ -32,7 +32,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Returns the increase of each count since `earlier`.
+    /// Returns how much each count has increased since the state `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -43,12 +43,12 @@ impl Operations {
         }
     }
 
-    /// Returns whether at least one lookup or scan was counted.
+    /// Returns whether the counts include a lookup or a scan.
     pub fn has_reads(&self) -> bool {
         self.gets_found + self.gets_missing + self.scans > 0
     }
 
-    /// Returns whether no operation was counted.
+    /// Returns whether all counts are 0.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -76,8 +76,8 @@ impl OperationWindow {
         self.flushes > 0
     }
 
-    /// Records a flush. The window drops its oldest flush if it would otherwise contain too many. `now` contains the
-    /// counts since the tree was opened, including this flush.
+    /// Adds a flush to the window, and drops the oldest flush if the window would otherwise have too many. `now`
+    /// contains the counts since the tree was opened, including this flush.
     pub fn note_flush(&mut self, now: Operations) {
         if self.is_observed() {
             self.marks.push_back(now);
@@ -96,7 +96,7 @@ impl OperationWindow {
     }
 }
 
-/// Checks the value of the parameter `name`, which is a number of flushes in a window, and returns it.
+/// Checks the parameter `name` of a policy, whose value is a number of flushes in a window, and returns the value.
 ///
 /// # Errors
 /// The number is above [`MOST_FLUSHES`].

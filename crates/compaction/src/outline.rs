@@ -7,32 +7,32 @@ use std::ops::Range;
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The level and the size of a run.
+/// A sorted run of a tree as its level and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunSize {
     pub(crate) level: usize,
-    /// The size in bytes: the sum of [`TableShape::bytes`](crate::TableShape::bytes) over the SSTables of the run.
+    /// The size of the run in bytes: the sum of [`TableShape::bytes`](crate::TableShape::bytes) over its SSTables.
     pub(crate) bytes: u64,
 }
 
 /// The runs of a tree, without their SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The capacity of a memtable in bytes.
+    /// The capacity of a memtable of the tree in bytes.
     pub(crate) buffer_bytes: u64,
-    /// The runs from the newest to the oldest, so their levels are in ascending order.
+    /// The runs of the tree from the newest to the oldest. Their levels are in ascending order.
     runs: Vec<RunSize>,
 }
 
 /// A job whose inputs are complete runs that are adjacent in age, and whose output is one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunJob {
-    /// The positions of the input runs in the outline.
+    /// The positions of the job's input runs in the list of all runs.
     pub(crate) runs: Range<usize>,
-    /// The level of the output. This level is the level of the oldest input run, or a deeper level. The tree has no run
+    /// The level of the job's output, which is the level of the oldest input run or a deeper level. The tree has no run
     /// between the input runs and this level.
     pub(crate) level: usize,
-    /// Whether the runs are merged, or a single run is moved.
+    /// Whether the job merges the input runs, or moves a single run.
     pub(crate) action: Action,
 }
 
@@ -42,7 +42,7 @@ impl Outline {
         Self { buffer_bytes: shape.buffer_bytes, runs: runs.collect() }
     }
 
-    /// Returns all runs from the newest to the oldest.
+    /// Returns all runs of the tree, from the newest to the oldest.
     pub(crate) fn runs(&self) -> &[RunSize] {
         &self.runs
     }
@@ -53,12 +53,12 @@ impl Outline {
         start..start + self.runs[start..].partition_point(|run| run.level == level)
     }
 
-    /// Returns the runs of a level, the newest first.
+    /// Returns the runs of the level `level`, the newest first.
     pub(crate) fn runs_of(&self, level: usize) -> &[RunSize] {
         &self.runs[self.positions(level)]
     }
 
-    /// Returns the total size, in bytes, of the runs at these positions.
+    /// Returns the total size, in bytes, of the runs at these positions in the list of all runs.
     pub(crate) fn bytes(&self, runs: Range<usize>) -> u64 {
         self.runs[runs].iter().map(|run| run.bytes).sum()
     }
@@ -68,8 +68,8 @@ impl Outline {
         self.runs.last().map_or(0, |run| run.level)
     }
 
-    /// Returns the number of bytes that a job writes. The result is exact if the runs have no common keys. A move
-    /// writes 0 bytes.
+    /// Returns the number of bytes that the job `job` writes. The result is exact if the runs have no common keys. A
+    /// move writes 0 bytes.
     pub(crate) fn bytes_written(&self, job: &RunJob) -> u64 {
         if job.action == Action::Merge { self.bytes(job.runs.clone()) } else { 0 }
     }
@@ -83,7 +83,7 @@ impl Outline {
 }
 
 impl RunJob {
-    /// Converts this job to a job for `shape`, the tree from which the outline was made.
+    /// Converts this job on runs to a job on the SSTables of `shape`, the tree from which the outline was made.
     pub(crate) fn on(&self, shape: &Shape) -> Job {
         let runs = shape.levels.runs().skip(self.runs.start).take(self.runs.len());
         let inputs = runs.flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();

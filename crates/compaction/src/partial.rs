@@ -48,13 +48,13 @@ struct Partial {
     selection: Selection,
 }
 
-/// The rule that selects a group of runs for a compaction.
+/// The rule that selects the runs of a compaction: a group of runs that are adjacent in age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selection {
-    /// Selects the group of the oldest runs.
+    /// Selects the oldest runs of the level.
     Oldest,
-    /// Selects the group of runs with the fewest bytes.
+    /// Selects the group of adjacent runs with the fewest bytes.
     Smallest,
     /// Selects the group of runs that overlap each other most. The measure is the bytes of all SSTables that overlap
     /// another run of the group.
@@ -94,8 +94,8 @@ impl Build<dyn CompactionPolicy> for Partial {
 }
 
 impl Partial {
-    /// Returns the runs to compact: the candidate group that the selection rule prefers. Among equally good groups,
-    /// the group with the oldest runs wins.
+    /// Returns the group of runs to compact, which the selection rule prefers. Among equally good groups, the group
+    /// with the oldest runs wins.
     fn select<'a>(&self, runs: &'a [Run<TableShape>]) -> &'a [Run<TableShape>] {
         let groups = runs.windows(self.max_runs).enumerate().rev();
         let mut groups = groups
@@ -117,6 +117,7 @@ fn overlap(runs: &[Run<TableShape>], others: &[Run<TableShape>]) -> bool {
 }
 
 /// Returns the total bytes of all SSTables in a group of runs that overlap an SSTable of another run of the group.
+/// Merging runs that overlap more removes more old versions.
 fn shared_bytes(group: &[Run<TableShape>]) -> u64 {
     let shares = |run: &Run<TableShape>, table: &TableShape| {
         group.iter().any(|other| {

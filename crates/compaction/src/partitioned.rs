@@ -52,7 +52,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partiti
      level0_runs = 4\n",
 );
 
-/// The number of SSTables of a new partition (M in the paper).
+/// The number of SSTables of a new partition (M in the paper about REMIX).
 const TABLES_OF_NEW_PARTITION: usize = 2;
 
 /// The policy `partitioned` with its parameters.
@@ -86,7 +86,8 @@ impl Build<dyn CompactionPolicy> for Partitioned {
 }
 
 impl Partitioned {
-    /// Returns the next job of a full partition: a major compaction, or a split.
+    /// Returns the next job of a partition with too many runs: a merge of its newest runs (major compaction), or a
+    /// merge of the complete partition into new partitions (split).
     fn compact(&self, shape: &Shape, partition: &Group<'_>) -> Job {
         let runs = partition.fragments();
         let ratio = |newest: usize| input_ratio(shape, partition, runs[newest - 1]);
@@ -112,9 +113,9 @@ fn newest_tables<'a>(partition: &Group<'a>, oldest: usize) -> impl Iterator<Item
     with_runs.filter(move |(_, run)| **run <= oldest).map(|(table, _)| *table)
 }
 
-/// Returns the number of input SSTables per output SSTable for a merge in a partition. The inputs of the merge are the
-/// run with the index `oldest` and all newer runs. The size of an output SSTable is the size of the largest SSTable of
-/// the tree.
+/// Returns the number of input SSTables per output SSTable of a merge in a partition, which shows whether the merge is
+/// worth its cost. The inputs are the run with the index `oldest` and all newer runs. An output SSTable is assumed to
+/// be as large as the largest SSTable of the tree.
 fn input_ratio(shape: &Shape, partition: &Group<'_>, oldest: usize) -> f64 {
     let largest = shape.levels.tables().map(|(_, table)| table.bytes).max().unwrap_or(0).max(1);
     let (count, bytes) = newest_tables(partition, oldest)
@@ -122,9 +123,9 @@ fn input_ratio(shape: &Shape, partition: &Group<'_>, oldest: usize) -> f64 {
     count as f64 / bytes.div_ceil(largest).max(1) as f64
 }
 
-/// Returns the job that moves SSTables of level 1 into older runs of level 1. Each SSTable moves to the oldest run
-/// that it reaches without passing an overlapping SSTable. The job takes SSTables of one run that have the same
-/// target. Returns `None` if no SSTable can move.
+/// Returns a job that moves SSTables of level 1 into older runs of level 1, so that the level has fewer runs. Each
+/// SSTable moves to the oldest run that it reaches without passing an overlapping SSTable. The job takes SSTables of
+/// one run that move to the same run. Returns `None` if no SSTable can move.
 fn sink(shape: &Shape) -> Option<Job> {
     let runs = shape.runs_of(1);
     let reached = |at: usize, table: &TableShape| {

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapped_by;
 
-/// A rule that selects an SSTable. If several SSTables are equally good, the rule selects the SSTable with the least
-/// overlap, and then the first SSTable in key order.
+/// A rule that selects the SSTable of a full level that is compacted next. If several SSTables are equally good, the
+/// rule selects the SSTable with the least overlap, and then the first SSTable in key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Picker {
@@ -45,7 +45,7 @@ pub(crate) enum Picker {
     TombstoneTtl,
 }
 
-/// A ratio of two numbers of bytes. Ratios are compared as integers, without rounding.
+/// A ratio of two numbers of bytes. Two ratios are compared as integers, without rounding.
 #[derive(Clone, Copy)]
 struct Ratio {
     bytes: u64,
@@ -59,13 +59,13 @@ impl Ratio {
     }
 }
 
-/// Returns the ratio of `bytes` to 1.
+/// Returns the ratio of `bytes` to 1, which compares like `bytes` itself.
 fn plain(bytes: u64) -> Ratio {
     Ratio { bytes, per_bytes: 1 }
 }
 
 impl Picker {
-    /// Returns the index of the SSTable in `run` to compact. `run` is the only run of `level`.
+    /// Returns the index in `run` of the SSTable that is compacted next. `run` is the only run of `level`.
     pub(crate) fn pick(self, shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
         let next_in_turn = after_last_merge(shape, level, run);
         let mut made = 0;
@@ -96,16 +96,17 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest SSTable. Policies use this number as the current time, because a shape has no other
+/// Returns the number of the newest SSTable of the tree, which is the current time of a policy. A shape has no other
 /// clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// Returns the approximate time since which the oldest tombstone of an SSTable has been in `level`. Times are SSTable
-/// numbers. The result is the earlier of two times: the time at which the key range of the SSTable was last compacted
-/// into the next level, and the time at which the SSTable was created. In level 0, or if no SSTable of the next level
-/// overlaps the SSTable, the result is the creation of the SSTable. Returns `None` for an SSTable without tombstones.
+/// Returns the approximate time at which the oldest tombstone of an SSTable entered `level`. Times are SSTable numbers.
+/// Returns `None` for an SSTable without tombstones.
+///
+/// The result is the earlier of two times: the creation of the SSTable, and the last compaction of its key range into
+/// the next level. In level 0, or if no SSTable of the next level overlaps the SSTable, the result is the creation.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -114,8 +115,8 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// Returns the time at which the key range of `table` was last compacted completely into the next level. The time is an
-/// SSTable number: the lowest number of the overlapping SSTables in the next level. Returns `None` if the next level
+/// Returns the time at which all data in the key range of `table` was last compacted into the next level. The time is
+/// an SSTable number: the lowest number of the overlapping SSTables in the next level. Returns `None` if the next level
 /// has no data in this key range.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()

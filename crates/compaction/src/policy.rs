@@ -17,7 +17,7 @@ use crate::shape::Shape;
 ///    equal shapes, and equal shapes without operations.
 /// 3. After a finite number of jobs without a new flush, the policy picks no further job.
 pub trait CompactionPolicy: Send + Sync {
-    /// Returns the next job, or `None` if the shape needs no compaction.
+    /// Returns the next compaction job for a tree of this shape, or `None` if the tree needs no compaction.
     fn pick(&self, shape: &Shape) -> Option<Job>;
 
     /// Returns the keys at which the output of a merge is divided, in ascending order. A new output SSTable begins at
@@ -34,8 +34,9 @@ pub trait CompactionPolicy: Send + Sync {
         None
     }
 
-    /// Returns the price of each source after the first that a scan opens. The unit is a byte that a compaction
-    /// writes (see [`worth_merging`](crate::worth_merging)). Returns 0 if scans trigger no compactions.
+    /// Returns the cost of opening a source (memtable or sorted run) in a scan, for each source after the first. The
+    /// unit is a byte that a compaction writes (see [`worth_merging`](crate::worth_merging)). Returns 0 if scans
+    /// trigger no compactions.
     fn seek_price(&self) -> u64 {
         0
     }

@@ -12,14 +12,14 @@
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The additional work of scans, because they had to read more than one source, since the runs of the tree last
-/// changed. A source is a memtable or a sorted run.
+/// The additional work of scans that read more than one source, since the runs of the tree last changed. A source is a
+/// memtable or a sorted run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
     /// The number of sources after the first that scans opened, summed over all scans. A scan that opens s memtables
     /// and runs adds s − 1.
     pub extra_sources: u64,
-    /// The sum over all scans of the number of returned entries, multiplied by the number of sources minus 1.
+    /// For each scan, the number of returned entries times the number of sources minus 1, summed over all scans.
     pub extra_entries: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct RangeWork {
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {
-    /// Returns the difference to `earlier`, an earlier state of the same counters.
+    /// Returns the increase of the counters since `earlier`, an earlier state of them.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -38,18 +38,20 @@ impl RangeWork {
         }
     }
 
-    /// Returns the cost of the additional sources. The unit is a byte that a compaction writes. Opening a source after
-    /// the first costs `seek_price` bytes.
+    /// Returns the cost of reading more than one source, in bytes that a compaction writes. Opening a source after the
+    /// first costs `seek_price` bytes.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
         self.extra_sources.saturating_mul(seek_price).saturating_add(entries)
     }
 }
 
-/// Returns the number of newest sources that are worth merging, or 0 if no merge is worth its cost. A merge is worth
-/// its cost if past scans over the merged sources have cost at least as much as the merge. The function returns the
-/// largest such number, which is at least 2. `sources` contains the size of each source in bytes, newest first.
-/// `seek_price` is the cost of opening a source after the first, in bytes that a compaction writes.
+/// Returns how many of the newest sources are worth merging, or 0 if no merge is worth its cost. A merge is worth its
+/// cost if past scans of the merged sources have cost at least as much as the merge.
+///
+/// If several numbers are possible, the result is the largest, which is at least 2. `sources` contains the size of each
+/// source (memtable or sorted run) in bytes, newest first. `seek_price` is the cost of opening a source after the
+/// first, in bytes that a compaction writes.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);
@@ -63,8 +65,8 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// Returns the job that merges the run that contains the SSTable `oldest` with all newer runs. The output takes the
-/// position of that run. Returns `None` if the SSTable does not exist, or if its run is the newest run.
+/// Returns the job that merges all runs from the run of the SSTable `oldest` to the newest run. The output takes the
+/// position of the oldest of these runs. Returns `None` if the SSTable does not exist, or if its run is the newest run.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;

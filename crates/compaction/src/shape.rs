@@ -14,7 +14,7 @@ pub type TableId = u64;
 /// The number of a sorted run, which is unique in its tree.
 pub type RunId = u64;
 
-/// The properties of an SSTable that determine its position in a tree: its number and its key range.
+/// An SSTable whose number and key range are known. These properties determine its position in a tree.
 pub trait Placed {
     /// Returns the number of the SSTable.
     fn id(&self) -> TableId;
@@ -24,17 +24,17 @@ pub trait Placed {
     fn largest(&self) -> &[u8];
 }
 
-/// The properties of one SSTable that a policy can read.
+/// The properties of an SSTable that a compaction policy can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableShape {
     /// The number of the SSTable.
     pub id: TableId,
-    /// The size of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. The size
-    /// does not depend on the codec or block format, so neither of them changes the decisions of a policy.
+    /// The size in bytes of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. The
+    /// codec and the block format do not change this size, so they do not change the decisions of a policy.
     pub bytes: u64,
-    /// The number of entries, including tombstones.
+    /// The number of entries in the SSTable, including tombstones.
     pub entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones in the SSTable.
     pub tombstones: u64,
     /// The smallest key of the SSTable.
     pub smallest: Arc<[u8]>,
@@ -70,7 +70,7 @@ pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Opt
     tables.windows(2).find(|pair| pair[0].largest() >= pair[1].smallest()).map(|pair| (pair[0], pair[1]))
 }
 
-/// The runs of one level.
+/// The sorted runs of one level of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level<T> {
     /// The runs in the order of age, the newest first. If two runs have entries of the same key, the run with the
@@ -82,7 +82,7 @@ pub struct Level<T> {
 /// level is newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
-    /// The levels from level 0 on. The last element has at least one run.
+    /// The levels of the tree from level 0 on. The last element has at least one run.
     pub levels: Vec<Level<T>>,
 }
 
@@ -97,27 +97,27 @@ pub struct OutputRun {
     pub run: RunId,
 }
 
-/// The shape of a tree, which is the input of a policy.
+/// The shape of a tree (levels, sorted runs and SSTables), which is the input of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The capacity of a memtable in bytes, counted as in [`TableShape::bytes`]. A flush of distinct keys has at
     /// least this size. The capacities of levels are multiples of this size.
     pub buffer_bytes: u64,
-    /// The levels of the tree.
+    /// The levels of the tree, with their runs and SSTables.
     pub levels: Levels<TableShape>,
     /// The operations in the window of the policy. All counts are 0 if the policy observes no operations (see
     /// [`CompactionPolicy::observed_flushes`](crate::CompactionPolicy::observed_flushes)).
     pub operations: Operations,
 }
 
-/// The reason why an edit of the levels is invalid.
+/// The reason why a change of the levels of a tree is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidEdit {
-    /// An SSTable to be removed does not exist.
-    #[error("table {0} is not in the tree")]
+    /// The tree does not have an SSTable that the change removes.
+    #[error("table {0} cannot be removed from the tree, because the tree does not have it")]
     NoSuchTable(TableId),
-    /// Two SSTables of one sorted run overlap.
-    #[error("tables {0} and {1} of run {2} overlap or are out of order")]
+    /// Two SSTables of a sorted run overlap after the change.
+    #[error("tables {0} and {1} of run {2} overlap, or are not in key order")]
     Overlap(TableId, TableId, RunId),
 }
 
@@ -201,8 +201,8 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Returns the index in `level` of a new run that replaces the SSTables `removed`. The result is the index of the
-    /// newest run of the level that contains one of these SSTables. If the level has none of them, the result is 0.
+    /// Returns the index that a new run gets in `level` if it replaces the SSTables `removed`. The result is the index
+    /// of the newest run of the level with one of these SSTables, or 0 if the level has none of them.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)

@@ -39,7 +39,7 @@ pub struct SimulatedLoad {
 /// The write counters and the levels of a simulated tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedWrites {
-    /// The number of flushes so far.
+    /// The number of flushes in the simulation so far.
     pub flushes: u64,
     /// The number of bytes that the user wrote.
     pub user_bytes_written: u64,
@@ -67,11 +67,11 @@ pub struct SimulatedWrites {
     pub largest_merge_bytes: u64,
     /// The largest number of runs that the tree had at one time, including the times directly after a flush.
     pub worst_runs: usize,
-    /// The current sizes of the levels.
+    /// The current sizes of the levels of the simulated tree.
     pub levels: Vec<LevelReport>,
 }
 
-/// A number of SSTables, with their entries.
+/// A number of SSTables, and the number of their entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The number of SSTables.
@@ -82,7 +82,7 @@ pub struct Written {
     pub tombstones: u64,
 }
 
-/// The size of one level.
+/// The size of one level of a simulated tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelReport {
     /// The number of sorted runs of the level.
@@ -91,9 +91,9 @@ pub struct LevelReport {
     pub tables: usize,
     /// The total bytes of the SSTables of the level.
     pub bytes: u64,
-    /// The number of entries, including tombstones.
+    /// The number of entries in the level, including tombstones.
     pub entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones in the level.
     pub tombstones: u64,
 }
 
@@ -101,7 +101,7 @@ pub struct LevelReport {
 #[derive(Debug, Error)]
 pub enum SimulationError {
     /// A number of the [`SimulatedLoad`] is 0. All its numbers must be at least 1.
-    #[error("{0} is 0; it must be at least 1")]
+    #[error("the simulated load has {0} = 0; the number must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.
     #[error("the policy picked an invalid job: {0}")]
@@ -126,7 +126,7 @@ impl SimulatedWrites {
         (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
     }
 
-    /// Returns the total number of runs in all levels.
+    /// Returns the number of sorted runs in all levels of the simulated tree.
     pub fn runs(&self) -> usize {
         self.levels.iter().map(|level| level.runs).sum()
     }
@@ -136,10 +136,10 @@ impl SimulatedWrites {
 pub struct Simulator<'a, C = Spread> {
     policy: &'a dyn CompactionPolicy,
     contents: C,
-    /// The writes of each flush, which are equal for all flushes.
+    /// The writes in each flush of the simulation.
     writes: FlushedWrites,
     shape: Shape,
-    /// The number of lookups and scans so far.
+    /// The number of lookups and scans in the simulation so far.
     reads: Operations,
     window: OperationWindow,
     next_table: TableId,
@@ -165,7 +165,7 @@ pub fn simulate(
 }
 
 impl<'a> Simulator<'a> {
-    /// Creates an empty tree for a load.
+    /// Creates an empty simulated tree, to which `load` is then written.
     ///
     /// # Errors
     /// A number of the load is 0.
@@ -190,7 +190,7 @@ impl<'a> Simulator<'a> {
         Ok(simulator)
     }
 
-    /// Flushes the writes of the load once, and runs all jobs of the policy.
+    /// Flushes the writes of the load once to the simulated tree, and runs all jobs of the policy.
     ///
     /// # Errors
     /// The policy violates an invariant of the compaction axis.
@@ -201,7 +201,8 @@ impl<'a> Simulator<'a> {
 }
 
 impl<'a, C: Contents> Simulator<'a, C> {
-    /// Creates an empty tree that stores its entries in `contents`. `buffer_bytes` is the capacity of the memtable.
+    /// Creates an empty simulated tree that stores its entries in `contents`. `buffer_bytes` is the capacity of its
+    /// memtable.
     pub fn of(policy: &'a dyn CompactionPolicy, buffer_bytes: u64, contents: C) -> Self {
         let shape = Shape { buffer_bytes, levels: Levels::default(), operations: Operations::default() };
         let writes = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
@@ -242,8 +243,8 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.rest()
     }
 
-    /// Sets the numbers of lookups and scans since the tree was created. The policy sees the new numbers at its next
-    /// pick. The function ignores the number of flushes in `reads`.
+    /// Sets the numbers of lookups and scans since the tree was created. The policy reads the new numbers when it picks
+    /// its next job. The function ignores the number of flushes in `reads`.
     pub fn note_reads(&mut self, reads: Operations) {
         self.reads = reads;
     }
@@ -256,12 +257,12 @@ impl<'a, C: Contents> Simulator<'a, C> {
         if self.window.is_observed() { self.rest() } else { Ok(()) }
     }
 
-    /// Returns the operations since the tree was created.
+    /// Returns the flushes, lookups and scans since the simulated tree was created.
     fn operations(&self) -> Operations {
         Operations { flushes: self.report.flushes, ..self.reads }
     }
 
-    /// Runs the jobs that the policy picks, until it picks no further job.
+    /// Runs the compaction jobs that the policy picks, until it picks no further job.
     fn rest(&mut self) -> Result<(), SimulationError> {
         self.shape.operations = self.window.operations(&self.operations());
         for _ in 0..MAX_JOBS_PER_FLUSH {
@@ -288,7 +289,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.compact(&Job { inputs, level, run: None, action: Action::Merge }, &[])
     }
 
-    /// Returns the entries of all SSTables.
+    /// Returns the entries of all SSTables of the simulated tree.
     pub fn contents(&self) -> &C {
         &self.contents
     }
@@ -308,7 +309,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
         }
     }
 
-    /// Returns the shape of the tree, which is the input of policies.
+    /// Returns the shape of the simulated tree, which is the input of policies.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -448,7 +449,10 @@ mod tests {
     #[test]
     fn a_load_of_nothing_is_refused() {
         let error = simulate(&*policy("none"), SimulatedLoad { entry_bytes: 0, ..NEW_KEYS }, 1).unwrap_err();
-        assert_eq!(error.to_string(), "entry_bytes is 0; it must be at least 1");
+        assert_eq!(
+            error.to_string(),
+            "the simulated load has entry_bytes = 0; the number must be at least 1"
+        );
     }
 
     /// A policy that rewrites the last run without end.

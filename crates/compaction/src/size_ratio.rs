@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters of policies whose only parameter is T, the number of runs that are merged into one run.
+/// The parameters of a policy whose only parameter is T, the number of runs that are merged into one run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RunRatioParams {
@@ -25,7 +25,7 @@ pub(crate) const LEVELED_REFERENCE: &str = "# Size ratio between a level and the
      # runs, the tree writes less, but lookups read more runs.\n\
      level0_runs = 1\n";
 
-/// The parameters of policies with one run per level from level 1 on.
+/// The parameters of a leveled policy, which has one run in each level from level 1 on.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LeveledParams {
@@ -68,7 +68,7 @@ pub(crate) fn runs(name: &str, runs: u64) -> Result<usize, String> {
     Err(format!("{name} is {runs}; the number of runs that are merged into one must be from 2 to 1000000"))
 }
 
-/// Checks the number of runs that triggers the compaction of level 0.
+/// Checks the parameter `level0_runs`, the number of runs that triggers the compaction of level 0.
 pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     match runs {
         0 => Err("level0_runs is 0; it must be at least 1, because every flush writes a run".to_owned()),
@@ -76,8 +76,9 @@ pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     }
 }
 
-/// Returns `buffer_bytes` · `ratio`^`exponent`. The function uses only multiplications, because `powf` gives
-/// different results on different machines.
+/// Returns the size of `buffer_bytes` bytes after growth by the factor `ratio` in each of `exponent` levels
+/// (`buffer_bytes` · `ratio`^`exponent`). The function uses only multiplications, because `powf` gives different
+/// results on different machines.
 pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
     (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
 }

@@ -42,7 +42,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>
     size_ratio::LEVELED_REFERENCE,
 );
 
-/// The policy `spooky`, with the capacities of `leveled`.
+/// The policy `spooky`, with the level capacities of the policy `leveled`.
 struct Spooky(Leveled);
 
 impl Build<dyn CompactionPolicy> for Spooky {
@@ -81,7 +81,8 @@ impl CompactionPolicy for Spooky {
     }
 }
 
-/// Returns the index of the level above the largest level if a drain of this level is in progress.
+/// Returns the index of the level above the largest level, if several jobs are just merging this level into the largest
+/// level (a drain).
 fn level_being_drained(shape: &Shape) -> Option<usize> {
     let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
     let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };
@@ -93,9 +94,8 @@ fn newest(run: &Run<TableShape>) -> u64 {
     run.tables.iter().map(|table| table.id).max().unwrap_or(0)
 }
 
-/// Returns the job that merges the first SSTables of `level` with all SSTables that they overlap in the next level.
-/// The job then also includes all SSTables of `level` that overlap these SSTables of the next level. Both levels have
-/// one run.
+/// Returns the job that merges the first SSTables of `level` with all SSTables that they overlap in the next level. All
+/// SSTables of `level` that overlap these SSTables of the next level are also merged. Both levels have one run.
 fn first_group(shape: &Shape, level: usize) -> Job {
     let (above, below) = (&shape.runs_of(level)[0].tables, &shape.runs_of(level + 1)[0]);
     let whole = below.tables.iter().map(|table| table.bytes).max().unwrap_or(0);

@@ -11,16 +11,18 @@ pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest
     &run.tables[from..to.max(from)]
 }
 
-/// Returns the SSTables of `level` that overlap `table`. The level has at most one run. Returns an empty slice if the
-/// level does not exist.
+/// Returns the SSTables of `level` that overlap the SSTable `table`. The level has at most one run. The result is empty
+/// if the level does not exist.
 pub(crate) fn overlapped_by<'a>(shape: &'a Shape, level: usize, table: &TableShape) -> &'a [TableShape] {
     let run = shape.runs_of(level).first();
     run.map_or(&[], |run| overlapping(run, &table.smallest, &table.largest))
 }
 
-/// Merges `tables` of `level` with all SSTables of the next level that overlap the range from their smallest to their
-/// largest key. The next level has at most one run, and its other SSTables remain unchanged. If no SSTables overlap
-/// and the input comes from one run, the job moves the input without writes.
+/// Returns the job that merges the SSTables `tables` of `level` with all SSTables of the next level in their key range.
+/// The next level has at most one run, and its other SSTables remain unchanged.
+///
+/// If the SSTables are from one run (`from_one_run`) and overlap no SSTable of the next level, the job moves them
+/// instead.
 pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from_one_run: bool) -> Job {
     let smallest = tables.iter().map(|table| &*table.smallest).min().unwrap_or_default();
     let largest = tables.iter().map(|table| &*table.largest).max().unwrap_or_default();

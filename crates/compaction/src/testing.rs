@@ -17,19 +17,21 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
         for bytes in runs.iter().rev() {
             let (smallest, largest) = ([0].into(), [255].into());
             let table = TableShape { id, bytes: *bytes, entries: 1, tombstones: 0, smallest, largest };
-            built = built.edit(&[], OutputRun { level, run: id }, &[table]).expect("a new run fits");
+            built = built
+                .edit(&[], OutputRun { level, run: id }, &[table])
+                .expect("a new run of a test tree must fit");
             id -= 1;
         }
     }
     Shape { buffer_bytes: 1, levels: built, operations: Operations::default() }
 }
 
-/// A run of a test tree. The parts of the tuple are its level, its run number minus 100, and the key range of each
+/// A run of a test tree: its level, a number that distinguishes the runs of this level, and the key range of each
 /// SSTable.
 pub(crate) type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
 
-/// Builds a tree whose memtable has 100 bytes. `runs` are the runs, newest first. Each SSTable has 100 bytes and ten
-/// entries. SSTables are numbered from 1 in this order.
+/// Builds a tree for tests from its runs, newest run first. The memtable has 100 bytes. Each SSTable has 100 bytes and
+/// ten entries. SSTables are numbered from 1 in this order.
 pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
     let mut id: TableId = runs.iter().map(|(_, _, tables)| tables.len() as u64).sum();
     let mut built = Levels::default();
@@ -41,13 +43,13 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
         };
         let tables: Vec<TableShape> = (first..).zip(*keys).map(table).collect();
         let place = OutputRun { level: *level, run: 100 * (*level as u64 + 1) + run };
-        built = built.edit(&[], place, &tables).expect("a new run fits");
+        built = built.edit(&[], place, &tables).expect("a new run of a test tree must fit");
         id = first - 1;
     }
     Shape { buffer_bytes: 100, levels: built, operations: Operations::default() }
 }
 
-/// A wrapper around a policy that records the input size of the largest merge, in bytes.
+/// A wrapper around a policy. It records the input size of the largest merge, in bytes.
 struct Noting(Box<dyn CompactionPolicy>, Mutex<u64>);
 
 impl CompactionPolicy for Noting {

@@ -39,8 +39,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// The factor that decides whether runs are similar in size: the largest run must be smaller than this number times
-/// the smallest run.
+/// The factor that decides whether runs have similar sizes: the largest run must be smaller than the smallest run times
+/// this number.
 const LIKE: u64 = 2;
 
 /// The policy `time-window` with its parameters.
@@ -80,8 +80,8 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the job that closes the open window. The job merges all runs of the window into a new run of level 1, or
-    /// moves the only run.
+    /// Returns the job that closes the open time window. The job merges all runs of the window into a new run of level
+    /// 1, or moves the only run.
     fn close(shape: &Shape) -> Job {
         let runs = shape.runs_of(0);
         let inputs = runs.iter().flat_map(|run| &run.tables).map(|table| table.id).collect();
@@ -89,8 +89,8 @@ impl TimeWindow {
         Job { inputs, level: 1, run: None, action }
     }
 
-    /// Returns the job that merges `min_runs` neighboring runs of similar size in the open window. If several such
-    /// groups exist, the group with the fewest bytes is merged. Returns `None` if no such group exists.
+    /// Returns the job that merges `min_runs` neighboring runs of similar size in the open time window. If several such
+    /// groups of runs exist, the group with the fewest bytes is merged. Returns `None` if no such group exists.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

@@ -41,7 +41,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Unified
      scaling_parameters = \"T4\"\n",
 );
 
-/// The policy `unified`, with the parameter W of each level. The list is not empty.
+/// The policy `unified`, with the scaling parameter W of each level, which selects tiering or leveling. The list is not
+/// empty.
 struct Unified {
     scaling: Vec<i64>,
 }
@@ -67,10 +68,10 @@ impl Build<dyn CompactionPolicy> for Unified {
     }
 }
 
-/// The largest valid fan factor F.
+/// The largest valid fan factor F, which is the factor between the run sizes of two levels.
 const MOST_FAN: i64 = 1_000_000;
 
-/// Parses a scaling parameter, such as `T4`, and returns W.
+/// Parses the scaling parameter of a level, such as `T4`, and returns its number W.
 ///
 /// # Errors
 /// The text is not a scaling parameter, or is out of range.
@@ -97,13 +98,13 @@ impl Unified {
         self.scaling[level.min(self.scaling.len() - 1)]
     }
 
-    /// Returns T, the number of runs that triggers the compaction of a level.
+    /// Returns the number of runs that triggers the compaction of a level (T).
     fn threshold(&self, level: usize) -> i64 {
         2 + self.scaling(level).max(0)
     }
 
-    /// Returns the upper size limit for runs of the level, in bytes. A run of this size or more belongs to a deeper
-    /// level. The result is the memtable size times the product of F over all levels down to this level.
+    /// Returns the exclusive upper limit for the size of a run of the level, in bytes. The limit is the memtable size
+    /// times the product of the fan factors F from level 0 to this level. A larger run belongs to a deeper level.
     fn end(&self, shape: &Shape, level: usize) -> f64 {
         let fans = (0..=level).map(|level| (2 + self.scaling(level).abs()) as f64);
         fans.fold(shape.buffer_bytes.max(1) as f64, |bytes, fan| bytes * fan)

@@ -91,21 +91,23 @@ impl Build<dyn CompactionPolicy> for Universal {
     }
 }
 
-/// Returns `bytes` · `percent`. Callers compare the result with 100 times another size, which avoids rounding.
+/// Returns `bytes` · `percent`. Callers compare the result with another size times 100, which avoids rounding.
 fn percent_of(bytes: u64, percent: u64) -> u128 {
     u128::from(bytes) * u128::from(percent)
 }
 
 impl Universal {
-    /// Returns whether the space rule applies. The rule compares the total size of all runs except the oldest run with
-    /// the size of the oldest run. It applies if the total is at least `max_size_amplification_percent` percent.
+    /// Returns whether all runs must be merged, because stale data may take too much space. This is so if all runs
+    /// except the oldest run together have at least `max_size_amplification_percent` percent of the size of the oldest
+    /// run.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// Returns the end of the group of runs that begins at `start`, by the size-ratio rule. The end is exclusive.
+    /// Returns the exclusive end of the group of runs that the size-ratio rule merges, if the group begins at the run
+    /// `start`.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {

@@ -3,9 +3,9 @@
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the level with the highest result of `fullness`, which returns the fill ratio of a level. Returns `None`
-/// if all fill ratios are below 1. Among equally full levels, the function returns the deepest level, so that later
-/// jobs find space in the next level.
+/// Returns the level with the highest fill ratio, which the function `fullness` computes. Returns `None` if all fill
+/// ratios are below 1. Among equally full levels, the result is the deepest level, so that later jobs find space in the
+/// next level.
 pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<usize> {
     (0..shape.levels.levels.len())
         .map(|level| (level, fullness(level)))

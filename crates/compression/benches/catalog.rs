@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// The level for which blocks are compressed. In most trees, the deepest level contains most blocks.
+/// The level of the tree for which blocks are compressed. In most trees, the deepest level contains most blocks.
 const LEVEL: usize = 6;
 
 /// Returns a block with values of 100 bytes, as in `db_bench`: 50 random bytes, repeated once.
@@ -25,7 +25,7 @@ fn block() -> Vec<u8> {
     block
 }
 
-/// Returns the codecs of the catalog with their labels.
+/// Returns the codecs of the catalog, each with its label.
 fn codecs() -> impl Iterator<Item = (String, Box<dyn Compression>)> {
     CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).expect("defaults build")))
 }
@@ -55,10 +55,11 @@ fn decompress_stored(criterion: &mut Criterion) {
         let mut out = vec![0; BLOCK_BYTES];
         group.bench_function(label, |bencher| {
             bencher.iter(|| {
-                decompress(tag, black_box(&stored), &mut out).expect("a codec can decompress its own output");
+                decompress(tag, black_box(&stored), &mut out)
+                    .expect("a codec must decompress its own output");
             });
         });
-        assert_eq!(out, block, "decompression did not restore the block");
+        assert_eq!(out, block, "decompression must restore the compressed block");
     }
 }
 

@@ -18,7 +18,7 @@ use crate::compression::{Compression, CorruptBlock, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::picked::{self, Picked};
 
-/// The parameters as commented TOML with their defaults.
+/// The parameters of the selector as commented TOML with their defaults.
 const REFERENCE: &str = "\
      # Minimum share of a block that the fast codec must save, 0 to below 1. The output of the dense codec\n\
      # must be smaller than the output of the fast codec by at least this share.\n\
@@ -31,7 +31,7 @@ const REFERENCE: &str = "\
      # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
-/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
+/// Creates the variant `adaptive`, which selects among codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
@@ -56,7 +56,8 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The result of a trial: which of the two codecs compresses the next blocks, or neither.
+/// The result of a trial, in which both codecs compress the same block. The result determines which codec compresses
+/// the next blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -68,29 +69,29 @@ impl Pays {
     const ALL: [Self; 3] = [Self::Nothing, Self::Light, Self::Dense];
 }
 
-/// The two codecs, and the result of the last trial.
+/// A selector of two codecs, and the result of its last trial (a compression of the same block with both codecs).
 struct Adaptive {
     margin: f64,
     period: u64,
-    /// The light codec and the dense codec.
+    /// The light codec (fast) and the dense codec (small output).
     codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
     /// The number of the block with which the next trial begins. The value is [`IN_TRIAL`] while a thread makes a
     /// trial.
     next_trial: AtomicU64,
-    /// The number of blocks from the last trial to the next trial.
+    /// The number of blocks from the last trial of both codecs to the next trial.
     gap: AtomicU64,
     /// The result of the last trial, as an index into [`Pays::ALL`].
     found: AtomicU8,
 }
 
-/// The value of `next_trial` that marks a trial in progress. No block has this number.
+/// The value of `next_trial` while a thread makes a trial. No block has this number.
 const IN_TRIAL: u64 = u64::MAX;
 
-/// The maximum number of blocks between two trials, as a multiple of `period`.
+/// The maximum number of blocks between two trials, as a multiple of the parameter `period`.
 const MOST_PERIODS: u64 = 16;
 
-/// A builder of the selector. The selector uses codecs of the catalog `C`.
+/// Builds the selector `adaptive`, which selects among codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
@@ -109,21 +110,21 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
 }
 
 impl Adaptive {
-    /// Creates a selector that makes its first trial with the first block.
+    /// Creates a selector whose first trial is with the first block.
     fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
         let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Returns whether this thread must make a trial with this block. If so, marks the trial as in progress, so that no
-    /// other thread begins one.
+    /// Returns whether this thread must make a trial of both codecs with the block number `block`. If so, marks the
+    /// trial as in progress, so that no other thread begins one.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);
         block >= due && claim().is_ok()
     }
 
-    /// Records the result of a trial, and schedules the next trial.
+    /// Records the result of a trial with the block number `block`, and determines the block of the next trial.
     fn end_trial(&self, block: u64, pays: Pays) {
         let is_news = self.found.swap(pays as u8, Ordering::Relaxed) != pays as u8;
         let longer = self.gap.load(Ordering::Relaxed).saturating_mul(2);
@@ -132,8 +133,8 @@ impl Adaptive {
         self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
     }
 
-    /// Compresses a block with both codecs, and appends the output of the better codec, or the block itself, to `out`.
-    /// Returns the result of this trial, and the tag of the block.
+    /// Makes a trial: compresses a block with both codecs, and appends the output of the better codec, or the block
+    /// itself, to `out`. Returns the result of the trial, and the tag of the block.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
         let light_tag = self.codecs[0].compress(level, block, &mut light);

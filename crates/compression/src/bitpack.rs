@@ -21,16 +21,16 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Bitpack)
     });
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `bitpack` on disk.
 const TAG: u8 = 5;
 
-/// The number of words in a frame.
+/// The number of 8-byte words in a frame. The words of a frame share one smallest word.
 const FRAME: usize = 128;
 
-/// The number of bytes before the differences of a frame.
+/// The number of bytes of a frame before its packed differences.
 const HEAD_BYTES: usize = 9;
 
-/// The frame-of-reference codec. The codec keeps no state between blocks.
+/// The codec `bitpack`: stores the difference of each 8-byte word from the smallest word of its frame.
 struct Bitpack;
 
 fn encode(block: &[u8]) -> Vec<u8> {

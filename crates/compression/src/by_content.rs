@@ -15,7 +15,7 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
+/// Creates the variant `by-content`, which selects among codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
@@ -57,26 +57,27 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The codec for each kind of content.
+/// A selector by the content of blocks, with a codec for each kind of content.
 struct ByContent {
     /// The codec for text, and the codec for binary blocks.
     codecs: [Arc<dyn Compression>; 2],
     /// The fraction of printable bytes below which a block counts as binary.
     binary_below: f64,
-    /// The codecs for all other blocks, by level, starting with level 0. The list is not empty.
+    /// The codecs for blocks that are neither text nor binary, one for each level of the tree from level 0 on. The list
+    /// is not empty.
     levels: Vec<Arc<dyn Compression>>,
 }
 
 impl ByContent {
     /// Returns all codecs that can compress blocks of a level: the codec for text, the codec for binary blocks, and the
-    /// codec for other blocks.
+    /// codec for other blocks of this level.
     fn codecs_at(&self, level: usize) -> [Arc<dyn Compression>; 3] {
         let [text, binary] = self.codecs.each_ref().map(Arc::clone);
         [text, binary, Arc::clone(&self.levels[level.min(self.levels.len() - 1)])]
     }
 }
 
-/// A builder of the selector. The selector uses codecs of the catalog `C`.
+/// Builds the selector `by-content`, which selects among codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

@@ -14,7 +14,7 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
+/// Creates the variant `by-entropy`, which selects among codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-entropy",
@@ -52,14 +52,14 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The thresholds, and one codec for each range of block sizes.
+/// A selector by the entropy of blocks, with its thresholds and one codec for each range of block sizes.
 struct ByEntropy {
     most_bits: f64,
     limits: [u64; 2],
     codecs: [Arc<dyn Compression>; 3],
 }
 
-/// A builder of the selector. The selector uses codecs of the catalog `C`.
+/// Builds the selector `by-entropy`, which selects among codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

@@ -14,7 +14,7 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
-/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
+/// Creates the variant `by-level`, which selects among codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-level",
@@ -37,12 +37,12 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The codecs by level, starting with level 0.
+/// A selector by the level of the tree, with one codec for each level from level 0 on.
 struct ByLevel {
     levels: Vec<Arc<dyn Compression>>,
 }
 
-/// A builder of the selector. The selector uses codecs of the catalog `C`.
+/// Builds the selector `by-level`, which selects among codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

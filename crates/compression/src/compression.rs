@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::dictionaries::Dictionaries;
 
-/// The tag of blocks that are stored uncompressed.
+/// The tag of blocks that are stored raw, which means uncompressed.
 pub const RAW: u8 = 0;
 
 /// A compression method: a codec, or a selector that chooses a codec for each block.
@@ -22,14 +22,15 @@ pub const RAW: u8 = 0;
 ///    error or wrong bytes.
 pub trait Compression: Send + Sync {
     /// Returns the tag of the blocks that this codec compresses. A codec never changes its tag, because stored blocks
-    /// contain the tag. Returns `None` for a selector, which only chooses among other codecs.
+    /// contain the tag. Returns `None` for a codec whose blocks have the tags of other codecs: a selector, a trained
+    /// codec, and `lz4-hc`.
     fn tag(&self) -> Option<u8>;
 
     /// Compresses a block of an SSTable, and appends the result to `out`. `level` is the level of the SSTable, and
     /// level 0 contains the newest data. Returns the tag that must be stored with the block.
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8;
 
-    /// Decompresses bytes that were stored with this codec's tag. The length of `out` must be the length of the
+    /// Decompresses bytes that were stored with the tag of this codec. The length of `out` must be the length of the
     /// original block.
     ///
     /// # Errors
@@ -68,11 +69,12 @@ pub trait Compression: Send + Sync {
     }
 }
 
-/// A function that decompresses a block with one dictionary. The function receives the compressed block without the
-/// number of the dictionary.
+/// A function that decompresses the blocks of one dictionary. It receives a compressed block without the dictionary
+/// number at the start of the block.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
-/// Describes how a [`Decompressor`](crate::Decompressor) uses the dictionaries of a codec.
+/// The way in which a [`Decompressor`](crate::Decompressor) uses the dictionaries of a codec: the tag of the codec, and
+/// a function that opens a dictionary.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
     /// The tag of blocks that need a dictionary. A codec never changes its tag, because stored blocks contain the tag.
@@ -81,37 +83,40 @@ pub struct Learner {
     pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
 }
 
-/// The error for stored bytes that cannot be decompressed.
+/// The error for a stored block that cannot be decompressed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("corrupt block: {0}")]
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// Returns the error for decompression by a codec that has no tag of its own, so it only compresses.
+    /// Returns the error for a call of [`decompress`](Compression::decompress) on a codec without a tag of its own,
+    /// such as a selector. Its blocks have the tags of other codecs, which decompress the blocks.
     pub fn of_selector() -> Self {
         Self(
-            "this codec only compresses; decompress the block with the codec whose tag the block contains"
+            "a codec without a tag of its own cannot decompress a block; decompress the block with the codec \
+             whose tag the block contains"
                 .to_owned(),
         )
     }
 
-    /// Returns the error for decompression by a trained codec. The blocks of a trained codec need a dictionary, so only
-    /// a [`Decompressor`](crate::Decompressor) can decompress them.
+    /// Returns the error for a call of [`decompress`](Compression::decompress) on a trained codec. Only a
+    /// [`Decompressor`](crate::Decompressor) can decompress blocks that need a dictionary.
     pub(crate) fn of_learner() -> Self {
         Self(
-            "this block was compressed with a dictionary; decompress it with the dictionaries of its SSTable"
+            "the block was compressed with a dictionary; decompress the block with the dictionaries of its \
+             SSTable"
                 .to_owned(),
         )
     }
 
-    /// Returns the error for bytes that `codec` cannot have written.
+    /// Returns the error for a compressed block whose content contradicts the format of the codec `codec`.
     pub(crate) fn impossible(codec: &str) -> Self {
-        Self(format!("{codec}: the compressed data is corrupt, because its parts do not match each other"))
+        Self(format!("{codec}: the compressed block is corrupt, because its parts do not match each other"))
     }
 
-    /// Returns the error for bytes that `codec` decodes to `len` bytes instead of the `expected` bytes of the original
-    /// block.
+    /// Returns the error for a compressed block that decodes to `len` bytes instead of the `expected` bytes of the
+    /// original block. `codec` is the name of the codec.
     pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
-        Self(format!("{codec}: the data decompresses to {len} bytes, expected {expected}"))
+        Self(format!("{codec}: the compressed block decompresses to {len} bytes, expected {expected} bytes"))
     }
 }

@@ -15,8 +15,8 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Compression};
 
-/// Checks every invariant for a codec with its default parameters. For example, decompression gives the original
-/// block, no block grows, and corruption is an error.
+/// Checks every invariant of compression for a codec with its default parameters. For example, decompression gives the
+/// original block, no block grows, and corruption is an error.
 ///
 /// If the catalog does not contain the codec, the function adds the codec to the catalog, because decompression finds a
 /// codec by its tag.

@@ -5,19 +5,22 @@ use std::sync::LazyLock;
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// The codecs of the catalog, and the descriptions of how their dictionaries are used. Together, they can decompress
-/// every block of a store.
+/// The codecs of the catalog, and the ways in which they use dictionaries. Together, they can decompress every block of
+/// a store.
 struct Known {
-    /// All codecs, each with its tag.
+    /// All codecs of the catalog, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
-    /// The descriptions of all codecs that train dictionaries.
+    /// For each codec that trains dictionaries, the way in which its dictionaries are used.
     learners: Vec<Learner>,
 }
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let catalog = &crate::CATALOG;
-    let codecs =
-        || catalog.all().map(|choice| catalog.build(&choice).expect("the default parameters are valid"));
+    let codecs = || {
+        catalog
+            .all()
+            .map(|choice| catalog.build(&choice).expect("the default parameters of a codec must be valid"))
+    };
     Known {
         codecs: codecs().filter_map(|codec| Some((codec.tag()?, codec))).collect(),
         learners: codecs().filter_map(|codec| codec.learner()).collect(),
@@ -34,17 +37,18 @@ pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptB
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
     let (_, codec) = codec.ok_or_else(|| {
         CorruptBlock(format!(
-            "no codec has the tag {tag}, or the SSTable does not have the dictionary of this block"
+            "the compressed block has the tag {tag}, but no codec has this tag, or the SSTable lacks the \
+             dictionary of the block"
         ))
     })?;
     codec.decompress(stored, out)
 }
 
-/// The decompressor for the blocks of one SSTable, which contains the dictionaries of this SSTable.
+/// Decompresses the blocks of one SSTable, also those that need a dictionary of the SSTable.
 #[derive(Default)]
 pub struct Decompressor {
-    /// For each dictionary number, the tag of the codec, and the function that decompresses blocks with this
-    /// dictionary.
+    /// For each dictionary number of the SSTable, the tag of the codec and the function that decompresses blocks with
+    /// this dictionary.
     learnt: Vec<(u8, Decode)>,
 }
 

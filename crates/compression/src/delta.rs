@@ -18,10 +18,10 @@ use crate::{shrunk, words};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("delta", "a codec for columns of integers that increase slowly", || Box::new(Delta));
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `delta` on disk.
 const TAG: u8 = 6;
 
-/// The delta codec. The codec keeps no state between blocks.
+/// The codec `delta`: stores the difference of each 8-byte word from the previous word.
 struct Delta;
 
 /// Zigzag-encodes a signed difference, so that differences near 0 become small unsigned numbers.

@@ -17,8 +17,8 @@ impl Dictionaries {
         self.0.is_empty()
     }
 
-    /// Adds a dictionary, and returns its number. If a codec with the same tag has already added an equal dictionary,
-    /// returns the number of the existing dictionary.
+    /// Adds a dictionary to the SSTable, and returns its number. If a codec with the same tag has already added an
+    /// equal dictionary, returns the number of the existing dictionary.
     ///
     /// # Panics
     /// Panics if there are already 255 dictionaries. No design has so many codecs.
@@ -29,11 +29,12 @@ impl Dictionaries {
             self.0.push(dictionary);
             self.0.len() - 1
         });
-        assert!(number < usize::from(u8::MAX), "an SSTable has at most 255 dictionaries");
+        assert!(number < usize::from(u8::MAX), "an SSTable can have at most 255 dictionaries");
         number as u8
     }
 
-    /// Returns the dictionaries in their stored format. The result is empty if there are no dictionaries.
+    /// Encodes all dictionaries in the format in which an SSTable stores them. The result is empty if there are no
+    /// dictionaries.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (tag, bytes) in &self.0 {
@@ -44,7 +45,7 @@ impl Dictionaries {
         out
     }
 
-    /// Decodes dictionaries. Returns `None` if the bytes are invalid.
+    /// Decodes the stored dictionaries of an SSTable. Returns `None` if the bytes are invalid.
     pub(crate) fn decode(mut stored: &[u8]) -> Option<Self> {
         let mut dictionaries = Self::default();
         while !stored.is_empty() {
@@ -57,8 +58,8 @@ impl Dictionaries {
         (dictionaries.0.len() < usize::from(u8::MAX)).then_some(dictionaries)
     }
 
-    /// Iterates over the dictionaries in the order of their numbers. Each item contains the tag of the codec and the
-    /// bytes of the dictionary.
+    /// Iterates over the dictionaries of the SSTable in the order of their numbers. Each item contains the tag of the
+    /// codec and the bytes of the dictionary.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.0.iter().map(|(tag, bytes)| (*tag, &bytes[..]))
     }

@@ -22,13 +22,13 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Dictionary)
     });
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `dictionary` on disk.
 const TAG: u8 = 7;
 
-/// The dictionary codec for integers. The codec keeps no state between blocks.
+/// The codec `dictionary`: stores the distinct 8-byte words of a block once, and an index for each word.
 struct Dictionary;
 
-/// Encodes a block. Returns `None` if the block has too many distinct words.
+/// Encodes a block as its distinct words and their indexes. Returns `None` if the block has too many distinct words.
 fn encode(block: &[u8]) -> Option<Vec<u8>> {
     let (words, rest) = words::split(block);
     let mut numbers: BTreeMap<u64, u64> = words.clone().map(|word| (word, 0)).collect();
@@ -42,7 +42,7 @@ fn encode(block: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns the number of bits that are necessary for any number below `count`.
+/// Returns the number of bits that every number below `count` fits into.
 fn number_width(count: u16) -> u32 {
     words::width(u64::from(count.saturating_sub(1)))
 }

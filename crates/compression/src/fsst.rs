@@ -29,40 +29,41 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Fsst),
 );
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `fsst` on disk.
 const TAG: u8 = 8;
 
-/// The dictionary number that marks a block with its own symbols.
+/// The dictionary number of a block that contains its own symbol table instead of using a dictionary of the SSTable.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
-/// The number of bytes at the start of an SSTable that are collected as samples. The choice of symbols reads about 16
-/// KiB of these bytes.
+/// The number of bytes at the start of an SSTable that are collected as samples for its symbol table. The choice of
+/// symbols reads about 16 KiB of these bytes.
 const SAMPLE_BYTES: usize = 256 << 10;
 
-/// The length of the longest symbol in bytes.
+/// The length in bytes of the longest symbol, which is a frequent string that FSST replaces by a code of one byte.
 const SYMBOL_BYTES: usize = 8;
 
-/// Size in bytes of the output buffer for eight codes. The symbols of eight codes have up to 64 bytes. The buffer is
-/// one symbol longer, because each write writes a whole symbol of eight bytes.
+/// The size in bytes of the buffer into which eight codes are decoded. The symbols of eight codes have up to 64 bytes.
+/// Each write writes eight bytes, so the buffer is one symbol longer.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// The untrained codec. Each block that this codec compresses stores its own symbols.
+/// The codec `fsst` without training. Each block that it compresses contains its own symbol table.
 struct Fsst;
 
-/// The trained codec of one SSTable, with the symbols of this SSTable.
+/// The codec `fsst` after its training for one SSTable, with the symbol table of this SSTable.
 struct Learnt {
     compressor: Compressor,
     number: u8,
 }
 
-/// The symbol of each code. The escape code, and codes without a symbol, have the length 0.
+/// A symbol table for decompression: the string (symbol) of each code. The escape code, and codes without a symbol,
+/// have the length 0.
 struct Symbols {
-    /// The bytes of each symbol, padded with zeros.
+    /// The string (symbol) of each code, padded with zeros.
     bytes: [[u8; SYMBOL_BYTES]; 256],
     lengths: [u8; 256],
 }
 
-/// Returns the stored format of a compressor's symbol table.
+/// Encodes the symbol table of a compressor in its stored format.
 fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
     let lengths = compressor.symbol_lengths();
     let mut stored = vec![lengths.len() as u8];
@@ -74,7 +75,7 @@ fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
 }
 
 impl Symbols {
-    /// Parses a symbol table. Returns the table and the bytes after it, or `None` if the table is invalid.
+    /// Decodes a stored symbol table. Returns the table and the bytes after it, or `None` if the table is invalid.
     fn read(stored: &[u8]) -> Option<(Self, &[u8])> {
         let (count, behind) = stored.split_first()?;
         let (lengths, mut behind) = behind.split_at_checked(usize::from(*count))?;
@@ -91,7 +92,8 @@ impl Symbols {
         Some((symbols, behind))
     }
 
-    /// Decodes `codes` into `out`. Returns an error if the result does not have exactly the length of `out`.
+    /// Decodes the codes of a block into `out`. Returns an error if the result does not have exactly the length of
+    /// `out`.
     fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         self.fill(codes, out).ok_or_else(|| CorruptBlock::impossible("fsst"))
     }
@@ -120,8 +122,8 @@ impl Symbols {
         self.fill_end(codes, out)
     }
 
-    /// Writes the symbols for the `count` lowest bytes of `codes`, each of which is a code. No code may be an escape.
-    /// Returns the number of written bytes.
+    /// Decodes up to eight codes, which are the `count` lowest bytes of `codes`. No code may be an escape. Writes their
+    /// symbols to `space`, and returns the number of written bytes.
     #[inline]
     fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
         let mut at = 0;
@@ -135,7 +137,7 @@ impl Symbols {
         at
     }
 
-    /// Decodes the last codes of a block, for which `out` no longer has space for eight whole symbols.
+    /// Decodes the last codes of a block, for which `out` no longer has space for eight symbols of the largest length.
     fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
         let mut codes = codes.iter();
         while let Some(code) = codes.next() {
@@ -151,15 +153,15 @@ impl Symbols {
     }
 }
 
-/// Finds the first escape among eight codes. In the result, the lowest set bit is the highest bit of the first escape
-/// code. Higher bits have no meaning. The result is 0 if there is no escape.
+/// Finds the first escape code among eight codes. The lowest set bit of the result is the highest bit of the first
+/// escape code, and higher bits have no meaning. The result is 0 if no code is an escape.
 #[inline]
 fn escapes(codes: u64) -> u64 {
     let inverted = !codes;
     inverted.wrapping_sub(0x0101_0101_0101_0101) & !inverted & 0x8080_8080_8080_8080
 }
 
-/// Opens the symbol table of an SSTable, and returns the function that decompresses its blocks.
+/// Opens the symbol table that an SSTable stores, and returns the function that decompresses the blocks of the SSTable.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),

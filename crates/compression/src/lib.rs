@@ -33,7 +33,7 @@ pub use dictionaries::Dictionaries;
 pub use library::seam;
 pub use shrunk::make_room;
 
-/// All codecs and selectors. The first is the baseline.
+/// All codecs and selectors. The first, `none`, is the baseline.
 pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     catalog::origin!(),
     "compression",
@@ -57,7 +57,7 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     ],
 );
 
-/// The handle of [`CATALOG`], for the codecs that a selector uses.
+/// The type that names [`CATALOG`], so that a selector can use the codecs of the catalog.
 pub enum Codecs {}
 
 impl CatalogHandle<dyn Compression> for Codecs {

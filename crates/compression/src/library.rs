@@ -33,14 +33,14 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
      library = \"\"\n",
 );
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of codec libraries on disk.
 const TAG: u8 = 10;
 
 const INTERFACE: Interface =
     Interface { symbol: "lsmbench_codec", header: "lsmbench_codec.h", abi: table::ABI };
 
-/// Libraries that this process has loaded, by name. If two libraries have the same name, the later library replaces the
-/// earlier library. Libraries stay loaded, because any SSTable may contain their blocks.
+/// The codec libraries that this process has loaded, by name. If two libraries have the same name, the later library
+/// replaces the earlier library. Libraries stay loaded, because any SSTable may contain their blocks.
 static LOADED: LazyLock<RwLock<BTreeMap<String, Arc<Functions>>>> = LazyLock::new(RwLock::default);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ struct Params {
     library: String,
 }
 
-/// The codec of a shared library.
+/// The codec of a shared library. Each block that it compresses begins with the name of the library.
 struct Library {
     functions: Arc<Functions>,
 }

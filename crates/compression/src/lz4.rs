@@ -18,16 +18,16 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Lz4::new()),
 );
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `lz4` on disk.
 pub(crate) const TAG: u8 = 1;
 
-/// The LZ4 codec, with unused hash tables for later blocks.
+/// The LZ4 codec, with a pool of hash tables that later blocks reuse.
 pub(crate) struct Lz4 {
     tables: Pool<CompressTable>,
 }
 
 impl Lz4 {
-    /// Creates the codec with an empty pool of hash tables.
+    /// Creates the LZ4 codec with an empty pool of hash tables.
     pub(crate) fn new() -> Self {
         Self { tables: Pool::new() }
     }

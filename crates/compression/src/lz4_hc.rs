@@ -17,15 +17,15 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
      level = 9\n",
 );
 
-/// The maximum compression level.
+/// The maximum compression level of LZ4 HC.
 const MAX_LEVEL: i32 = 12;
 
-/// The size in bytes of the hash tables and chains that the library allocates for each block
+/// The size in bytes of the hash tables and chains that the LZ4 library allocates for each block
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The lowest level at which the library uses optimal parsing. The next constant is the size in bytes of the table for
-/// optimal parsing, which has 4,099 positions of 16 bytes.
+/// The lowest level at which the LZ4 library searches for the best possible sequence of matches (optimal parsing). The
+/// next constant is the size of the additional table in bytes: 4,099 positions of 16 bytes.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 
@@ -58,7 +58,7 @@ impl Build<dyn Compression> for Lz4Hc {
 }
 
 impl Compression for Lz4Hc {
-    /// Returns the tag of `lz4`, because both codecs have the same format.
+    /// Returns `None`, because the blocks have the tag of `lz4`, which decompresses them.
     fn tag(&self) -> Option<u8> {
         None
     }

@@ -24,16 +24,16 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
      level = 6\n",
 );
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `lzma` on disk.
 const TAG: u8 = 4;
 
-/// The maximum compression level.
+/// The maximum compression level of LZMA.
 const MAX_LEVEL: u32 = 9;
 
-/// The number of bytes that precede the compressed stream.
+/// The number of bytes of a stored block before the compressed stream.
 const HEAD_BYTES: usize = 8;
 
-/// The minimum dictionary size of the format.
+/// The minimum dictionary size of the LZMA format in bytes.
 const MIN_DICTIONARY_BYTES: u32 = 4096;
 
 #[derive(Serialize, Deserialize)]
@@ -64,8 +64,8 @@ impl Build<dyn Compression> for Lzma {
     }
 }
 
-/// Returns the dictionary size in bytes for a block of `block_len` bytes. The dictionary is large enough for the
-/// whole block.
+/// Returns the size in bytes of the window in which LZMA finds matches. The window is large enough for a whole block of
+/// `block_len` bytes.
 fn dictionary_bytes(block_len: usize) -> u32 {
     (block_len as u32).max(MIN_DICTIONARY_BYTES)
 }

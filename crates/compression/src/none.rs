@@ -8,7 +8,7 @@ use crate::compression::{Compression, CorruptBlock, RAW};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("none", "no compression of blocks", || Box::new(Uncompressed));
 
-/// The codec that stores every block raw.
+/// The codec `none`, which stores every block uncompressed.
 struct Uncompressed;
 
 impl Compression for Uncompressed {

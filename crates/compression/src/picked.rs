@@ -22,7 +22,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// # Panics
     /// The catalog has no codec with this name.
     pub fn of(label: &str) -> Self {
-        Self::read(label).expect("the catalog has a codec with this label")
+        Self::read(label).expect("the catalog must have a codec with this label")
     }
 
     /// Parses the label of a codec. A selector is not allowed.
@@ -42,7 +42,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
         Ok(Self(choice, PhantomData))
     }
 
-    /// Builds the codec.
+    /// Builds the chosen codec.
     ///
     /// # Errors
     /// The parameters of the codec are invalid.
@@ -51,17 +51,17 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     }
 }
 
-/// Returns the largest [`Compression::sample_bytes`] of the codecs.
+/// Returns the largest [`Compression::sample_bytes`] of several codecs, for blocks of a level of the tree.
 pub fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
 
-/// Returns the sum of [`Compression::foreign_bytes`] over the codecs, in bytes.
+/// Returns the sum of [`Compression::foreign_bytes`] of several codecs, in bytes, for blocks of a level of the tree.
 pub fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// Calls [`Compression::learn`] for each codec. Returns the codecs, where each trained codec replaces the untrained
+/// Trains several codecs by [`Compression::learn`]. Returns the codecs, where each trained codec replaces the untrained
 /// codec. Returns `None` if no training had a result.
 pub fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],

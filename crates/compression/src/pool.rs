@@ -12,7 +12,7 @@ impl<T> Pool<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Calls `work` with an unused object of the pool, or with a new object if all objects are in use.
+    /// Calls `work` with an unused object of the pool. If all objects are in use, `make` creates a new object.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().pop();
         let mut lent = idle.unwrap_or_else(make);
@@ -21,7 +21,7 @@ impl<T> Pool<T> {
         result
     }
 
-    /// Returns the sum of `bytes` over the unused objects.
+    /// Returns the sum of `bytes` over the unused objects of the pool.
     pub(crate) fn sum(&self, bytes: impl Fn(&mut T) -> usize) -> usize {
         self.0.lock().iter_mut().map(bytes).sum()
     }

@@ -5,22 +5,21 @@ use std::cell::RefCell;
 use crate::compression::RAW;
 
 thread_local! {
-    /// The output buffer of this thread, which all codecs reuse. A reused buffer does not need to be cleared for each
-    /// block.
+    /// The output buffer of this thread, which all codecs reuse so that the buffer need not be cleared for each block.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates the output buffer of this thread for blocks of `block_bytes` bytes. Later allocations of a codec then
-/// belong to its working memory.
+/// Allocates the output buffer that all codecs use in this thread, for blocks of `block_bytes` bytes. A measurement of
+/// a codec's memory then does not include the buffer.
 pub fn make_room(block_bytes: usize) {
     // No format adds more than a sixth of a block, and a small constant.
     let bound = block_bytes + block_bytes / 4 + 1024;
     SPACE.with_borrow_mut(|space| space.resize(space.len().max(bound), 0));
 }
 
-/// Appends the output of `codec` for `block` to `out`, and returns `tag`. If the output is not smaller than the block,
-/// or if the codec fails, appends the block and returns [`RAW`]. `codec` writes into a slice of `bound` bytes, and
-/// returns the number of written bytes.
+/// Compresses `block` with the function `codec`, appends the output to `out`, and returns `tag`. If the output is not
+/// smaller than the block, or if `codec` fails, appends the block itself and returns [`RAW`]. `codec` writes into a
+/// slice of `bound` bytes, and returns the number of written bytes.
 pub(crate) fn append(
     tag: u8,
     bound: usize,
@@ -38,8 +37,8 @@ pub(crate) fn append(
     })
 }
 
-/// Appends `stored` to `out` and returns `tag`. If `stored` is not smaller than `block`, appends the block instead
-/// and returns [`RAW`].
+/// Appends the compressed bytes `stored` of `block` to `out` and returns `tag`. If `stored` is not smaller than
+/// `block`, appends the block itself and returns [`RAW`].
 pub(crate) fn append_whole(tag: u8, stored: &[u8], block: &[u8], out: &mut Vec<u8>) -> u8 {
     let is_smaller = stored.len() < block.len();
     out.extend_from_slice(if is_smaller { stored } else { block });

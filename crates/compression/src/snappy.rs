@@ -17,10 +17,10 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Snappy { encoders: Pool::new() }),
 );
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `snappy` on disk.
 const TAG: u8 = 2;
 
-/// The Snappy codec, with unused encoders for later blocks. Each encoder contains a hash table.
+/// The Snappy codec, with a pool of encoders that later blocks reuse. Each encoder contains a hash table.
 struct Snappy {
     encoders: Pool<Encoder>,
 }

@@ -6,7 +6,8 @@ pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }
 
-/// Returns the bytes after the stored length. Returns `None` if the stored length differs from `len`.
+/// Returns the bytes of an encoded block after its stored length. Returns `None` if the stored length differs from
+/// `len`.
 pub(crate) fn behind_begin(stored: &[u8], len: usize) -> Option<&[u8]> {
     let (stored_len, behind) = stored.split_first_chunk::<4>()?;
     (u32::from_le_bytes(*stored_len) as usize == len).then_some(behind)
@@ -18,7 +19,7 @@ pub(crate) fn split(block: &[u8]) -> (impl ExactSizeIterator<Item = u64> + Clone
     (words.iter().map(|word| u64::from_le_bytes(*word)), rest)
 }
 
-/// Returns the number of significant bits of `number`.
+/// Returns the number of bits of `number` without leading zeros.
 pub(crate) fn width(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
@@ -28,8 +29,8 @@ pub(crate) fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Appends the lowest `width` bits of each number, one number directly after the other, and pads the last byte with
-/// zeros.
+/// Appends the lowest `width` bits of each number to `out`, one number directly after the other, and pads the last byte
+/// with zeros.
 pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     let (mut bits, mut held) = (0u128, 0);
     for number in numbers {

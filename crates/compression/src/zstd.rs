@@ -40,22 +40,22 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
      dictionary = \"none\"\n",
 );
 
-/// The tag that identifies the blocks of this codec on disk.
+/// The tag that identifies blocks of the codec `zstd` without a dictionary.
 const TAG: u8 = 3;
 
-/// The tag that identifies blocks that need a dictionary of their SSTable.
+/// The tag that identifies blocks of the codec `zstd` that need a dictionary of their SSTable.
 const DICTIONARY_TAG: u8 = 9;
 
-/// The maximum number of sample bytes per byte of dictionary. More samples take more time, but improve the dictionary
-/// little.
+/// The maximum number of sample bytes per byte of the dictionary that is trained. More samples take more time, but
+/// improve the dictionary little.
 const MOST_SAMPLES: usize = 32;
 
-/// The minimum number of sample bytes per byte of dictionary. If an SSTable has fewer samples, a dictionary would take
-/// more space than it saves.
+/// The minimum number of sample bytes per byte of the dictionary that is trained. If an SSTable has fewer samples, a
+/// dictionary would take more space than it saves.
 const LEAST_SAMPLES: usize = 8;
 
-/// The valid sizes of a dictionary. The trainer fails with a smaller size, and a larger dictionary does not fit if
-/// blocks are small.
+/// The valid sizes of a dictionary in bytes. The trainer fails with a smaller size, and a larger dictionary does not
+/// fit if blocks are small.
 const DICTIONARY_BYTES: std::ops::RangeInclusive<u64> = 256..=1 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -71,7 +71,7 @@ impl Default for Params {
     }
 }
 
-/// The size of a dictionary in bytes, or `"none"`.
+/// The parameter `dictionary`: the size of a dictionary in bytes, or `"none"`.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "String")]
 struct DictionarySize(Option<ByteSize>);
@@ -93,7 +93,7 @@ impl From<DictionarySize> for String {
     }
 }
 
-/// The Zstandard codec with its compression level, and unused contexts for later blocks.
+/// The Zstandard codec with its parameters, and a pool of contexts that later blocks reuse.
 struct Zstd {
     level: i32,
     /// The size of the dictionary in bytes, or 0 without a dictionary.
@@ -135,14 +135,15 @@ impl Compression for Zstd {
     }
 
     fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
-        let make = || Compressor::new(self.level).expect("the level is within its range");
+        let make =
+            || Compressor::new(self.level).expect("the level of a zstd context must be within its range");
         shrunk::append(TAG, compress_bound(block.len()), block, out, |space| {
             self.compressors.with(make, |compressor| compressor.compress_to_buffer(block, space).ok())
         })
     }
 
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
-        let make = || Decompressor::new().expect("a decompressor without a dictionary can always be created");
+        let make = || Decompressor::new().expect("zstd must create a decompressor without a dictionary");
         let len = self
             .decompressors
             .with(make, |decompressor| decompressor.decompress_to_buffer(stored, out))
@@ -171,8 +172,8 @@ impl Compression for Zstd {
         Some(Arc::new(Learnt { prepared, number }))
     }
 
-    /// Returns the memory of the compression contexts. Decompression contexts do not count, because they belong to
-    /// readers.
+    /// Returns the memory in bytes of the contexts for compression. Contexts for decompression do not count, because
+    /// they belong to readers.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.compressors.sum(|compressor| compressor.context_mut().sizeof())
     }
@@ -182,10 +183,10 @@ impl Compression for Zstd {
     }
 }
 
-/// Unused compression contexts for blocks with a dictionary. All SSTables of the process share these contexts.
+/// A pool of compression contexts for blocks with a dictionary, which all SSTables of the process share.
 static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
-/// The trained codec of one SSTable, with the dictionary of this SSTable.
+/// The Zstandard codec after its training for one SSTable, with the dictionary of this SSTable.
 struct Learnt {
     prepared: CDict<'static>,
     number: u8,
@@ -211,13 +212,14 @@ impl Compression for Learnt {
         Err(CorruptBlock::of_learner())
     }
 
-    /// Returns the memory of the prepared dictionary and of the contexts. All SSTables share the contexts.
+    /// Returns the memory in bytes of the prepared dictionary and of the contexts for compression. All SSTables share
+    /// the contexts.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.prepared.sizeof() + CONTEXTS.sum(|context| context.sizeof())
     }
 }
 
-/// Opens the dictionary of an SSTable, and returns the function that decompresses its blocks.
+/// Opens the dictionary that an SSTable stores, and returns the function that decompresses the blocks of the SSTable.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     static CONTEXTS: Pool<DCtx<'static>> = Pool::new();
     let corrupt = || CorruptBlock("zstd: the dictionary of the SSTable is corrupt".to_owned());

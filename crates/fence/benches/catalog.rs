@@ -16,7 +16,7 @@ use types::{Bytes, HashedKey, KeyHash};
 const PROBES: usize = 1024;
 const KEYS_PER_BLOCK: usize = 8;
 
-/// An SSTable in memory. A read only clones a pointer.
+/// An SSTable in memory, whose fence the benchmarks search. A read only clones a pointer.
 struct Table {
     keys: Vec<Vec<u8>>,
     first_keys: Vec<Bytes>,
@@ -40,14 +40,14 @@ impl Table {
         Self { first_keys: first_keys().map(Bytes::copy_from).collect(), keys, stored }
     }
 
-    /// Draws random keys into one contiguous buffer, and returns the buffer with the hashes of the keys.
+    /// Draws random keys of the SSTable into one buffer, and returns the buffer with the hashes of the keys.
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> (Vec<u8>, Vec<KeyHash>) {
         let ranks: Vec<usize> = (0..PROBES).map(|_| random.next_u64() as usize % self.keys.len()).collect();
         let arena = ranks.iter().flat_map(|rank| self.keys[*rank].iter().copied()).collect();
         (arena, ranks.into_iter().map(hash).collect())
     }
 
-    /// Searches the drawn keys, and returns the sum of their block numbers.
+    /// Searches the drawn keys with `fence`, and returns the sum of the block numbers that the fence returned.
     fn find(&self, fence: &dyn Fence, (arena, hashes): &(Vec<u8>, Vec<KeyHash>)) -> u64 {
         let keys = arena.chunks_exact(self.keys[0].len()).zip(hashes);
         keys.map(|(bytes, hash)| {

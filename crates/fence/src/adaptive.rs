@@ -35,8 +35,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
 
 const TAG: stored::Tag = *b"fada";
 
-/// Number of bytes before the bytes of the selected fence: four bytes for the tag, and one byte for the number of the
-/// layout.
+/// Number of bytes before the bytes of the selected fence: four bytes for the tag of the variant, and one byte for the
+/// number of the layout.
 const HEAD_BYTES: u64 = 5;
 
 /// The policy of the variant "adaptive", which selects a layout for each SSTable and builds the fence in this layout.
@@ -44,7 +44,8 @@ struct Adaptive {
     eytzinger_threshold: u64,
     eytzinger_min_level: u64,
     memory_constrained: bool,
-    /// The policies of the layouts, in this order: for few separators, for many separators, compressed.
+    /// The policies that build the three layouts, in this order: the layout for few separators, the layout for many
+    /// separators, and the compressed layout.
     policies: [Box<dyn FencePolicy>; 3],
 }
 
@@ -105,7 +106,7 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(corrupt("the stored fence is not a fence of the variant \"adaptive\""));
+            return Err(corrupt("another variant than \"adaptive\" wrote the stored fence"));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));
@@ -119,8 +120,8 @@ impl FencePolicy for Adaptive {
     }
 }
 
-/// A view of an SSTable for the selected fence. This view hides the tag and the number of the layout, so the stored
-/// bytes begin with the selected fence.
+/// A view of an SSTable for the fence with the selected layout. The view hides the tag and the number of the layout, so
+/// that the stored bytes begin with this fence.
 struct Behind<'a>(&'a dyn TableView);
 
 impl TableView for Behind<'_> {
@@ -149,7 +150,7 @@ fn behind(range: Range<u64>) -> Result<Range<u64>, TableReadError> {
     let end = range
         .end
         .checked_add(HEAD_BYTES)
-        .ok_or("the end of the requested byte range does not fit into 64 bits")?;
+        .ok_or("the end of the byte range that the stored fence requests does not fit into 64 bits")?;
     Ok(range.start.saturating_add(HEAD_BYTES)..end)
 }
 

@@ -16,10 +16,11 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> =
 
 const TAG: stored::Tag = *b"fbin";
 
-/// A policy that builds fences of sorted separators.
+/// A policy that builds the textbook fence: the sorted separators of an SSTable, searched by binary search.
 struct Binary;
 
-/// Returns the policy with its default parameters. Fences that contain another fence use this policy.
+/// Returns the policy of the variant "binary" with its default parameters. Fences that contain another fence use this
+/// policy.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Binary)
 }
@@ -34,7 +35,7 @@ impl FencePolicy for Binary {
     }
 }
 
-/// The sorted separators of one SSTable, in memory.
+/// The sorted separators of one SSTable, in memory. A separator is a key between two blocks.
 struct BinaryFence {
     separators: Separators,
 }

@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
 
 const TAG: stored::Tag = *b"fbrl";
 
-/// A policy that builds fences with a branchless binary search over sorted heads.
+/// A policy that builds fences with a branchless binary search over sorted heads (8-byte prefixes of separators).
 struct Branchless {
     prefetch: bool,
 }
@@ -62,7 +62,7 @@ impl FencePolicy for Branchless {
     }
 }
 
-/// Heads in sorted order. The search has no branches.
+/// The heads (8-byte prefixes) of the separators in sorted order. The search has no branches.
 struct Sorted<const PREFETCH: bool> {
     heads: Vec<u64>,
 }

@@ -35,7 +35,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
 const TAG: stored::Tag = *b"fcmp";
 const HEAD_BYTES: usize = 12;
 
-/// A policy that builds fences of prefix-compressed groups.
+/// A policy that builds fences of prefix-compressed separators. A separator omits the prefix that it shares with the
+/// previous separator of its group.
 struct Compressed {
     interval: u32,
 }
@@ -63,7 +64,8 @@ impl Build<dyn FencePolicy> for Compressed {
     }
 }
 
-/// Returns the policy with its default parameters. Fences that contain another fence use this policy.
+/// Returns the policy of the variant "compressed" with its default parameters. Fences that contain another fence use
+/// this policy.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Compressed { interval: Params::default().interval })
 }
@@ -108,8 +110,8 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// Removes a varint from the start of `bytes` and returns its value. `None` if `bytes` does not begin with a varint
-/// of at most 32 bits.
+/// Removes a varint from the start of `bytes` and returns its value. Returns `None` if `bytes` does not begin with a
+/// varint of at most 32 bits.
 #[inline]
 fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     let (mut number, mut shift) = (0, 0);
@@ -138,29 +140,31 @@ fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'
     Some((shared, rest))
 }
 
-/// The separators of one SSTable, in prefix-compressed groups.
+/// The separators of one SSTable in prefix-compressed groups. The first separator of a group is stored in full.
 struct CompressedFence {
     stored: Bytes,
     count: u32,
     interval: u32,
-    /// The offset of the groups in the stored bytes.
+    /// The offset in the stored bytes at which the first group of separators starts.
     coded: usize,
 }
 
 impl CompressedFence {
-    /// Parses the header of the stored bytes, but not the separators.
+    /// Reads the header of a stored fence, but not the separators.
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(corrupt("the stored fence is not a fence of the variant \"compressed\""));
+            return Err(corrupt("another variant than \"compressed\" wrote the stored fence"));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
-        let [count, interval] =
-            [0, 1].map(|at| u32s(numbers).nth(at).expect("the header of eight bytes contains two numbers"));
+        let [count, interval] = [0, 1].map(|at| {
+            u32s(numbers).nth(at).expect("the eight bytes of the header of a fence must contain two numbers")
+        });
         if count != blocks || count == 0 || interval == 0 {
             return Err(corrupt(format!(
-                "the header states {count} separators and the interval {interval}, but the SSTable has \
-                 {blocks} blocks; both numbers must be above 0, and each block must have one separator"
+                "the header of the stored fence states {count} separators and the interval {interval}, but \
+                 the SSTable has {blocks} blocks; both numbers must be above 0, and each block must have one \
+                 separator"
             )));
         }
         let starts = count.div_ceil(interval) as usize * size_of::<u32>();
@@ -168,9 +172,12 @@ impl CompressedFence {
         Ok(Self { coded: HEAD_BYTES + starts, stored, count, interval })
     }
 
-    /// Checks all groups. Returns an error if a group does not start where the previous group ends, or if bytes follow
-    /// the last group. Also returns an error if a separator is not above the previous separator, or if a shared length
-    /// is wrong.
+    /// Checks all separators of the stored fence. Returns an error in these cases:
+    ///
+    /// * a group of separators does not start where the previous group ends
+    /// * bytes follow after the last group
+    /// * a separator is not above the previous separator
+    /// * a separator states a wrong length of the prefix that it shares with the previous separator
     fn check(&self) -> Result<(), FenceError> {
         let mut rest = &self.stored[self.coded..];
         let mut last: Vec<u8> = Vec::new();
@@ -179,8 +186,9 @@ impl CompressedFence {
             let at = self.stored.len() - self.coded - rest.len();
             let wrong = || {
                 corrupt(format!(
-                    "separator {index} at byte {at} of the groups is corrupt: it is truncated, it does not \
-                     sort after the previous separator, or the stored start of its group is wrong"
+                    "separator {index} of the stored fence, at byte {at} after its header, is corrupt: the \
+                     separator is truncated, it does not sort after the previous separator, or the stored \
+                     start of its group is wrong"
                 ))
             };
             if is_first && self.group_start(index / self.interval) != Some(at) {
@@ -206,21 +214,22 @@ impl CompressedFence {
         }
     }
 
-    /// Returns the offset of a group, relative to the start of all groups. Returns `None` if the group does not exist.
+    /// Returns the offset at which a group of separators starts, relative to the first group. Returns `None` if the
+    /// group does not exist.
     #[inline]
     fn group_start(&self, group: u32) -> Option<usize> {
         let starts = &self.stored[HEAD_BYTES..self.coded];
         Some(u32::from_le_bytes(*starts.as_chunks().0.get(group as usize)?) as usize)
     }
 
-    /// Returns the bytes from the start of a group to the end of all groups. Returns `None` if the group does not
-    /// exist, or if its offset is corrupt.
+    /// Returns the bytes from the start of a group of separators to the end of all groups. Returns `None` if the group
+    /// does not exist, or if its offset is corrupt.
     #[inline]
     fn group(&self, group: u32) -> Option<&[u8]> {
         self.stored.get(self.coded + self.group_start(group)?..)
     }
 
-    /// Returns the number of separators at or below `key`. `None` if the stored bytes are corrupt.
+    /// Returns the number of separators at or below `key`. Returns `None` if the stored bytes are corrupt.
     fn rank(&self, key: &[u8]) -> Option<u32> {
         let (mut low, mut high) = (0, self.count.div_ceil(self.interval));
         while low < high {
@@ -239,8 +248,8 @@ impl CompressedFence {
     }
 }
 
-/// Returns the number of separators of a group that are at or below `key`. The first separator of the group is at or
-/// below `key`. Returns `None` if the bytes are corrupt.
+/// Returns the number of separators of a group that are at or below `key`. `members` is the number of separators in the
+/// group, and the first of them is at or below `key`. Returns `None` if the bytes are corrupt.
 fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
     let (_, first) = take_separator(&mut group, true)?;
     // The number of bytes that the key shares with the previous separator. The previous separator is at or below the
@@ -265,7 +274,10 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
 impl Fence for CompressedFence {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
         let rank = self.rank(key).ok_or_else(|| {
-            corrupt("a group of separators is outside of the stored fence, or a separator in it is corrupt")
+            corrupt(
+                "the stored fence states a group of separators outside of its bytes, or has a corrupt \
+                 separator in this group",
+            )
         })?;
         Ok(rank.saturating_sub(1))
     }

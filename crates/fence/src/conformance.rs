@@ -37,7 +37,7 @@ pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// Returns the variant with pages of 512 bytes. `None` if the variant has no such parameter.
+/// Returns a fence variant with pages of 512 bytes. Returns `None` if the variant has no parameter `page_bytes`.
 fn with_small_pages(variant: &Variant<dyn FencePolicy>) -> Option<Choice> {
     let given = [("page_bytes".to_owned(), "512".into())].into_iter().collect();
     variant.choose(CATALOG.axis, given, &[]).ok()

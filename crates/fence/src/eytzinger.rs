@@ -28,13 +28,14 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"feyt";
 
-/// The number of heads per cache line.
+/// The number of heads (8-byte prefixes of separators) in a cache line.
 const LINE: usize = 8;
 
-/// A policy that builds fences in the Eytzinger layout.
+/// A policy that builds fences whose heads (8-byte prefixes of separators) are in the Eytzinger layout.
 struct Eytzinger;
 
-/// Returns the policy with its default parameters. Fences that contain another fence use this policy.
+/// Returns the policy of the variant "eytzinger" with its default parameters. Fences that contain another fence use
+/// this policy.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Eytzinger)
 }
@@ -49,7 +50,8 @@ impl FencePolicy for Eytzinger {
     }
 }
 
-/// Heads in breadth-first order. The root is in slot 1, and the children of slot k are in slots 2k and 2k + 1.
+/// A binary search tree of heads (8-byte prefixes of separators) in breadth-first order. The root is in slot 1, and the
+/// children of slot k are in slots 2k and 2k + 1.
 struct HeadTree {
     /// Some unused elements, followed by all slots. The unused elements align slot 0 to a cache line. The eight
     /// descendants of slot k three levels below (slots 8k to 8k + 7) are therefore on one cache line.
@@ -59,7 +61,7 @@ struct HeadTree {
 }
 
 impl HeadTree {
-    /// Creates a tree from sorted heads.
+    /// Creates the tree from heads in sorted order.
     fn new(heads: &[u64]) -> Self {
         let shape = Shape::new(heads.len());
         let mut arena = vec![0; LINE + 1 + heads.len()];
@@ -71,7 +73,7 @@ impl HeadTree {
         Self { arena, start, shape }
     }
 
-    /// Returns all slots. Slot 0 is unused.
+    /// Returns the slots of the tree. Slot 0 is unused.
     #[inline]
     fn slots(&self) -> &[u64] {
         &self.arena[self.start..][..=self.shape.count]
@@ -103,14 +105,14 @@ impl HeadIndex for HeadTree {
     }
 }
 
-/// The shape of a complete tree.
+/// The shape of a complete binary tree: all levels are full except the last level.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// The number of slots. The slots are numbered from 1.
+    /// The number of slots of the tree. The slots are numbered from 1.
     count: usize,
-    /// The number of levels.
+    /// The number of levels of the tree.
     levels: u32,
-    /// The number of slots in the last level.
+    /// The number of slots in the last level of the tree.
     leaves: usize,
 }
 
@@ -121,7 +123,7 @@ impl Shape {
         Self { count, levels, leaves }
     }
 
-    /// Returns the rank, in sorted order, of the head in `slot`. The slot must exist.
+    /// Returns the number of smaller heads in the tree than the head in `slot`. The slot must exist.
     #[inline]
     fn rank(self, slot: usize) -> usize {
         let depth = slot.ilog2();

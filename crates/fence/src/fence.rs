@@ -34,7 +34,8 @@ pub trait FencePolicy: Send + Sync {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError>;
 }
 
-/// The input from which the fence of an SSTable is built. The SSTable has at least one block, and no block is empty.
+/// The input from which the fence of an SSTable is built. The SSTable must have at least one block, and every block at
+/// least one key.
 #[derive(Clone, Copy, Debug)]
 pub struct FenceInput<'a> {
     /// The separators, one per block, strictly increasing. Every key of block `i` is at or above separator `i` and
@@ -42,7 +43,7 @@ pub struct FenceInput<'a> {
     pub separators: &'a Separators,
     /// The hash of every key in the SSTable, in key order.
     pub hashes: &'a [KeyHash],
-    /// For each block, the number of its first entry, counted over the whole SSTable.
+    /// For each block, the index of its first entry among all entries of the SSTable.
     pub block_starts: &'a [u32],
     /// The level for which the SSTable is written, from 0. If the SSTable later moves to another level without a
     /// rewrite, the fence does not change.
@@ -76,8 +77,8 @@ pub struct BlockBounds {
 /// 4. Every returned block is a block of the SSTable, even if the stored bytes are corrupt.
 pub trait Fence: Send + Sync {
     /// Returns the block in which a scan from `key` starts, in either direction. The result is the last block whose
-    /// separator is at or below the key. For a key below all separators, the result is block 0. If a scan finds no
-    /// entry in this block, the scan must continue with the next block in its direction.
+    /// separator is at or below the key, or block 0 if the key is below all separators. If a scan finds no entry in
+    /// this block, the scan must continue with the next block in its direction.
     ///
     /// # Errors
     /// Returns an error if a page cannot be read or is corrupt.
@@ -118,10 +119,10 @@ pub trait Fence: Send + Sync {
 /// The SSTable verifies the checksums of bytes that it reads from storage for the fence. A fence checks all lengths,
 /// so that corrupt bytes cannot cause a panic. A fence cannot detect a flipped bit in a key.
 pub trait TableView {
-    /// Returns the number of data blocks.
+    /// Returns the number of data blocks of the SSTable.
     fn block_count(&self) -> u32;
 
-    /// Returns the number of bytes that the fence stored.
+    /// Returns the number of bytes that the fence has stored in the SSTable.
     fn stored_bytes(&self) -> u64;
 
     /// Reads a part of the fence's stored bytes from storage. The fence keeps the returned bytes in memory.
@@ -144,13 +145,13 @@ pub trait TableView {
     fn first_key(&self, block: u32) -> Result<Bytes, TableReadError>;
 }
 
-/// Error of an SSTable that could not read bytes for its fence.
+/// The error of reading bytes of an SSTable for its fence.
 pub type TableReadError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Reason why a fence cannot be opened or a search cannot return a result.
+/// The reason why a fence cannot be opened or a search cannot return a result.
 #[derive(Debug, Error)]
 pub enum FenceError {
-    /// The stored bytes are corrupt.
+    /// The stored bytes of the fence are corrupt. The field describes the corruption.
     #[error("corrupt fence: {0}")]
     Corrupt(String),
     /// The SSTable could not read bytes for the fence.

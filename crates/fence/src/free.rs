@@ -28,11 +28,12 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>:
 
 const TAG: stored::Tag = *b"free";
 
-/// A policy that builds maps from hashes to blocks.
+/// A policy that builds the ideal bound: maps from the hash of each key to its block.
 struct Free;
 
 impl FencePolicy for Free {
-    /// Returns the separators, the start of each block, the number of keys, and all hashes, as bytes.
+    /// Returns the stored bytes of the fence: the separators, the index of the first entry of each block, the number of
+    /// keys, and all hashes.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         let mut stored = stored::encode(TAG, input.separators);
         input.block_starts.iter().for_each(|start| stored.extend(start.to_le_bytes()));
@@ -50,8 +51,8 @@ impl FencePolicy for Free {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
             _ => {
                 return Err(corrupt(format!(
-                    "the stored number of hashes is wrong for the {} bytes that contain this number and \
-                     the hashes",
+                    "the stored fence states a wrong number of hashes for the {} bytes that contain this \
+                     number and the hashes",
                     rest.len()
                 )));
             }
@@ -66,14 +67,14 @@ impl FencePolicy for Free {
     }
 }
 
-/// Map from a hash to a block. The value is `None` if keys of several blocks have this hash.
+/// Map from the hash of a key to the block of the key. The value is `None` if keys of several blocks have this hash.
 type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
 
 fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {
     let ends = starts[1..].iter().map(|start| *start as usize).chain([hashes.len()]);
     if starts[0] != 0 || !starts.iter().map(|start| *start as usize).zip(ends.clone()).all(|(a, b)| a < b) {
         return Err(corrupt(
-            "the stored fence has invalid numbers of the first entries of the blocks. These numbers must \
+            "the stored fence has wrong indices for the first entries of the blocks; these indices must \
              begin at 0, increase, and be below the number of keys",
         ));
     }
@@ -93,7 +94,7 @@ fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, Fenc
     Ok(blocks)
 }
 
-/// Map from the keys of one SSTable to their blocks.
+/// A map from the keys of one SSTable to their blocks, with the separators for exact searches.
 struct FreeFence {
     separators: Separators,
     blocks: BlockOfHash,

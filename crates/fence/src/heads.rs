@@ -10,14 +10,14 @@ use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
 use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
-/// A search structure over the heads of an SSTable's separators. The constructor gets the heads in sorted order.
+/// A search structure over the heads of an SSTable's separators. A head is the first eight bytes of a separator after
+/// the common prefix of all separators.
 pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the position of the first stored head that is at or above `head`.
     fn lower_bound(&self, head: u64) -> Bound;
 
-    /// Computes the bounds of up to [`GROUP`] heads at once. For each head, the function writes the number of smaller
-    /// stored heads to `ranks`, which must have the length of `heads`. The result has one bit per head: bit `i` is
-    /// set if head `i` may equal a stored head.
+    /// Searches up to [`GROUP`] heads at once. For each head, writes the number of smaller stored heads to `ranks`,
+    /// which must have the length of `heads`. Bit `i` of the result is set if head `i` may equal a stored head.
     fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
         let mut ties = 0;
         for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
@@ -28,10 +28,10 @@ pub(crate) trait HeadIndex: Send + Sync {
         ties
     }
 
-    /// Returns the memory of the index in bytes, including the heads.
+    /// Returns the memory of the search structure in bytes, including the heads.
     fn memory_bytes(&self) -> usize;
 
-    /// Returns the number of separators at or below `key`, without the first separator. The result is the number of the
+    /// Returns the number of separators at or below `key`, without the first separator. This is also the number of the
     /// block that can contain the key.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
@@ -43,20 +43,20 @@ pub(crate) trait HeadIndex: Send + Sync {
     }
 }
 
-/// Number of keys in a batch whose searches are executed together, step by step.
+/// The number of keys of a batch that are searched together, step by step, so that their cache misses overlap.
 pub(crate) const GROUP: usize = 32;
 
-/// Minimum number of keys for which searches are executed together. With fewer keys, single searches are faster.
+/// The smallest number of keys that are searched together. With fewer keys, single searches are faster.
 const FEW: usize = 8;
 
-/// The separators of one SSTable in memory, and an index of their heads.
+/// A fence in memory: the separators of one SSTable, and a search structure for their heads (8-byte prefixes).
 pub(crate) struct HeadFence<I> {
     suffixes: Suffixes,
     index: I,
 }
 
 impl<I: HeadIndex + 'static> HeadFence<I> {
-    /// Reads the separators that were stored with the tag `tag`, and builds the index of their heads.
+    /// Reads the separators that a fence stored with the tag `tag`, and builds the search structure for their heads.
     ///
     /// # Errors
     /// Returns the errors that [`stored::read_separators`] describes.
@@ -69,8 +69,8 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         Ok(Box::new(Self { suffixes, index: index(heads) }))
     }
 
-    /// Computes the ranks of up to [`GROUP`] keys. The searches are executed together, step by step, so that their
-    /// cache misses overlap. If heads are equal, the reads of separators are also executed together.
+    /// Computes the block numbers of up to [`GROUP`] keys. The searches are executed together, step by step, so that
+    /// their cache misses overlap. If heads are equal, the reads of separators are also executed together.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
@@ -132,8 +132,8 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
     }
 }
 
-/// Checks that an index returns the correct bound for every head. The heads include equal heads and the largest
-/// possible head. The check uses SSTables of each size up to 130 separators, and of the sizes in `more`.
+/// Checks that a search structure returns the correct bound for every head. The heads include equal heads and the
+/// largest possible head. The check uses SSTables of each size up to 130 separators, and of the sizes in `more`.
 #[cfg(test)]
 pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
     let mut random = 1u64;

@@ -28,10 +28,11 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fint";
 
-/// Number of heads that are read one after another at the end of a search. These heads fill two cache lines.
+/// The number of heads (8-byte prefixes of separators) that are read one after another at the end of a search. These
+/// heads fill two cache lines.
 const SCANNED: usize = 16;
 
-/// A policy that builds fences with an interpolation search over sorted heads.
+/// A policy that builds fences with an interpolation search over sorted heads (8-byte prefixes of separators).
 struct Interpolation;
 
 impl FencePolicy for Interpolation {
@@ -44,13 +45,13 @@ impl FencePolicy for Interpolation {
     }
 }
 
-/// Heads in sorted order, which an interpolation search reads.
+/// Heads (8-byte prefixes of separators) in sorted order, for an interpolation search.
 struct Sorted {
     heads: Vec<u64>,
 }
 
 impl Sorted {
-    /// Returns the number of heads below `head`, and the number of interpolation steps.
+    /// Returns the number of heads below `head`, and the number of interpolation steps that the search made.
     #[inline]
     fn search(&self, head: u64) -> (usize, u32) {
         let heads = self.heads.as_slice();
@@ -72,8 +73,8 @@ impl Sorted {
     }
 }
 
-/// Returns the interpolated position of `head` between the positions `low` and `high`, for evenly spread heads in
-/// this interval. The difference of `high` and `low` must be at least two.
+/// Estimates the position of `head` between the positions `low` and `high`, as if the heads between them were evenly
+/// spread. The difference of `high` and `low` must be at least two.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);

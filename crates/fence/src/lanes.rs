@@ -31,7 +31,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
 
 const TAG: stored::Tag = *b"flan";
 
-/// A policy that builds fences with lanes over sorted heads.
+/// A policy that builds fences with lanes: sorted lists of heads (8-byte prefixes of separators), each with fewer heads
+/// than the list before.
 struct Lanes {
     stride: usize,
 }
@@ -69,10 +70,11 @@ impl FencePolicy for Lanes {
     }
 }
 
-/// Sorted heads with lanes for shortcuts.
+/// The heads (8-byte prefixes) of the separators, with lanes that skip most heads.
 struct HeadLanes {
     stride: usize,
-    /// The lanes. Lane 0 contains all heads. Each further lane contains every `stride`-th head of the lane before.
+    /// The lanes, which are sorted lists of heads. Lane 0 contains all heads. Each further lane contains every
+    /// `stride`-th head of the lane before.
     lanes: Vec<Vec<u64>>,
 }
 
@@ -90,7 +92,7 @@ impl HeadIndex for HeadLanes {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let count = |heads: &[u64]| heads.iter().filter(|other| **other < head).count();
-        let (top, lanes) = self.lanes.split_last().expect("lane 0 always exists");
+        let (top, lanes) = self.lanes.split_last().expect("a fence with lanes must have lane 0");
         let mut below = count(top);
         for lane in lanes.iter().rev() {
             if below == 0 {

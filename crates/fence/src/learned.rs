@@ -37,11 +37,11 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// Maximum error, in positions, of the lines in the upper levels. The lines of the upper levels predict positions of
-/// segments.
+/// The largest error, in positions, of the lines in the upper levels. These lines predict the position of a segment in
+/// the level below.
 const UPPER_EPSILON: u64 = 4;
 
-/// A policy that builds learned fences.
+/// A policy that builds learned fences, which predict the position of a key by lines.
 struct Learned {
     epsilon: u64,
 }
@@ -79,21 +79,22 @@ impl FencePolicy for Learned {
     }
 }
 
-/// Sorted heads, and the levels of lines that predict the heads' positions.
+/// The heads (8-byte prefixes) of the separators in sorted order, and the lines that predict the position of a head.
 struct Pgm {
     heads: Vec<u64>,
     epsilon: u64,
-    /// The segments of each level. The last level has a single segment.
+    /// The levels of segments. Level 0 predicts positions of heads, and each further level predicts positions of
+    /// segments in the level below. The last level has a single segment.
     levels: Vec<Vec<Segment>>,
 }
 
-/// A line from the first head of a segment to the first head of the next segment.
+/// A line that predicts the position of each head of one segment. A segment is a range of successive heads.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
-    /// Slope of the line, in positions per unit of head.
+    /// The slope of the line, in positions per unit of head.
     slope: f64,
-    /// The position of the first head of the segment.
+    /// The position that the line predicts for the first head of the segment.
     place: f64,
 }
 
@@ -118,7 +119,8 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// Returns the segment of the lowest level that covers `head`. Returns `None` if the head is below all segments.
+    /// Returns the segment of level 0 whose line predicts the position of `head`. Returns `None` if the head is below
+    /// all segments.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;
@@ -150,8 +152,8 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// Returns the range of positions around a predicted position. The range has one additional position on each side,
-/// because predictions are rounded.
+/// Returns the positions around a predicted position to which the search is limited. The range has one additional
+/// position on each side, because predictions are rounded.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -159,9 +161,8 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// Returns the number of `items` for which `comes_before` is true. All items for which `comes_before` is true must be
-/// before all other items. The search begins in the range `around`. If the result is outside of this range, the
-/// search continues outside.
+/// Returns the number of `items` for which `comes_before` is true. These items must be before all other items. The
+/// search begins in the range `around`, and continues outside if the result is not in this range.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -183,9 +184,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
     first + usize::from(count == 1 && comes_before(&items[first]))
 }
 
-/// Returns the points that a line must fit. Each distinct head gives one point, at the position of its first
-/// occurrence. If a head occurs several times, there is a second point: the head plus 1, at the position after the last
-/// occurrence.
+/// Returns the points (head, position) that the lines must fit. Each distinct head gives the point of its first
+/// occurrence. A head that occurs several times also gives the head plus 1, at the position after the last occurrence.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -196,8 +196,8 @@ fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Splits points into segments. The points are in the order of their heads. Each segment is as long as possible,
-/// under the condition that one line predicts all its points with an error of at most `epsilon`. If several points
+/// Splits points (head, position) into segments, so that one line predicts all points of a segment with an error of at
+/// most `epsilon`. Each segment is as long as possible. The points are in the order of their heads. If several points
 /// have equal heads, only the first point is used.
 fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     let mut segments = Vec::new();
@@ -217,8 +217,8 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point of a segment. The first coordinate is the difference between a head and the segment's first head. The
-/// second coordinate is a position, which may be below the position of the segment's first head.
+/// A point of a segment, relative to the first head of the segment. `x` is the distance of heads, and `y` is the
+/// distance of positions, which may be negative.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -226,24 +226,27 @@ struct Point {
 }
 
 impl Point {
-    /// Returns the cross product of the lines from this point to `a` and to `b`. Suppose that `a` and `b` are to the
-    /// right of this point. The result is then positive if the line to `b` is steeper than the line to `a`.
+    /// Compares the slopes of the lines from this point to `a` and to `b`, which are both to the right of this point.
+    /// The result is positive if the line to `b` is steeper, and negative if it is flatter. The result is the cross
+    /// product of the two lines.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }
 }
 
-/// All lines that predict the points of a segment with the allowed error.
+/// The set of all lines that predict the points of a segment with an error of at most `epsilon`. As long as the set has
+/// a line, the segment can grow.
 struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// The convex chain through the upper limits of the points. No line may be above this chain.
+    /// The upper limit for lines: a convex chain through the positions of the points plus `epsilon`. A line above this
+    /// chain has too large an error.
     upper: Vec<Point>,
-    /// The convex chain through the lower limits of the points. No line may be below this chain.
+    /// The lower limit for lines: a convex chain through the positions of the points minus `epsilon`. A line below this
+    /// chain has too large an error.
     lower: Vec<Point>,
-    /// End points of the flattest line. This line goes from the upper limit of one point to the lower limit of a
-    /// later point.
+    /// Two points of the flattest line of the set: the upper limit of one point, and the lower limit of a later point.
     flattest: [Point; 2],
     steepest: [Point; 2],
 }
@@ -263,8 +266,8 @@ impl Corridor {
         }
     }
 
-    /// Adds a point to the right of all other points. Returns whether one line can still predict all points with the
-    /// allowed error.
+    /// Adds a point to the right of all other points. Returns `false`, without the point, if no line can predict all
+    /// points with the allowed error.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -288,8 +291,8 @@ impl Corridor {
         true
     }
 
-    /// Returns the line whose slope is the mean of the flattest and the steepest slope. The line goes through the
-    /// point where the flattest and the steepest line cross.
+    /// Returns the line of the segment. Its slope is the mean of the flattest and the steepest possible slope. The line
+    /// goes through the point where the flattest and the steepest line cross.
     fn segment(&self) -> Segment {
         let [flat, to] = self.flattest;
         let [steep, up] = self.steepest;
@@ -309,8 +312,12 @@ impl Corridor {
     }
 }
 
-/// Returns the point at which the line from `end` touches a chain. Removes the earlier points of the chain, because
-/// these points no longer limit any line.
+/// Moves the start of the flattest or steepest line along a chain of limits, after the line got the new end `end`.
+/// Returns the new start: the chain point through which a line to `end` stays within all limits. Removes the earlier
+/// points of the chain, because no later line starts there.
+///
+/// `is_passed` gets the turn from the line to the next chain point to the line to `end`, and returns whether the start
+/// moves to the next chain point.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -320,7 +327,8 @@ fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -
     chain[0]
 }
 
-/// Appends a point to a chain, and removes the points that make the chain non-convex.
+/// Appends a point to a convex chain of limits. Removes the points after which the chain would no longer be convex.
+/// `sticks_out` gets the turn at the last point, and returns whether the point stays.
 fn extend(chain: &mut Vec<Point>, point: Point, sticks_out: impl Fn(i128) -> bool) {
     while let [.., before, last] = chain.as_slice()
         && !sticks_out(before.turn(*last, point))

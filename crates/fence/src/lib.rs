@@ -32,7 +32,7 @@ use catalog::Catalog;
 pub use fence::{BlockBounds, Fence, FenceError, FenceInput, FencePolicy, TableReadError, TableView};
 pub use separators::Separators;
 
-/// All fences. The first fence is the baseline, and the last fence is the ideal bound.
+/// All fence variants. The first fence is the baseline, and the last fence is the ideal bound.
 #[rustfmt::skip] // One line each, whatever their number.
 pub static CATALOG: Catalog<dyn FencePolicy> = Catalog::new(
     catalog::origin!(),

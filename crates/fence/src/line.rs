@@ -6,7 +6,7 @@
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 #![allow(clippy::inline_always)] // a search is compiled for CPU features only if all its code is inlined
 
-/// Number of heads per cache line.
+/// The number of heads (8-byte prefixes of separators) in a cache line.
 pub(crate) const LINE: usize = 8;
 
 /// Eight heads in ascending order, in one aligned cache line.
@@ -17,49 +17,48 @@ pub(crate) const LINE: usize = 8;
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A cache line that contains no heads. All values of the line are the largest number, so no head is above any of
-    /// them.
+    /// A cache line without heads. All its values are the largest number, so no head is above any of them.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
-    /// Stores `head` at position `at`, which must be below 8.
+    /// Stores `head` at position `at` of the cache line. `at` must be below 8.
     pub(crate) fn set(&mut self, at: usize, head: u64) {
         self.0[at] = signed(head);
     }
 
-    /// Returns the head at position `at` modulo 8.
+    /// Returns the head at position `at` modulo 8 of the cache line.
     #[inline(always)]
     pub(crate) fn get(&self, at: usize) -> i64 {
         self.0[at % LINE]
     }
 }
 
-/// Converts `head` to a signed number. The order of heads is unchanged.
+/// Converts `head` to a signed number that has the same order. AVX2 can compare only signed numbers.
 #[inline(always)]
 pub(crate) fn signed(head: u64) -> i64 {
     (head ^ (1 << 63)).cast_signed()
 }
 
-/// A method that compares a head with all heads of a cache line. A value of the type proves that the CPU supports
-/// the method.
+/// A way to compare a head with all heads of a cache line, such as AVX2. A value of the type proves that the CPU
+/// supports the instructions.
 pub(crate) trait Compare: Copy + Send + Sync + 'static {
     /// Returns the number of heads in `line` that are below `head`.
     fn below(self, line: &Line, head: i64) -> usize;
 
-    /// Runs a search that is compiled for this method of comparison.
+    /// Runs a search whose code is compiled for these CPU instructions.
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search that reads cache lines of heads. The method `run` must always be inlined. If `run` were not inlined, the
-/// compiler would not compile the search for each method of comparison.
+/// A search that reads cache lines of heads (8-byte prefixes of separators). The method `run` must always be inlined,
+/// because the compiler then compiles the search for each way of comparison.
 pub(crate) trait Search {
-    /// The head or heads that are searched. This type is separate from the searched structure, so that both arguments
-    /// are passed in registers.
+    /// The searched head or heads. This type is separate from the searched structure, so that both arguments are passed
+    /// in registers.
     type Input;
 
-    /// The result of the search.
+    /// The result of the search, such as the number of smaller heads.
     type Output;
 
-    /// Runs the search with a method of comparison.
+    /// Runs the search. `compare` compares a head with a cache line of heads.
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 

@@ -23,15 +23,15 @@ use crate::stored::{corrupt, take, u32s};
 const HEAD_BYTES: usize = 16;
 const U32: usize = size_of::<u32>();
 
-/// Valid lengths of a page in bytes.
+/// The valid lengths of a page of a static B-tree, in bytes.
 const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
 
-/// Returns whether `bytes` is a valid length of a page.
+/// Returns whether `bytes` is a valid length of a page: a power of two from 512 B to 64 KiB.
 pub(crate) fn is_page_length(bytes: u64) -> bool {
     PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
 }
 
-/// Returns an error if the length of a page is invalid.
+/// Checks the parameter `page_bytes`, the length of a page of a fence.
 ///
 /// # Errors
 /// Returns an error that names the length and the valid lengths.
@@ -42,7 +42,7 @@ pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     }
 }
 
-/// The kind of a page's children.
+/// The kind of the children to which a page of a static B-tree refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The children are pages of the next lower layer.
@@ -51,20 +51,20 @@ pub(crate) enum Kind {
     Leaf = 2,
 }
 
-/// The content of a page before the page is encoded.
+/// A page of a static B-tree before it is encoded.
 pub(crate) struct Draft<'a> {
     pub(crate) kind: Kind,
-    /// For a leaf, the number of its first data block. For an inner page, the page number at which its first child
-    /// starts.
+    /// For a leaf, the number of the data block of its first child. For an inner page, the number of the page at which
+    /// its first child starts.
     pub(crate) first: u32,
     /// The exclusive end of each child of an inner page, as a page number. The list is empty for a leaf.
     pub(crate) child_ends: &'a [u32],
-    /// The separators between the children.
+    /// The separators between the children, which are one fewer than the children.
     pub(crate) separators: &'a [&'a [u8]],
 }
 
 impl Draft<'_> {
-    /// Appends the page to `stored`, without padding.
+    /// Appends the encoded page to `stored`, without padding.
     pub(crate) fn write(&self, stored: &mut Vec<u8>) {
         let prefix = shared_by(self.separators);
         let head = [self.kind as u32, self.separators.len() as u32 + 1, self.first, prefix as u32];
@@ -89,8 +89,9 @@ fn shared_by(separators: &[&[u8]]) -> usize {
     }
 }
 
-/// Splits the children of a layer into pages, and returns the range of children of each page. `firsts[i]` is the first
-/// separator under child i. A page stores the first separators of all its children except the first child.
+/// Distributes the children of one layer of a static B-tree to pages. Returns the range of children of each page.
+/// `firsts[i]` is the first separator under child i. A page stores the first separators of all its children except the
+/// first child.
 ///
 /// A page is filled up to `unit_bytes`. If at least two children remain, a page has at least two children. A layer
 /// therefore has at most half as many pages as the next lower layer. If the separator between the first two children is
@@ -113,7 +114,8 @@ pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Rang
     pages
 }
 
-/// Returns the number of children that fit into a page, counted from the first child.
+/// Returns the number of children that fit into a page of `unit_bytes` bytes, counted from the first child. The result
+/// is at least two if there are two children.
 fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     let (mut limit_bytes, mut separator_bytes) = (unit_bytes, 0);
     for (separators, next) in firsts.iter().enumerate().skip(1) {
@@ -135,14 +137,14 @@ pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
     page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
 }
 
-/// Returns the length in bytes of a page with a number of separators and their total length, without padding. The
-/// common prefix is counted once.
+/// Returns the length of an encoded page in bytes, without padding. `separator_bytes` is the total length of its
+/// separators, in which the common prefix is counted once.
 fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     let child_ends = if kind == Kind::Inner { separators + 1 } else { 0 };
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
 }
 
-/// A parsed page. The lengths in the page are checked when they are used.
+/// A page of a static B-tree that was read from storage. The lengths in the page are checked when they are used.
 pub(crate) struct Page<'a> {
     pub(crate) kind: Kind,
     first: u32,
@@ -154,7 +156,7 @@ pub(crate) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Parses a page.
+    /// Decodes the start of a page of a static B-tree.
     ///
     /// # Errors
     /// Returns an error if the kind of the page is unknown, or if the parts do not fit into the page.
@@ -179,7 +181,7 @@ impl<'a> Page<'a> {
         Ok(Self { kind, first: first as u32, children, child_ends, suffix_ends, prefix, suffixes: bytes })
     }
 
-    /// Returns the number of the child for `key`, which is the number of separators at or below the key.
+    /// Returns the number of the child that can contain `key`, which is the number of separators at or below the key.
     ///
     /// # Errors
     /// Returns an error if a separator is outside of the page.
@@ -187,8 +189,8 @@ impl<'a> Page<'a> {
         self.count_separators(key, |separator, key| separator <= key)
     }
 
-    /// Returns the number of the child for `key`, if the separators of the page are the largest keys of its children.
-    /// The result is the number of separators below the key.
+    /// Returns the number of the first child whose largest key is at or above `key`, for a page whose separators are
+    /// the largest keys of its children. The result is the number of separators below the key.
     ///
     /// # Errors
     /// Returns an error if a separator is outside of the page.
@@ -196,8 +198,8 @@ impl<'a> Page<'a> {
         self.count_separators(key, |separator, key| separator < key)
     }
 
-    /// Returns the number of separators for which `before` is true. If `before` is true for a separator, it must be
-    /// true for all smaller separators.
+    /// Returns the number of separators of the page for which `before` is true. If `before` is true for a separator, it
+    /// must be true for all smaller separators.
     #[inline]
     fn count_separators(
         &self,
@@ -236,15 +238,18 @@ impl<'a> Page<'a> {
         let start = if index == 0 { 0 } else { number(self.suffix_ends, index - 1) };
         let end = number(self.suffix_ends, index);
         self.suffixes.get(start as usize..end as usize).ok_or_else(|| {
-            corrupt(format!("separator {index} of a page, at {start} to {end}, is outside of the page"))
+            corrupt(format!(
+                "separator {index} of a page of the stored fence, at bytes {start} to {end}, is outside of \
+                 the page"
+            ))
         })
     }
 }
 
-/// Returns the little-endian number at position `index`.
+/// Returns the little-endian 32-bit number at position `index` of an array of such numbers.
 #[inline]
 fn number(numbers: &[u8], index: usize) -> u32 {
-    u32s(&numbers[index * U32..][..U32]).next().expect("one number in four bytes")
+    u32s(&numbers[index * U32..][..U32]).next().expect("a number in a page must have four bytes")
 }
 
 #[cfg(test)]

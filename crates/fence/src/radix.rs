@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"frdx";
 
-/// A policy that builds fences with sorted heads and a table of their leading bits.
+/// A policy that builds fences with sorted heads (8-byte prefixes of separators) and a table of their leading bits.
 struct Radix;
 
 impl FencePolicy for Radix {
@@ -41,15 +41,15 @@ impl FencePolicy for Radix {
     }
 }
 
-/// Heads in sorted order, and the table of their leading bits.
+/// The heads (8-byte prefixes) of the separators in sorted order, and the table of their leading bits.
 struct Table {
     heads: Vec<u64>,
-    /// The smallest head. The leading bits of the smallest head select the first entry of the table.
+    /// The smallest head, whose leading bits select the first entry of the table.
     least: u64,
-    /// Number of low bits of a head that do not affect the entry of the table.
+    /// The number of low bits of a head that do not select the entry of the table.
     shift: u32,
-    /// For each value of the leading bits, the number of heads with smaller leading bits. The last entry is the
-    /// number of all heads.
+    /// The table: for each value of the leading bits, the number of heads with smaller leading bits. The last entry is
+    /// the number of all heads.
     counts: Vec<u32>,
 }
 
@@ -72,7 +72,8 @@ impl Table {
         Self { heads, least, shift, counts }
     }
 
-    /// Returns the number of heads below `head`, and the number of heads between the bounds of the search.
+    /// Returns the number of heads below `head`. The second result is the number of heads among which the search was
+    /// necessary.
     #[inline]
     fn search(&self, head: u64) -> (usize, usize) {
         let Some(above) = head.checked_sub(self.least) else { return (0, 0) };

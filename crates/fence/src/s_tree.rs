@@ -37,13 +37,14 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fstr";
 
-/// Number of children of an inner node: one more than the number of its heads.
+/// The number of children of an inner node of the tree, which is one more than the number of its heads.
 const CHILDREN: usize = LINE + 1;
 
-/// Number of cache lines of the entry table. A single search begins with this table and skips the upper layers.
+/// The number of cache lines of the entry table. A single search begins with this table and skips the upper layers of
+/// the tree.
 const ENTRY_LINES: usize = 4;
 
-/// Number of searches of a batch that are in one unrolled loop.
+/// The number of searches of a batch that are executed together in one unrolled loop.
 const UNROLLED: usize = 16;
 
 /// A policy that builds fences as static B-trees in memory.
@@ -68,7 +69,7 @@ impl FencePolicy for STree {
     }
 }
 
-/// Builds a static B-tree without separators. Fences that contain such a tree call this function.
+/// Builds a static B-tree over sorted heads (8-byte prefixes). Other fences use such a tree as their upper part.
 pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -82,19 +83,20 @@ pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     Box::new(TreeIndex::new(Portable, heads))
 }
 
-/// Sorted heads in a static B-tree.
+/// The heads (8-byte prefixes) of the separators in a static B-tree.
 struct Tree {
-    /// The nodes of each layer above the leaves. The first layer is the root. Head `i` of a node is the largest head
-    /// in the subtree of child `i`. For the last child, no head is stored.
+    /// The layers of inner nodes, from the root down. Head `i` of a node is the largest head in the subtree of child
+    /// `i`. No head is stored for the last child.
     inner: Vec<Box<[Line]>>,
     /// All heads in sorted order, in leaves of eight heads.
     leaves: Box<[Line]>,
-    /// Entry table: the largest head in the subtree of each node of one layer, except the last node. The layer is the
-    /// largest layer whose heads fit into this table. The CPU loads the cache lines of the table at the same time. A
-    /// search that starts at the entry table skips the layers above the table, whose nodes the CPU would load one
-    /// after another.
+    /// The entry table, with which a single search skips the upper layers. The table has the largest head of each
+    /// subtree of one layer, without the last subtree.
+    ///
+    /// The CPU loads all cache lines of the table at the same time, but would load the nodes of the upper layers one
+    /// after another. The layer is the largest layer whose heads fit into the table.
     entry: [Line; ENTRY_LINES],
-    /// Number of inner layers above the layer of the entry table.
+    /// The number of inner layers that a search from the entry table skips.
     skipped: usize,
 }
 
@@ -124,7 +126,7 @@ impl Tree {
             inner.push(layer);
         }
         inner.reverse();
-        let (entry, entered) = entry.expect("a single node fits");
+        let (entry, entered) = entry.expect("the entry table of a tree must have space for a single node");
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
@@ -147,7 +149,7 @@ impl Tree {
         }
     }
 
-    /// Returns the position of the first head at or above `head`, which is in the leaf at `place`.
+    /// Returns the position of the first stored head at or above `head`, which is in the leaf with the index `place`.
     #[inline(always)]
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
@@ -157,8 +159,8 @@ impl Tree {
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
-    /// Computes, for each of up to [`GROUP`] heads, the number of smaller stored heads. The result has one bit per
-    /// head, which is set if the head may equal a stored head.
+    /// Searches up to [`GROUP`] heads at once. For each head, writes the number of smaller stored heads to `ranks`. Bit
+    /// `i` of the result is set if head `i` may equal a stored head.
     #[inline(always)]
     fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
         let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);
@@ -196,7 +198,8 @@ impl Tree {
     }
 }
 
-/// Returns the index of the leaf for `head`. The search starts in the first layer of `layers`, at the node `place`.
+/// Returns the index of the leaf that contains the first head at or above `head`. The search starts at the node `place`
+/// in the first layer of `layers`.
 #[inline(always)]
 fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, head: i64) -> usize {
     // A loop is used instead of a fold, because a closure would not be compiled for the CPU's vector instructions.
@@ -206,13 +209,14 @@ fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, hea
     place
 }
 
-/// Returns the index of the child for `head`, in the next lower layer. `place` is the position of the node.
+/// Returns the index, in the next lower layer, of the child that can contain `head`. `place` is the index of the node
+/// in `layer`.
 #[inline(always)]
 fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usize {
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// Returns the cache line of `layer` that begins with the head number `place`. `place` is a multiple of eight.
+/// Returns the cache line of `layer` whose first head has the index `place`, which is a multiple of eight.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
@@ -223,7 +227,7 @@ fn line(layer: &[Line], place: usize) -> &Line {
     unsafe { &*layer.as_ptr().cast::<i64>().add(place).cast() }
 }
 
-/// A tree, and the comparison method that the CPU supports.
+/// A static B-tree of heads, together with the way in which the CPU compares heads.
 struct TreeIndex<C> {
     tree: Tree,
     compare: C,
@@ -254,7 +258,7 @@ impl<C: Compare> HeadIndex for TreeIndex<C> {
     }
 }
 
-/// The search for one head.
+/// The search of a static B-tree for one head.
 struct One<'a>(&'a Tree);
 
 impl Search for One<'_> {
@@ -268,7 +272,8 @@ impl Search for One<'_> {
     }
 }
 
-/// The search for one key. The search also compares the key with the common prefix of the separators.
+/// The search of a static B-tree for one key. The search also compares the key with the common prefix of the
+/// separators.
 struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
@@ -286,15 +291,16 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// Returns the rank of a key whose head equals a stored head. Equal heads are rare, so this code is in a separate
-/// function, which keeps the code of the common case small.
+/// Returns the number of separators at or below a key whose head equals a stored head. Equal heads are rare, so this
+/// code is in a separate function, which keeps the code of the common case small.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
     suffixes.settle(bound, key)
 }
 
-/// Returns the rank of a key that lacks the common prefix, or is too short for the fast search.
+/// Returns the number of separators at or below a key that lacks the common prefix, or is too short for the fast
+/// search.
 #[cold]
 #[inline(never)]
 fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
@@ -305,7 +311,7 @@ fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
     }
 }
 
-/// The search for up to [`GROUP`] heads, one layer after the other.
+/// The search of a static B-tree for up to [`GROUP`] heads, one layer after the other.
 struct Many<'a>(&'a Tree);
 
 impl<'a> Search for Many<'a> {

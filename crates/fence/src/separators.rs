@@ -1,10 +1,12 @@
 //! The separators of one SSTable, in one buffer.
 
-/// Strictly increasing byte strings, one per block. All separators are in one buffer, with padding for wide loads.
+/// The separators of an SSTable: strictly increasing byte strings, one per block. All separators are in one buffer,
+/// with padding for wide loads.
 #[derive(Clone, Debug)]
 pub struct Separators {
     arena: Vec<u8>,
-    /// The end of each separator in the buffer. A separator starts where the previous separator ends.
+    /// The byte offset at which each separator ends in the buffer. A separator starts where the previous separator
+    /// ends.
     ends: Vec<u32>,
 }
 
@@ -25,7 +27,7 @@ impl Separators {
         self.arena.extend_from_slice(separator);
         self.ends.push(
             u32::try_from(self.arena.len())
-                .expect("the separators of one SSTable have less than 4 GiB in total"),
+                .expect("the separators of one SSTable must have less than 4 GiB in total"),
         );
         self.arena.resize(self.arena.len() + types::PADDING, 0);
     }
@@ -40,7 +42,7 @@ impl Separators {
         self.ends.is_empty()
     }
 
-    /// Returns separator number `index`.
+    /// Returns the separator with the index `index`.
     ///
     /// # Panics
     /// Panics if the separator does not exist.
@@ -50,7 +52,7 @@ impl Separators {
         &self.arena[start..self.ends[index] as usize]
     }
 
-    /// Returns the end of each separator in the buffer, as a byte offset.
+    /// Returns the byte offset at which each separator ends in the buffer.
     #[inline]
     pub(crate) fn ends(&self) -> &[u32] {
         &self.ends

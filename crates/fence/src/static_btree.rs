@@ -36,17 +36,18 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
 const TAGS: [Tag; 2] = [*b"sbtr", *b"sbtl"];
 const FOOTER_BYTES: u64 = 20;
 
-/// Maximum number of layers of a tree. The limit follows from two facts: a layer has at most half as many pages as
-/// the next lower layer, and block numbers have 32 bits.
+/// The largest number of layers of a tree. Block numbers have 32 bits, and a layer has at most half as many pages as
+/// the next lower layer, so a tree never has more layers.
 const MAX_LAYERS: u32 = 33;
 
-/// The kind of separator between two children of a page.
+/// The keys that a page stores between its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Between {
-    /// The shortest key above all keys of the left child, and at or below all keys of the right child.
+    /// The shortest key that is above all keys of the child before the separator, and at or below all keys of the child
+    /// after it.
     Shortest,
-    /// The largest key of the left child.
+    /// The largest key of the child before the separator.
     Largest,
 }
 
@@ -122,7 +123,7 @@ impl FencePolicy for StaticBTree {
 }
 
 impl StaticBTree {
-    /// Returns the layers of the tree. The first layer is the root.
+    /// Returns the layers of the static B-tree. The first layer is the root.
     fn layers<'a>(&self, input: &FenceInput<'a>) -> Vec<Layer<'a>> {
         let mut layers = vec![self.layer(Kind::Leaf, &self.keys_before_blocks(input))];
         while layers[0].nodes.len() > 1 {
@@ -132,8 +133,8 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns one key for each block: the separator before the block. The first element is a key before the first
-    /// block, which no page stores.
+    /// Returns the separator before each block. The first element is a key before the first block, which no page
+    /// stores.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {
             Some(bounds) if self.separators == Between::Largest => {
@@ -144,8 +145,8 @@ impl StaticBTree {
         }
     }
 
-    /// Builds the layer of the tree whose nodes have these children. `firsts` has the first separator in the subtree of
-    /// each child.
+    /// Builds the next higher layer of the tree from the children of its nodes. `firsts` has the first separator in the
+    /// subtree of each child.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -157,16 +158,16 @@ impl StaticBTree {
     }
 }
 
-/// One layer of a tree that is being built.
+/// One layer of a static B-tree that is being built.
 struct Layer<'a> {
     nodes: Vec<Node<'a>>,
-    /// The page at which each node starts, relative to the start of the layer. The last element is the end of the
-    /// last node.
+    /// The page at which each node of the layer starts, relative to the start of the layer. The last element is the end
+    /// of the last node.
     starts: Vec<u32>,
 }
 
 impl Layer<'_> {
-    /// Returns the number of pages of the layer.
+    /// Returns the size of the layer in pages.
     fn pages(&self) -> u32 {
         self.starts[self.starts.len() - 1]
     }
@@ -175,20 +176,20 @@ impl Layer<'_> {
 /// One page of a tree that is being built, or several consecutive pages if a separator is long.
 struct Node<'a> {
     kind: Kind,
-    /// The number of the node's first child, in the next lower layer.
+    /// The index, in the next lower layer, of the node's first child.
     first: usize,
-    /// The first separator in the subtree of each child.
+    /// The first separator in the subtree of each child of the node.
     firsts: Vec<&'a [u8]>,
 }
 
 impl Node<'_> {
-    /// Returns the number of page lengths that the node takes.
+    /// Returns the size of the node in page lengths.
     fn pages(&self, page_bytes: u64) -> u32 {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends the node to `stored`. The children of the node are data blocks, or nodes of the layer `below`, which
-    /// starts at the page `below_start`.
+    /// Appends the encoded node to `stored`. The children of the node are data blocks, or nodes of the layer `below`,
+    /// which starts at the page `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {
             let bounds = &below.starts[self.first..=self.first + self.firsts.len()];
@@ -202,14 +203,14 @@ impl Node<'_> {
     }
 }
 
-/// The content of the footer: the kind of separators and the sizes of the tree.
+/// The content of the footer of a static B-tree: the kind of separators and the sizes of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
     separators: Between,
     page_bytes: u64,
-    /// The number of layers. A lookup reads one page per layer.
+    /// The number of layers of the tree. A lookup reads one page per layer.
     layers: u32,
-    /// The size of the root, as a number of page lengths.
+    /// The size of the root of the tree, as a number of page lengths.
     root_pages: u32,
     /// The size of all nodes together, as a number of page lengths.
     pages: u32,
@@ -221,10 +222,11 @@ impl Geometry {
         numbers.into_iter().flat_map(u32::to_le_bytes).chain(TAGS[self.separators as usize]).collect()
     }
 
-    /// Reads the footer of a tree whose pages have `tree_bytes` bytes in total.
+    /// Decodes the footer of a tree whose pages have `tree_bytes` bytes in total.
     fn from_footer(mut footer: &[u8], tree_bytes: u64) -> Result<Self, FenceError> {
         let mut numbers = u32s(take(&mut footer, FOOTER_BYTES as usize - size_of::<Tag>())?);
-        let mut number = || numbers.next().expect("four numbers in sixteen bytes");
+        let mut number =
+            || numbers.next().expect("the footer of a static B-tree must have four numbers in sixteen bytes");
         let page_bytes = u64::from(number());
         let separators = if footer == TAGS[1] { Between::Largest } else { Between::Shortest };
         let geometry =
@@ -238,8 +240,8 @@ impl Geometry {
             Ok(geometry)
         } else {
             Err(corrupt(format!(
-                "the footer does not match a static B-tree of {tree_bytes} bytes; the footer states \
-                 {geometry:?}"
+                "the footer of the stored fence does not match a static B-tree of {tree_bytes} bytes; the \
+                 footer states {geometry:?}"
             )))
         }
     }
@@ -268,24 +270,27 @@ impl Fence for StaticBTreeFence {
                 Kind::Inner if layer < layers => node = page.pages(child),
                 Kind::Leaf if layer == layers => {
                     return Err(corrupt(format!(
-                        "a leaf page refers to block {}, but the SSTable has only {} blocks",
+                        "a leaf page of the stored fence refers to block {}, but the SSTable has only {} \
+                         blocks",
                         page.block(child),
                         table.block_count()
                     )));
                 }
                 kind => {
                     return Err(corrupt(format!(
-                        "layer {layer} of {layers} has a page of the kind {kind:?}; only the last layer has leaves"
+                        "the stored fence has a page of the kind {kind:?} in layer {layer} of {layers}; only \
+                         the last layer may have leaves"
                     )));
                 }
             }
             if node.is_empty() || node.end > pages {
                 return Err(corrupt(format!(
-                    "an inner page refers to the pages {node:?}, but the tree has only {pages} pages"
+                    "an inner page of the stored fence refers to the pages {node:?}, but the tree has only \
+                     {pages} pages"
                 )));
             }
         }
-        Err(corrupt("the static B-tree has no leaves"))
+        Err(corrupt("the static B-tree of the stored fence has no leaves"))
     }
 
     fn memory_bytes(&self) -> usize {

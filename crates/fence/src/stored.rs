@@ -10,12 +10,12 @@ use types::Bytes;
 use crate::fence::{FenceError, TableView};
 use crate::separators::Separators;
 
-/// Four bytes that identify the fence that wrote the stored bytes.
+/// Four bytes that identify the fence variant that wrote the stored bytes.
 pub(crate) type Tag = [u8; 4];
 
 const U32: usize = size_of::<u32>();
 
-/// Encodes a tag and the separators as bytes.
+/// Encodes the tag of a fence and its separators as stored bytes.
 pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     let mut stored = Vec::from(tag);
     stored.extend((separators.len() as u32).to_le_bytes());
@@ -42,7 +42,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
             tag.escape_ascii()
         )));
     }
-    let count = u32s(take(&mut rest, U32)?).next().expect("one number in four bytes");
+    let count = u32s(take(&mut rest, U32)?).next().expect("a number in a stored fence must have four bytes");
     if count != table.block_count() || count == 0 {
         return Err(corrupt(format!(
             "the stored fence has {count} separators, but the SSTable has {} blocks",
@@ -58,13 +58,16 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     Ok((separators, stored.slice(read..stored.len())))
 }
 
-/// Appends a separator that was read from storage.
+/// Appends a separator of a stored fence to `separators`.
 ///
 /// # Errors
 /// Returns an error if the separator is not above the previous separator.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
-        return Err(corrupt(format!("separator {} is not above the previous separator", separators.len())));
+        return Err(corrupt(format!(
+            "separator {} of the stored fence is not above the previous separator",
+            separators.len()
+        )));
     }
     separators.push(separator);
     Ok(())
@@ -99,10 +102,12 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Fe
 
 /// Iterates over the little-endian numbers in `bytes`. An incomplete number at the end is omitted.
 pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
-    bytes.chunks_exact(U32).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")))
+    bytes.chunks_exact(U32).map(|number| {
+        u32::from_le_bytes(number.try_into().expect("a number in a stored fence must have four bytes"))
+    })
 }
 
-/// Creates an error about corrupt stored bytes.
+/// Creates the error for a stored fence whose bytes are corrupt. `what` describes the corruption.
 pub(crate) fn corrupt(what: impl Into<String>) -> FenceError {
     FenceError::Corrupt(what.into())
 }

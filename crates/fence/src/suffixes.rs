@@ -19,22 +19,24 @@ use prefetch::prefetch;
 /// number of a key is therefore the number of separators (other than the first) at or below the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The first eight bytes of the common prefix, and a mask with a 1 bit for each bit of the prefix.
+    /// The first eight bytes of the common prefix of the separators, and a mask with a 1 bit for each bit of the
+    /// prefix.
     prefix_head: u64,
     prefix_mask: u64,
     count: usize,
     rest: Rest,
 }
 
-/// The bytes of the suffixes that are not in the heads.
+/// The bytes of the separators after the common prefix, as far as the heads do not contain them.
 enum Rest {
-    /// The heads contain the whole suffixes. The field is the length of all suffixes, which is at most eight bytes.
+    /// The heads contain all bytes after the common prefix. The field is the number of these bytes, which is equal for
+    /// all separators and at most eight.
     OfLength(usize),
-    /// All suffixes in full, including the bytes in the heads.
+    /// All bytes of each separator after the common prefix, including the bytes in the heads.
     Arena(Separators),
 }
 
-/// The position of the first stored head that is at or above a searched head.
+/// The result of a search for a head: the position of the first stored head that is at or above the searched head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// The number of stored heads below the searched head.
@@ -44,7 +46,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Creates the bound of `head` in the sorted `heads`. `rank` is the number of heads below `head`.
+    /// Creates the search result for `head` in the sorted `heads`. `rank` is the number of heads below `head`.
     #[inline]
     pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
         Self { rank: rank as u32, may_tie: heads.get(rank) == Some(&head) }
@@ -54,17 +56,17 @@ impl Bound {
 /// Comparison of a key with the common prefix of all separators except the first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PrefixOrder {
-    /// The key is below all of these separators.
+    /// The key is below all separators except the first.
     Below,
-    /// The key is above all of these separators.
+    /// The key is above all separators.
     Above,
-    /// The key has the common prefix. The value is the head of the bytes after the prefix.
+    /// The key has the common prefix. The value is the head of the key: the eight bytes after the prefix.
     Within(u64),
 }
 
 impl Suffixes {
-    /// Removes the common prefix from all separators except the first. Returns the suffixes, and their heads in sorted
-    /// order.
+    /// Removes the common prefix from all separators of an SSTable except the first. Returns these separators, and
+    /// their heads (the first eight bytes after the prefix) in sorted order.
     pub(crate) fn new(separators: &Separators) -> (Self, Vec<u64>) {
         let others = || separators.iter().skip(1);
         let shared = match (others().next(), others().last()) {
@@ -83,7 +85,7 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// Returns the number of separators. The first separator is not counted.
+    /// Returns the number of separators of the SSTable, without the first separator.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -94,8 +96,8 @@ impl Suffixes {
         self.head_behind(key).map_or_else(|| self.place_at_length(key), PrefixOrder::Within)
     }
 
-    /// Returns the head of the bytes after the common prefix in `key`. Returns `None` if the prefix is long, if the
-    /// key does not have the prefix, or if the key has fewer than eight bytes after the prefix. These cases are rare.
+    /// Returns the eight bytes of `key` after the common prefix of the separators. Returns `None` in rare cases: if the
+    /// prefix is long, if the key does not have the prefix, or if the key has fewer than eight bytes after the prefix.
     #[inline(always)]
     pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();
@@ -115,7 +117,7 @@ impl Suffixes {
     }
 
     /// Returns the number of separators at or below a key that has the common prefix. `bound` is the result of the
-    /// search for the key's head.
+    /// search for the head of the key.
     #[inline(always)]
     pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
         let rank = bound.rank as usize;
@@ -127,7 +129,7 @@ impl Suffixes {
         }
     }
 
-    /// Prefetches the cache line with the offset of separator `rank`.
+    /// Prefetches the cache line with the offset of the separator with the index `rank`.
     #[inline]
     pub(crate) fn prefetch_place(&self, rank: u32) {
         if let Rest::Arena(arena) = &self.rest {
@@ -145,7 +147,7 @@ impl Suffixes {
         }
     }
 
-    /// Returns the memory of the suffixes in bytes.
+    /// Returns the memory in bytes that the separators take in addition to their heads.
     pub(crate) fn memory_bytes(&self) -> usize {
         let rest = match &self.rest {
             Rest::OfLength(_) => 0,
@@ -155,8 +157,8 @@ impl Suffixes {
     }
 }
 
-/// Returns the number of separators at or below the suffix. All separators before `rank` are below the suffix. The
-/// search doubles its steps, because most SSTables have few equal heads.
+/// Returns the number of separators in `arena` that are at or below `suffix`. The first `rank` separators must be below
+/// it. The search doubles its steps, because most SSTables have few separators with equal heads.
 #[inline(never)]
 fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
     let at_or_below = |rank: usize| rank < arena.len() && arena.get(rank) <= suffix;

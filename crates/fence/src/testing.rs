@@ -42,7 +42,7 @@ impl TableView for Stored {
     }
 
     fn first_key(&self, _: u32) -> Result<Bytes, TableReadError> {
-        Err("a fence of pages reads no blocks".into())
+        Err("a fence whose pages are read one by one must not read data blocks".into())
     }
 }
 

@@ -37,10 +37,11 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// Number of bytes that a page takes in the top of the stored fence, in addition to the first separator of the page.
+/// The number of bytes that each page takes in the directory at the end of the stored fence, in addition to the page's
+/// first separator.
 const TOP_BYTES: usize = 12;
 
-/// A policy that builds partitioned fences.
+/// A policy that builds partitioned fences: pages of separators, and one separator of each page in memory.
 struct TwoLevel {
     page_bytes: u64,
 }
@@ -99,10 +100,11 @@ impl FencePolicy for TwoLevel {
     }
 }
 
-/// A partitioned fence, whose upper part is in memory.
+/// A partitioned fence. The pages of separators are on disk, and the first separator of each page is in memory.
 struct TwoLevelFence {
     page_bytes: u64,
-    /// The exclusive end of each page, as a number of page lengths. A page starts where the previous page ends.
+    /// The exclusive end of each page of separators, as a number of page lengths. A page starts where the previous page
+    /// ends.
     ends: Vec<u32>,
     /// The first separators of all pages except the first page, without their common prefix.
     firsts: Suffixes,
@@ -121,12 +123,18 @@ impl TwoLevelFence {
         let mut numbers: &[u8] = &numbers;
         let [page_bytes, page_lengths, pages] = {
             let numbers = take(&mut numbers, FOOTER_BYTES as usize - TAG.len())?;
-            [0, 1, 2].map(|at| u32s(numbers).nth(at).expect("three numbers in twelve bytes"))
+            [0, 1, 2].map(|at| {
+                u32s(numbers)
+                    .nth(at)
+                    .expect("the footer of a partitioned fence must have three numbers in twelve bytes")
+            })
         };
         let page_bytes = u64::from(page_bytes);
         let top = u64::from(page_lengths) * page_bytes;
         if numbers != TAG || !page::is_page_length(page_bytes) || top > footer {
-            return Err(corrupt(format!("the footer does not match a partitioned fence of {bytes} bytes")));
+            return Err(corrupt(format!(
+                "the footer of the stored fence does not match a partitioned fence of {bytes} bytes"
+            )));
         }
         let top = table.read_stored(top..footer)?;
         let (ends, firsts) = read_top(&top, pages, page_lengths, table.block_count())?;
@@ -141,8 +149,8 @@ impl TwoLevelFence {
     }
 }
 
-/// Decodes the top of the stored fence: the exclusive end of each page in page lengths, and the first separator of
-/// each page.
+/// Decodes the directory of a stored fence: for each page of separators, its exclusive end in page lengths, its first
+/// block and its first separator.
 fn read_top(
     mut top: &[u8],
     pages: u32,
@@ -151,7 +159,8 @@ fn read_top(
 ) -> Result<(Vec<u32>, Separators), FenceError> {
     if pages == 0 || top.len() / TOP_BYTES < pages as usize {
         return Err(corrupt(format!(
-            "the directory of {pages} pages does not fit into the {} bytes that the footer states",
+            "the stored fence has a directory of {pages} pages that does not fit into the {} bytes that the \
+             footer states",
             top.len()
         )));
     }
@@ -190,7 +199,8 @@ impl Fence for TwoLevelFence {
         let block = page.block(page.child_of(key)?);
         if page.kind != Kind::Leaf || block >= table.block_count() {
             return Err(corrupt(format!(
-                "a page is not a leaf, or refers to block {block} of only {} blocks",
+                "the stored fence has a page that is not a leaf, or refers to block {block} of only {} \
+                 blocks",
                 table.block_count()
             )));
         }

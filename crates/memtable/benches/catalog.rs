@@ -19,7 +19,7 @@ const ENTRIES_PER_SCAN: usize = 100;
 
 type Key = ([u8; 16], KeyHash);
 
-/// Returns distinct keys in random order. Every call returns equal keys.
+/// Returns the distinct keys that the benchmarks insert, in random order. Every call returns equal keys.
 fn keys() -> Vec<Key> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut key = || {
@@ -41,7 +41,7 @@ fn filled(policy: &dyn MemtablePolicy, keys: &[Key]) -> Box<dyn Memtable> {
     table
 }
 
-/// Returns all policies of the catalog with their labels.
+/// Returns all memtable policies of the catalog with their labels.
 fn policies() -> impl Iterator<Item = (String, Box<dyn MemtablePolicy>)> {
     CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).expect("defaults build")))
 }

@@ -1,8 +1,8 @@
 //! Computes the size that a heap allocation takes in memory. Memory estimates use this size, so that they include the
 //! overhead of small objects.
 
-/// Returns the number of bytes that the `malloc` of glibc uses for an allocation of `len` bytes. The result includes a
-/// header of 8 bytes, is a multiple of 16, and is at least 32. Returns 0 if `len` is 0.
+/// Returns the memory in bytes that an allocation of `len` bytes takes with the `malloc` of glibc: `len` and a header
+/// of 8 bytes, rounded up to a multiple of 16, and at least 32 bytes. Returns 0 if `len` is 0.
 pub(crate) fn allocation_bytes(len: usize) -> usize {
     if len == 0 { 0 } else { (len + 8).next_multiple_of(16).max(32) }
 }

@@ -9,37 +9,37 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use types::PADDING;
 
-/// The smallest and the largest size of a chunk in bytes. A record that is larger than a chunk gets a larger chunk of
-/// its own.
+/// The smallest and the largest size of a chunk of an arena in bytes. A record that is larger than a chunk gets a
+/// larger chunk of its own.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The number of chunks that a memtable of the expected size fills, within the limits of [`CHUNK_BYTES`]. Small chunks
-/// limit the unused memory at the end of an arena.
+/// The number of chunks that the arena of a memtable of the expected size fills, within the limits of [`CHUNK_BYTES`].
+/// Small chunks limit the unused memory at the end of the arena.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
-/// The position of a record in the arena: the index of the chunk, and the byte offset in the chunk.
+/// The position of a record in an arena: the index of the chunk, and the byte offset in the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordAddress {
     chunk: u32,
     offset: u32,
 }
 
-/// A pool of unused chunks, which the next arenas of a tree reuse.
+/// A pool of unused memory chunks, which the next arenas of a tree reuse.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkPool {
     idle: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ChunkPool {
-    /// Returns an empty chunk with space for `len` bytes and the padding. The chunk is an unused chunk of this size
-    /// from the pool, or a new chunk.
+    /// Returns an empty chunk with space for a record of `len` bytes. The chunk is an unused chunk from the pool, or a
+    /// new chunk.
     fn take(&self, len: usize) -> Vec<u8> {
         let wanted = len + PADDING;
         let idle = self.idle.lock().pop();
         idle.filter(|chunk| chunk.capacity() == wanted).unwrap_or_else(|| Vec::with_capacity(wanted))
     }
 
-    /// Puts chunks into the pool until the chunks in the pool have `limit_bytes` bytes. Frees all other chunks.
+    /// Puts chunks into the pool until the pool has `limit_bytes` bytes of chunks. Frees all other chunks.
     fn put(&self, chunks: impl Iterator<Item = Vec<u8>>, limit_bytes: usize) {
         let mut idle = self.idle.lock();
         let mut held: usize = idle.iter().map(Vec::capacity).sum();
@@ -54,11 +54,12 @@ impl ChunkPool {
     }
 }
 
-/// An arena that stores records of keys and values. The caller stores the length of a record within the record.
+/// An append-only store of records in memory chunks that never move. The caller stores the length of a record within
+/// the record.
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The index of the chunk to which the next record is appended.
+    /// The index of the chunk to which the next record of normal size is appended.
     current: usize,
     chunk_bytes: usize,
     allocated_bytes: usize,
@@ -82,7 +83,7 @@ impl Arena {
         }
     }
 
-    /// Appends a record that is the concatenation of `parts`.
+    /// Appends the bytes of `parts`, one after the other, as one record.
     ///
     /// # Panics
     /// The record is longer than 4 GiB. A record cannot be so long if its key and value are within the limits of the
@@ -95,26 +96,27 @@ impl Arena {
             _ => self.make_room(len),
         };
         let chunk = &mut self.chunks[index];
-        let offset = u32::try_from(chunk.len()).expect("chunks are far shorter than 4 GiB");
+        let offset = u32::try_from(chunk.len()).expect("a chunk of an arena must be shorter than 4 GiB");
         for part in parts {
             chunk.extend_from_slice(part);
         }
         RecordAddress { chunk: index as u32, offset }
     }
 
-    /// Returns the bytes from `place` to the end of its chunk. The record is at the start of these bytes.
+    /// Returns the bytes of a chunk from the address `place` on. The record with this address is at the start of these
+    /// bytes.
     #[inline]
     pub(crate) fn bytes_from(&self, place: RecordAddress) -> &[u8] {
         &self.chunks[place.chunk as usize][place.offset as usize..]
     }
 
-    /// Returns the number of allocated bytes, including unused bytes.
+    /// Returns the number of bytes that the arena has allocated, including unused bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
     }
 
-    /// Adds a chunk for a record of `len` bytes and returns its index. A record that is larger than a normal chunk gets
-    /// its own chunk, and later records still use the current chunk.
+    /// Makes space for a record of `len` bytes, and returns the index of its chunk. A record that is larger than a
+    /// normal chunk gets its own chunk, and later records still use the current chunk.
     #[cold]
     fn make_room(&mut self, len: usize) -> usize {
         let index = self.chunks.len();

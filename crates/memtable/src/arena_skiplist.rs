@@ -45,7 +45,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable, which consists of one skip list.
+/// A memtable that is one lock-free skip list.
 struct ArenaSkipList {
     list: List,
 }
@@ -54,17 +54,16 @@ struct ArenaSkipList {
 /// share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The tower at which all searches begin (the front tower). This tower is before all other towers, and its key is
-    /// never compared.
+    /// The front tower, at which all searches begin. It is before all other towers, and its key is never compared.
     front: Ref<Version>,
-    /// The height of the tallest tower so far.
+    /// The number of links of the tallest tower so far.
     height: AtomicUsize,
-    /// The maximum height of a tower.
+    /// The largest number of links that a tower can have.
     most_height: usize,
 }
 
-/// The path of a search. For each level, the path stores the last version before the searched position, and the link
-/// from this version to the next version.
+/// The path of a search in the skip list. For each level, the path stores the last version before the searched
+/// position, and the link from this version to the next version.
 struct Path {
     before: [Ref<Version>; MAX_HEIGHT],
     links: [LinkWord; MAX_HEIGHT],
@@ -82,7 +81,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena.borrow()
     }
 
-    /// Adds a version of a key with the sequence number `sequence`. The version is a tombstone if `value` is `None`.
+    /// Adds a version of a key to the list. The version is a tombstone if `value` is `None`.
     pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let height = tower_height(key.hash.0, sequence).min(self.most_height);
         let version = self.arena().append(key.bytes, sequence, value, height);
@@ -106,8 +105,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena().link(version, level)
     }
 
-    /// Returns whether `link` points to a version before the position `place`. `place_hint` is the first four bytes of
-    /// the key of `place`.
+    /// Returns whether `link` points to a version that is before the searched position `place`. `place_hint` is the
+    /// first four bytes of the key of `place`.
     #[inline]
     fn leads_before(&self, link: LinkWord, place: Probe<'_>, place_hint: u32) -> bool {
         let Some(target) = link.target() else { return false };
@@ -118,7 +117,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         }
     }
 
-    /// Returns the search path to the position `place`.
+    /// Searches for the position `place`, and returns the path of the search.
     fn path(&self, place: Probe<'_>) -> Path {
         let mut path = Path { before: [self.front; MAX_HEIGHT], links: [LinkWord::END; MAX_HEIGHT] };
         self.search(Some(place), |level, before, link| {
@@ -128,8 +127,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         path
     }
 
-    /// Searches for the position `place`, or for the end of the list if `place` is `None`. On each level, calls
-    /// `passed` with the last version before the position, and with the link of this version.
+    /// Searches for the position `place`, or for the end of the list if `place` is `None`. On each level, the function
+    /// calls `passed` with the level, with the last version before the position, and with the link of this version.
     #[inline]
     fn search(&self, place: Option<Probe<'_>>, mut passed: impl FnMut(usize, Ref<Version>, LinkWord)) {
         let place_hint = place.map_or(0, |place| hint(place.key));
@@ -142,7 +141,9 @@ impl<A: Borrow<SharedArena>> List<A> {
                 && link != too_far
                 && place.is_none_or(|place| self.leads_before(link, place, place_hint))
             {
-                before = link.target().expect("only the link to the end has no target");
+                before = link
+                    .target()
+                    .expect("every link that does not lead to the end of the skip list must have a target");
                 link = self.link(before, level).load();
             }
             too_far = link;
@@ -157,12 +158,12 @@ fn hint(key: &[u8]) -> u32 {
     (head(key) >> 32) as u32
 }
 
-/// The number of dense levels. Each dense level contains three quarters of the nodes of the next lower level (p = 3/4).
-/// Each higher level contains half of the nodes of the next lower level (p = 1/2).
+/// The number of dense levels, which are the lowest levels of the skip list. Each dense level contains three quarters
+/// of the versions of the next lower level, and each higher level contains half of them.
 const DENSE_LEVELS: usize = 6;
 
-/// Returns the height of a version's tower. Heights are geometrically distributed. The result depends only on the
-/// version, so that benchmarks are reproducible.
+/// Returns the height of the tower of a version, which is its number of links. Heights are geometrically distributed.
+/// The result depends only on the version, so that benchmarks are reproducible.
 #[inline]
 fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     let mixed = (hash ^ sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);

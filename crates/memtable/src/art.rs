@@ -43,37 +43,38 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree with its lock, and the arena of the versions. Versions never move, so threads read a version without the
-/// lock.
+/// A memtable that is an adaptive radix tree with one lock. The versions are in an arena and never move, so threads
+/// read a version without the lock.
 struct Art {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
 }
 
-/// The nodes of the tree. Nodes refer to each other by their index in one vector, so that a deep tree is dropped
+/// The nodes of the radix tree. Nodes refer to each other by their index in one vector, so that a deep tree is dropped
 /// without recursion.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: Option<Child>,
-    /// The number of heap bytes of all nodes.
+    /// The number of heap bytes of all nodes of the tree.
     heap_bytes: usize,
 }
 
-/// The target of a branch of the tree.
+/// A child of a node in the radix tree: a leaf or another node.
 #[derive(Clone, Copy)]
 enum Child {
-    /// The newest version of the only key in this subtree.
+    /// A leaf: the newest version of the only key in this subtree.
     Leaf(Ref<Version>),
-    /// The index of an inner node.
+    /// A node: its index in the list of all nodes.
     Node(u32),
 }
 
-/// An inner node. The keys of its subtree share a prefix and differ after it.
+/// An inner node of the radix tree. The keys of its subtree share a prefix and differ after it.
 struct Node {
     /// The common bytes of all keys in this subtree, after the byte on which the parent node branches.
     prefix: Box<[u8]>,
-    /// The newest version of the key that ends at this node, or `None` if no key ends here.
+    /// The newest version of the key that consists of the bytes on the path to this node, including the prefix. `None`
+    /// if this key is absent.
     end: Option<Ref<Version>>,
     branches: Branches,
 }
@@ -83,7 +84,7 @@ enum Branches {
     /// A node with up to 4 children. The bytes are in ascending order, and the children are in the order of their
     /// bytes.
     Four(Few<4>),
-    /// Up to 16 children, in the layout of `Four`.
+    /// A node with up to 16 children, in the layout of `Four`.
     Sixteen(Box<Few<16>>),
     /// A node with up to 48 children. For each byte value, the node stores the index of the child, or 48 if there is
     /// no child.
@@ -130,8 +131,8 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`, depending on `side`.
-    /// If `of` is `None`, returns the first or the last child. Returns `None` if there is no such child.
+    /// Returns the child next to the child for the byte `of`. `side` selects the next smaller or the next larger byte.
+    /// If `of` is `None`, returns the first or the last child. Returns `None` if the node has no such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -180,7 +181,7 @@ impl Branches {
             Self::FortyEight(some) => some.children.get_mut(usize::from(some.numbers[usize::from(byte)])),
             Self::Full(all) => Some(&mut all[usize::from(byte)]),
         };
-        *slot.expect("the byte has a child") = Some(child);
+        *slot.expect("the replaced byte must have a child in the node of the radix tree") = Some(child);
     }
 
     /// Adds a child for a byte without a child. If the node is full, it becomes a node of the next larger kind.
@@ -211,8 +212,8 @@ impl Branches {
         }
     }
 
-    /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`, depending on `side`.
-    /// If `of` is `None`, returns the first or the last child. Returns `None` if there is no such child.
+    /// Returns the child next to the child for the byte `of`. `side` selects the next smaller or the next larger byte.
+    /// If `of` is `None`, returns the first or the last child. Returns `None` if the node has no such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -237,7 +238,7 @@ impl Branches {
     }
 }
 
-/// The direction of a search for a neighbor.
+/// The direction of a search for the key or child next to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,
@@ -249,8 +250,8 @@ impl Node {
         Self { prefix: prefix.into(), end: None, branches: Branches::Four(Few::new()) }
     }
 
-    /// Adds a new key with its first version to the node. `rest` contains the bytes of the key after the prefix of the
-    /// node.
+    /// Adds a new key, with its first version, to the node. `rest` contains the bytes of the key after the prefix of
+    /// the node.
     fn add(&mut self, rest: &[u8], version: Ref<Version>) {
         match rest.first() {
             None => self.end = Some(version),
@@ -259,8 +260,7 @@ impl Node {
     }
 
     /// Returns the first or the last entry of the node, depending on `side`. An entry is a child, or the key that ends
-    /// at this node. The key that ends at this node is before the keys of all children. Returns `None` if the node is
-    /// empty.
+    /// at this node. This key is before the keys of all children. Returns `None` if the node is empty.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -327,9 +327,9 @@ impl Tree {
         }
     }
 
-    /// Adds `version` to the leaf `newest`. `depth` is the number of key bytes on the path to the leaf. If `version`
-    /// has the key of the leaf, returns the changed leaf. Otherwise, returns a new node that contains both keys and
-    /// replaces the leaf.
+    /// Adds a new version at a leaf of the tree. `newest` is the version in the leaf, and `depth` is the number of key
+    /// bytes on the path to the leaf. Returns the child that replaces the leaf: the leaf of the same key, or a new node
+    /// for both keys.
     fn joined(&mut self, newest: Ref<Version>, version: Ref<Version>, depth: usize) -> Child {
         let (old, new) = (&self.key(newest)[depth..], &self.key(version)[depth..]);
         if old == new {
@@ -342,8 +342,9 @@ impl Tree {
         self.add_node(node)
     }
 
-    /// Splits a node whose prefix equals the key of `version` in only the first `shared` bytes. `rest` contains the key
-    /// bytes from the start of the prefix on. Returns the new node that replaces the split node.
+    /// Splits a node, because the key of `version` has only the first `shared` bytes of the node's prefix. `rest`
+    /// contains the key bytes from the start of the prefix on. Returns the new node, which replaces the split node and
+    /// contains the key.
     fn part(&mut self, number: u32, shared: usize, rest: &[u8], version: Ref<Version>) -> Child {
         let node = &mut self.nodes[number as usize];
         let mut above = Node::new(&rest[..shared]);
@@ -357,13 +358,13 @@ impl Tree {
 
     fn add_node(&mut self, node: Node) -> Child {
         self.heap_bytes += allocation_bytes(node.prefix.len());
-        let number = u32::try_from(self.nodes.len()).expect("fewer than four billion keys");
+        let number = u32::try_from(self.nodes.len()).expect("a radix tree must have fewer than 2^32 nodes");
         self.nodes.push(node);
         Child::Node(number)
     }
 
-    /// Inserts `version` into the chain of versions of its key. The chain is ordered from newest to oldest. Returns
-    /// the newest version.
+    /// Inserts `version` into the chain of versions of its key, from newest to oldest. `newest` is the first version of
+    /// the chain. Returns the new first version.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
         if self.sequence(newest) > self.sequence(version) {
             chain::add(&self.arena, newest, version);
@@ -392,20 +393,23 @@ impl Tree {
         }
     }
 
-    /// Returns the newest version of the first or the last key in the subtree `child`, depending on `side`.
+    /// Returns the newest version of the first or the last key in a subtree, depending on `side`.
     fn outermost(&self, mut child: Child, side: Side) -> Ref<Version> {
         loop {
             match child {
                 Child::Leaf(version) => return version,
                 Child::Node(number) => {
-                    child = self.node(number).outermost(side).expect("a node leads to a key");
+                    child = self
+                        .node(number)
+                        .outermost(side)
+                        .expect("every node of a radix tree must lead to a key");
                 }
             }
         }
     }
 
-    /// Returns the newest version of the first key above `key`, or of the last key below `key`, depending on `side`.
-    /// Returns `None` if there is no such key.
+    /// Returns the newest version of the key next to `key`. `side` selects the next smaller or the next larger key.
+    /// Returns `None` if the tree has no such key.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
         // The branches that the search has taken so far, for backtracking.
@@ -446,9 +450,9 @@ impl Tree {
         })
     }
 
-    /// Returns the oldest version of a chain.
+    /// Returns the oldest version of a key. `newest` is the newest version of the key.
     fn oldest(&self, newest: Ref<Version>) -> Ref<Version> {
-        chain::last_above(&self.arena, newest, 0).expect("every number is above 0")
+        chain::last_above(&self.arena, newest, 0).expect("the sequence number of a version must be above 0")
     }
 }
 

@@ -41,45 +41,46 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The AVL tree with its lock, and the arena of its records. Versions in the arena never move and need no lock.
+/// A memtable that is an AVL tree with one lock. The versions are in an arena and never move, so threads read a version
+/// without the lock.
 struct Avl {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
 }
 
-/// The node index that means "no node".
+/// The index that stands for a missing node.
 const NONE: u32 = u32::MAX;
 
-/// The index of the left child in the array of children of a node. As an argument `side`, this value means the left
-/// side.
+/// The index of the left child in the array of children of an AVL node. As an argument `side`, this value means the
+/// left side.
 const LEFT: usize = 0;
-/// The index of the right child in the array of children of a node. As an argument `side`, this value means the right
-/// side.
+/// The index of the right child in the array of children of an AVL node. As an argument `side`, this value means the
+/// right side.
 const RIGHT: usize = 1;
 
-/// The largest number of nodes on a path. This is sufficient, because in a tree of 2^32 nodes, a path has at most 1.44
-/// times 32 nodes.
+/// The largest number of nodes on a path from the root. A longer path is impossible, because an AVL tree of 2^32 nodes
+/// has paths of at most 1.44 times 32 nodes.
 const MAX_DEPTH: usize = 48;
 
-/// A node of the tree with one version of a key.
+/// A node of the AVL tree with one version of a key.
 struct Node {
-    /// The head of the key, which is its first eight bytes as an integer.
+    /// The first eight bytes of the key as an integer. Most comparisons need only this head.
     head: u64,
     version: Ref<Version>,
     children: [u32; 2],
-    /// The height of the subtree of this node, including the node.
+    /// The height of the subtree below this node, including the node.
     height: u8,
 }
 
-/// The AVL tree without its lock.
+/// The AVL tree of a memtable, without its lock.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: u32,
 }
 
-/// The nodes on the path from the root to a node. A path also serves as a cursor, whose current node is the last node
-/// of the path.
+/// The nodes from the root of the AVL tree to a node. A path also serves as a cursor, whose current node is the last
+/// node of the path.
 #[derive(Clone, Copy)]
 struct Path {
     nodes: [u32; MAX_DEPTH],
@@ -105,7 +106,7 @@ impl Path {
         self.len.checked_sub(1).map(|last| self.nodes[last])
     }
 
-    /// Returns the first `len` nodes of the path. Returns `None` if `len` is 0.
+    /// Returns a path that consists of the first `len` nodes of this path. Returns `None` if `len` is 0.
     fn cut(mut self, len: usize) -> Option<Self> {
         self.len = len;
         (len > 0).then_some(self)
@@ -125,7 +126,8 @@ impl Tree {
         if at == NONE { 0 } else { self.node(at).height }
     }
 
-    /// Returns the order of node `at` relative to `probe`. `head` is the head of the key of `probe`.
+    /// Compares the version in the node `at` with the position `probe`. `head` is the first eight bytes of the key of
+    /// `probe`.
     #[inline]
     fn order_of(&self, at: u32, probe: Probe<'_>, head: u64) -> Ordering {
         let node = self.node(at);
@@ -143,7 +145,7 @@ impl Tree {
             side = usize::from(self.order_of(at, probe, head) == Ordering::Less);
             at = self.node(at).children[side];
         }
-        let added = u32::try_from(self.nodes.len()).expect("fewer than four billion entries");
+        let added = u32::try_from(self.nodes.len()).expect("an AVL tree must have fewer than 2^32 entries");
         let version = self.arena.append(key, sequence, value, 0);
         self.nodes.push(Node { head, version, children: [NONE; 2], height: 1 });
         match path.last() {
@@ -153,8 +155,8 @@ impl Tree {
         self.rebalance(path);
     }
 
-    /// Restores the heights and the balance of the nodes on `path`, from its end upwards. The function stops at the
-    /// root, or at a node whose height does not change.
+    /// Restores the heights and the balance of the nodes on `path`, from the last node upwards. The function stops at
+    /// the root, or at a node whose height does not change.
     fn rebalance(&mut self, mut path: Path) {
         while let Some(at) = path.pop() {
             let before = self.height(at);
@@ -172,7 +174,7 @@ impl Tree {
         }
     }
 
-    /// Restores the balance of the subtree of `at`. Returns the new root of this subtree.
+    /// Restores the balance of the subtree with the root `at`. Returns the new root of this subtree.
     fn balanced(&mut self, at: u32) -> u32 {
         let heights = self.node(at).children.map(|child| self.height(child));
         if heights[LEFT].abs_diff(heights[RIGHT]) < 2 {
@@ -188,7 +190,7 @@ impl Tree {
         self.rotated(at, heavy)
     }
 
-    /// Rotates the child of `at` on `side` above `at`, and returns the child.
+    /// Rotates a subtree with the root `at`: the child of `at` on `side` becomes the root, and is returned.
     fn rotated(&mut self, at: u32, side: usize) -> u32 {
         let top = self.node(at).children[side];
         self.nodes[at as usize].children[side] = self.node(top).children[1 - side];
@@ -203,8 +205,9 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// Returns the path to the first node (`LEFT`) or the last node (`RIGHT`) in the subtree `at`, depending on `side`.
-    /// `path` is the path to the parent of `at`. Returns `None` if both `path` and the subtree are empty.
+    /// Returns the path to the first node (`LEFT`) or the last node (`RIGHT`) of the subtree `at`. `path` is the path
+    /// to the parent of `at`. If the subtree is empty, the result is the path to the parent, or `None` if there is no
+    /// parent.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -271,7 +274,7 @@ impl Versions for Tree {
     }
 
     fn record<'a>(&'a self, cursor: &Path) -> VersionRecord<'a> {
-        let at = cursor.last().expect("a cursor stands at a node");
+        let at = cursor.last().expect("the path of a cursor must end at a node of the AVL tree");
         self.arena.record(self.node(at).version)
     }
 }

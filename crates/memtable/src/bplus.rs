@@ -50,7 +50,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The largest number of records ahead of the current record that a scan prefetches.
+/// The largest number of records that a scan prefetches after the record that it reads.
 const RECORDS_AHEAD: usize = 16;
 
 /// Creates [`BPlus`] trees that reuse the memory of earlier trees.
@@ -64,7 +64,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable, which consists of one B+-tree.
+/// A memtable that is one B+-tree.
 struct BPlus {
     tree: Tree,
 }
@@ -73,8 +73,8 @@ struct BPlus {
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// The number of levels of inner nodes. A change of this field also changes the version number of the root, so a
-    /// reader detects the change.
+    /// The number of levels of inner nodes in the tree. A change of this field also changes the version number of the
+    /// root, so a reader detects the change.
     height: AtomicUsize,
     /// The last leaf, if the previous insert appended an entry to this leaf. If keys are inserted in order, the next
     /// insert needs no search.
@@ -85,7 +85,7 @@ struct Tree {
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
-/// A node on the search path, and its version number at the time of the read.
+/// A node on the search path of the B+-tree, and its version number when the node was read.
 #[derive(Clone, Copy)]
 struct Visited<'a> {
     node: &'a Node,
@@ -102,8 +102,7 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Calls `attempt` repeatedly until it succeeds without a disturbance by a concurrent change. Returns the result of
-    /// this last call.
+    /// Calls `attempt` until no concurrent change disturbs it. Returns the result of the last call.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {
@@ -125,7 +124,7 @@ impl Tree {
     /// Returns the root and the number of levels of inner nodes. Returns an error if the root changed during the read.
     #[inline]
     fn root(&self) -> Optimistic<(Visited<'_>, usize)> {
-        let at = self.root.load().expect("there is a root");
+        let at = self.root.load().expect("a B+-tree must have a root");
         let root = self.visit(at);
         let height = self.height.load(Relaxed);
         root.node.check(root.version)?;
@@ -184,7 +183,7 @@ impl Tree {
         self.place(&group);
     }
 
-    /// Inserts all versions of `new` into the tree. The records of these versions are already in the arena.
+    /// Inserts versions into the tree. Their records are already in the arena.
     #[inline]
     fn place(&self, mut new: &[New<'_>]) {
         while !new.is_empty() {
@@ -193,8 +192,8 @@ impl Tree {
         }
     }
 
-    /// Inserts at least the first version of `new`, and returns the number of inserted versions. If versions can be
-    /// appended to the last leaf, appends as many as possible.
+    /// Inserts one or more versions from the start of `new`, and returns the number of inserted versions. The function
+    /// inserts several versions at once if it can append them to the last leaf.
     fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let appended = self.append_some(new)?;
         if appended > 0 {
@@ -224,12 +223,15 @@ impl Tree {
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
         }
-        unreachable!("level 0 returns")
+        unreachable!("an insert into a B+-tree must end at level 0")
     }
 
     /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The
-    /// function appends only under three conditions. First, the previous insert was an append to this leaf. Second, the
-    /// new versions are sorted and follow all existing versions. Third, the leaf has free slots.
+    /// function appends versions only if:
+    ///
+    /// * the previous insert was an append to this leaf
+    /// * the new versions are sorted and follow all existing versions
+    /// * the leaf has free slots
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -269,7 +271,8 @@ impl Tree {
         // If keys are inserted in ascending order, the left node remains full.
         let is_append = high.is_none() && node.rank(&self.arena, probe, Side::Behind) == FANOUT;
         let middle = if is_append { FANOUT - 1 } else { FANOUT / 2 };
-        let separator = node.records[middle].load().expect("an entry has a record");
+        let separator =
+            node.records[middle].load().expect("every entry of a B+-tree node must have a record");
         let right = Node::default();
         if is_leaf {
             locked.move_entries(middle, &right);
@@ -294,8 +297,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Stores the size of the record as the number of bytes to prefetch per record. If the size equals the stored size,
-    /// the function does not write the shared cache line.
+    /// Remembers the size of a record as the number of bytes that scans prefetch per record. If the size equals the
+    /// remembered size, the function does not write the shared cache line.
     fn note_bytes(&self, record: &VersionRecord<'_>) {
         let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
         if self.asked_bytes.load(Relaxed) != bytes {
@@ -303,7 +306,7 @@ impl Tree {
         }
     }
 
-    /// Adds the separator of a split node to the parent of the node, or to a new root.
+    /// Adds the separator between the two halves of a split node to the parent of the node, or to a new root.
     fn add_separator(
         &self,
         above: Option<&(Locked<'_>, usize)>,
@@ -328,8 +331,8 @@ impl Tree {
         self.root.store(Some(self.arena.place(root)));
     }
 
-    /// Returns a cursor at entry `at` of a leaf. If the leaf has no such entry, the cursor is at the first entry of the
-    /// next leaf that has entries. Returns `None` at the end of the tree.
+    /// Returns a cursor at the entry with the index `at` of a leaf. If the leaf has no such entry, the cursor is at the
+    /// first entry of the next leaf that has entries. Returns `None` at the end of the tree.
     #[inline]
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
@@ -362,7 +365,7 @@ impl Tree {
         })
     }
 
-    /// Prefetches the first `asked_bytes` bytes of each of these records.
+    /// Prefetches the start of each of these records, up to the number of bytes in `asked_bytes`.
     #[inline]
     fn ask(&self, records: &[AtomicRef<Version>]) {
         let bytes = self.asked_bytes.load(Relaxed) as usize;
@@ -375,7 +378,8 @@ impl Tree {
         Probe { key, sequence }
     }
 
-    /// Returns a cursor at the last version before `end`, or at the last version of the tree if `end` is `None`.
+    /// Returns a cursor at the last version before the position `end`, or at the last version of the tree if `end` is
+    /// `None`.
     fn last_before(&self, end: Option<Probe<'_>>) -> Optimistic<Option<Cursor>> {
         let mut low: Option<Ref<Version>>;
         let mut end = end;
@@ -397,7 +401,7 @@ impl Tree {
     }
 }
 
-/// A cursor of a scan: an entry of a leaf.
+/// A cursor of a scan, which is at an entry of a leaf.
 struct Cursor {
     leaf: Ref<Node>,
     /// The version number of the leaf when the entry was read.
@@ -406,9 +410,10 @@ struct Cursor {
     entry: Ref<Version>,
     /// The number of versions that the scan will read, including the current version.
     expected: usize,
-    /// The index up to which the scan has prefetched the records of the leaf. A forward scan has prefetched all entries
-    /// from its position up to this index, without the entry at this index. A backward scan has prefetched all entries
-    /// from its position down to this index, including the entry at this index.
+    /// The end of the entries of the leaf whose records the scan has prefetched.
+    ///
+    /// * A forward scan has prefetched the entries from its position up to this index (exclusive).
+    /// * A backward scan has prefetched the entries from its position down to this index (inclusive).
     asked: usize,
 }
 
@@ -417,8 +422,8 @@ impl Cursor {
         Self { leaf: leaf.at, version: leaf.version, at, entry, expected: 0, asked: at }
     }
 
-    /// Moves the cursor to entry `at` of the leaf. If there is no such entry or the leaf has changed, the cursor does
-    /// not move, and the function returns `false`.
+    /// Moves the cursor to the entry with the index `at` of its leaf. If the leaf has no such entry or has changed, the
+    /// cursor does not move, and the function returns `false`.
     #[inline]
     fn step(&mut self, leaf: &Node, at: usize) -> bool {
         match leaf.entry(at) {
@@ -431,9 +436,9 @@ impl Cursor {
         }
     }
 
-    /// Prefetches up to `most` further records of the leaf for a forward scan. Skips records that are already
-    /// prefetched, and records that the scan will not read. The prefetch helps because the records of a leaf are
-    /// scattered in memory.
+    /// Prefetches the records of up to `most` entries after the cursor, for a forward scan. Skips records that are
+    /// already prefetched, and records that the scan will not read. The prefetch helps because the records of a leaf
+    /// are scattered in memory.
     #[inline]
     fn ask_up(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);
@@ -445,7 +450,8 @@ impl Cursor {
         }
     }
 
-    /// Prefetches records for a backward scan. See [`ask_up`](Self::ask_up).
+    /// Prefetches the records of up to `most` entries before the cursor, for a backward scan. See
+    /// [`ask_up`](Self::ask_up).
     #[inline]
     fn ask_down(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);

@@ -14,22 +14,22 @@ use crate::versions::Probe;
 /// The largest number of entries of a node. With this capacity, a node takes 1 KiB.
 pub(crate) const FANOUT: usize = sized(62, 3);
 
-/// The number of bytes of a node that a search may read: the whole node without the links.
+/// The number of bytes of a B+-tree node that a search may read: all bytes except the links to other nodes.
 pub(crate) const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
 
-/// The largest number of bytes that are prefetched per record.
+/// The largest number of bytes of a record that a scan prefetches.
 pub(crate) const RECORD_BYTES: usize = 192;
 
-/// The number of times that a thread checks a locked node before it yields its CPU.
+/// The number of times that a thread checks a locked node before the thread yields its CPU.
 const SPINS: usize = 100;
 
-/// A leaf or an inner node. The entries of an inner node are separators: `count` separators divide `count + 1`
-/// children. Child `i + 1` contains the versions at or after separator `i`.
+/// A leaf or an inner node of the B+-tree. The entries of an inner node are separators: `count` separators divide
+/// `count + 1` children. Child `i + 1` contains the versions at or after separator `i`.
 #[repr(C, align(64))]
 pub(crate) struct Node {
     pub(crate) version: AtomicU64,
     pub(crate) count: AtomicU32,
-    /// The length in bytes of the common prefix of all keys of the node. The heads of the entries begin after this
+    /// The length in bytes of the prefix that all keys of the node share. The heads of the entries begin after this
     /// prefix.
     pub(crate) prefix_len: AtomicU32,
     /// The inclusive lower bound of the node (its lower fence). All entries of the node are at or after this version.
@@ -68,7 +68,7 @@ pub(crate) type Optimistic<T> = Result<T, Changed>;
 /// A version in the arena that is not in the tree yet, with its position in the order of versions.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// Decides where a search ends if an entry equals the search position: before or after this entry.
+/// Decides how a search treats an entry that equals the searched position: the result is before the entry or after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -86,7 +86,7 @@ impl Node {
             }
             if spin % SPINS == 0 { yield_now() } else { spin_loop() }
         }
-        unreachable!("the loop has no end")
+        unreachable!("the wait for a locked node must not end before the node is unlocked")
     }
 
     /// Returns an error if the node has changed since [`read`](Self::read) returned `version`.
@@ -111,13 +111,14 @@ impl Node {
         (self.count.load(Relaxed) as usize).min(FANOUT)
     }
 
-    /// Returns the entry with index `at`. Returns `None` if the node has no such entry.
+    /// Returns the version in the entry with the index `at`. Returns `None` if the node has no such entry.
     #[inline]
     pub(crate) fn entry(&self, at: usize) -> Option<Ref<Version>> {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
-    /// Returns whether entry `at` and the next entry have equal heads. Only then can their keys be equal.
+    /// Returns whether the entry with the index `at` and the next entry have equal heads. Only then can their keys be
+    /// equal.
     #[inline]
     pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
         let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
@@ -131,8 +132,8 @@ impl Node {
         head(key.get(self.prefix_len.load(Relaxed) as usize..).unwrap_or_default())
     }
 
-    /// Returns the number of entries before `probe`. With `Side::Behind`, the number includes an entry equal to
-    /// `probe`.
+    /// Returns the number of entries of the node that are before `probe`. With `Side::Behind`, an entry that equals
+    /// `probe` is also counted.
     #[inline]
     pub(crate) fn rank(&self, arena: &SharedArena, probe: Probe<'_>, side: Side) -> usize {
         let (sought, count) = (self.head_of(probe.key), self.count());
@@ -162,8 +163,8 @@ impl Node {
         low
     }
 
-    /// Returns whether the record of entry `at` is before `probe`. With `Side::Behind`, also returns true for a record
-    /// equal to `probe`.
+    /// Returns whether the record of the entry with the index `at` is before `probe`. With `Side::Behind`, also returns
+    /// true for a record that equals `probe`.
     pub(crate) fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
         let Some(version) = self.records[at].load() else { return false };
         // If the keys are equal, the lookup reads the value next.
@@ -176,7 +177,7 @@ impl Node {
     }
 }
 
-/// A node that this thread has locked. `Drop` unlocks the node.
+/// A B+-tree node that this thread has locked. `Drop` unlocks the node.
 pub(crate) struct Locked<'a>(pub(crate) &'a Node);
 
 impl Drop for Locked<'_> {
@@ -186,7 +187,7 @@ impl Drop for Locked<'_> {
 }
 
 impl Locked<'_> {
-    /// Inserts an entry at index `at`. In an inner node, also inserts the child after this entry.
+    /// Inserts an entry at the index `at`. In an inner node, `child` is the child after this entry.
     pub(crate) fn insert(&self, at: usize, head: u64, version: Ref<Version>, child: Option<Ref<Node>>) {
         let node = self.0;
         let count = node.count();
@@ -205,9 +206,9 @@ impl Locked<'_> {
         node.count.store(count as u32 + 1, Relaxed);
     }
 
-    /// Appends versions to this leaf, which must be the last leaf. The first version of `new` must follow all entries
-    /// of the leaf. The function appends this version, and then the next versions as long as they are sorted and the
-    /// leaf has space. Returns the number of versions that were appended.
+    /// Appends versions to this leaf, which must be the last leaf of the tree. The first version of `new` must follow
+    /// all entries of the leaf. The function appends versions as long as they are sorted and the leaf has space.
+    /// Returns the number of versions that were appended.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];
@@ -224,8 +225,7 @@ impl Locked<'_> {
         new.len().min(FANOUT - count)
     }
 
-    /// Moves all entries with the index `from` or above to the node `right`. No other thread must be able to access
-    /// `right` yet.
+    /// Moves the entries from the index `from` on to the new node `right`, which no other thread can access yet.
     pub(crate) fn move_entries(&self, from: usize, right: &Node) {
         let (node, count) = (self.0, self.0.count());
         for (to, at) in (from..count).enumerate() {
@@ -238,8 +238,8 @@ impl Locked<'_> {
     }
 }
 
-/// Sets the fences of a node, and then computes its prefix and its heads from them. No other thread may change the node
-/// at the same time.
+/// Sets the lower and the upper bound (the fences) of a node, and computes the common prefix and the heads of its
+/// entries from them. No other thread may change the node at the same time.
 pub(crate) fn set_fences(
     arena: &SharedArena,
     node: &Node,
@@ -255,7 +255,7 @@ pub(crate) fn set_fences(
     if prefix_len != node.prefix_len.load(Relaxed) {
         node.prefix_len.store(prefix_len, Relaxed);
         for at in 0..node.count() {
-            let version = node.records[at].load().expect("an entry has a record");
+            let version = node.records[at].load().expect("every entry of a B+-tree node must have a record");
             node.heads[at].store(node.head_of(arena.record(version).key), Relaxed);
         }
     }

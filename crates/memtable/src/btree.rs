@@ -32,7 +32,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The ordered map with its lock.
+/// A memtable that is one ordered map with a reader-writer lock.
 struct BTree(RwLock<VersionMap>);
 
 impl Memtable for BTree {
@@ -78,7 +78,7 @@ impl Memtable for BTree {
     }
 }
 
-/// Passes to `sink` up to `limit` entries of `slots` that are visible at `snapshot`.
+/// Passes the entries of `slots` that are visible at `snapshot` to `sink`, up to `limit` entries.
 fn emit<'m, S: FnMut(Entry<'_>) + ?Sized>(
     map: &VersionMap,
     mut slots: impl Iterator<Item = Slot<'m>>,

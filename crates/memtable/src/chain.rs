@@ -7,14 +7,14 @@ use types::SequenceNumber;
 
 use crate::shared_arena::{LinkWord, Ref, SharedArena, Version};
 
-/// Returns the next older version of the key. Returns `None` for the oldest version.
+/// Returns the next older version of the key to which `version` belongs. Returns `None` for the oldest version.
 #[inline]
 pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Version>> {
     arena.link(version, 0).load().target()
 }
 
-/// Returns the oldest version whose sequence number is above `sequence`, or `None` if there is no such version. The
-/// search begins at `newest`.
+/// Searches the versions of one key, from `newest` on, for those with a sequence number above `sequence`. Returns the
+/// oldest of them, or `None` if there are none.
 pub(crate) fn last_above(
     arena: &SharedArena,
     newest: Ref<Version>,
@@ -24,8 +24,8 @@ pub(crate) fn last_above(
     iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
 }
 
-/// Returns the newest version whose sequence number is not above `snapshot`, or `None` if there is no such version. The
-/// search begins at `newest`.
+/// Searches the versions of one key, from `newest` on, for those with a sequence number of at most `snapshot`. Returns
+/// the newest of them, or `None` if there are none.
 #[inline]
 pub(crate) fn first_within(
     arena: &SharedArena,
@@ -36,12 +36,13 @@ pub(crate) fn first_within(
         .find(|version| arena.record(*version).sequence <= snapshot)
 }
 
-/// Inserts `version` into the chain after all versions with a higher sequence number. `first` must be a version of this
-/// chain with a higher sequence number. Several threads may call this function concurrently.
+/// Inserts `version` into the chain of versions of its key, after all versions with a higher sequence number. `first`
+/// must be such a version. Several threads may call this function concurrently.
 pub(crate) fn add(arena: &SharedArena, first: Ref<Version>, version: Ref<Version>) {
     let sequence = arena.record(version).sequence;
     loop {
-        let before = last_above(arena, first, sequence).expect("the first version of a chain is the newest");
+        let before = last_above(arena, first, sequence)
+            .expect("the first version of a key must have a higher sequence number than an inserted version");
         let behind = arena.link(before, 0).load();
         let is_passed = behind.target().is_some_and(|behind| arena.record(behind).sequence > sequence);
         arena.link(version, 0).store(behind);

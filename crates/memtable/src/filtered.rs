@@ -25,7 +25,7 @@ pub fn with_filter(policy: Box<dyn MemtablePolicy>, filter_bytes: usize) -> Box<
     Box::new(Policy { policy, words: filter_bytes.div_ceil(size_of::<u64>()).max(1) })
 }
 
-/// Creates memtables with a filter. The number of 64-bit words of the filter is fixed.
+/// Creates memtables that have a Bloom filter of a fixed size.
 struct Policy {
     policy: Box<dyn MemtablePolicy>,
     words: usize,
@@ -38,7 +38,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable with a filter of its keys. An insert first adds the key to the filter, and then the entry to the
+/// A memtable with a Bloom filter of its keys. An insert first adds the key to the filter, and then the entry to the
 /// memtable, so that a reader never misses a stored key.
 struct Filtered {
     words: Box<[AtomicU64]>,
@@ -46,7 +46,7 @@ struct Filtered {
 }
 
 impl Filtered {
-    /// Returns the word of a key, and the bits of the key in this word.
+    /// Returns the word of the filter to which a key belongs, and a mask with the bits of the key in this word.
     #[inline]
     fn place(&self, hash: KeyHash) -> (&AtomicU64, u64) {
         let word = ((hash.0 >> 32) * self.words.len() as u64) >> 32;
@@ -62,8 +62,8 @@ impl Filtered {
         }
     }
 
-    /// Returns whether the memtable may contain the key. If the result is false, the memtable certainly does not
-    /// contain the key.
+    /// Returns whether the memtable may contain the key with this hash. If the result is false, the memtable certainly
+    /// does not contain the key.
     #[inline]
     fn may_have(&self, hash: KeyHash) -> bool {
         let (word, bits) = self.place(hash);

@@ -38,10 +38,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      prefix_length = 8\n",
 );
 
-/// The largest number of buckets.
+/// The largest number of buckets of the hash table.
 const MAX_BUCKETS: u32 = 1 << 20;
 
-/// The largest height of a tower in a list, which is the number of its links.
+/// The largest number of links in a tower of a skip list.
 const MOST_HEIGHT: usize = 4;
 
 /// Creates [`HashSkipList`]s that reuse the memory of earlier memtables.
@@ -87,7 +87,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable: a hash table that contains one skip list per bucket.
+/// A memtable that is a hash table of skip lists, one list per bucket.
 struct HashSkipList {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,

@@ -51,7 +51,7 @@ impl Default for Params {
     }
 }
 
-/// The number of shards. Writers of different shards do not wait for each other.
+/// The number of shards of the hash index. Writers of different shards do not wait for each other.
 const SHARDS: usize = 16;
 
 /// The number of hash-table slots of a shard after its first insert.
@@ -87,21 +87,22 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable with the lists and hash indexes of all shards.
+/// A memtable that is an append-only list with a hash index in several shards.
 struct HashVector<S> {
     arena: SharedArena,
     shards: [S; SHARDS],
-    /// The sorted order of the entries at the time of the last scan, or at the time when the memtable became immutable.
+    /// The sorted list of the entries for scans. It has the entries that existed at the last scan, or all entries of an
+    /// immutable memtable.
     order: RwLock<Arc<Order>>,
 }
 
-/// A shard, which contains an index and its lock. Each type of shard has a different alignment in memory.
+/// A part of the hash index with its lock. Each type of shard has a different alignment in memory.
 trait Shard: Default + Send + Sync + 'static {
-    /// Returns the lock with the index.
+    /// Returns the hash index of this shard, with its lock.
     fn index(&self) -> &RwLock<Index>;
 }
 
-/// Defines one type of shard for each alignment in bytes.
+/// Defines one shard type for each alignment in bytes.
 macro_rules! shards {
     ($($name:ident: $alignment:literal,)+) => {
         $(
@@ -127,25 +128,25 @@ shards! {
     Shard256: 256,
 }
 
-/// The hash index and the list of versions of one shard.
+/// The hash table of one shard, and the versions of the keys in this shard.
 #[derive(Default)]
 struct Index {
-    /// The slots of the hash table, whose number is a power of two. The upper bits of a slot are the lower half of a
-    /// hash. The lower bits are the reference to the newest version of the key.
+    /// The slots of the hash table, whose number is a power of two. Each slot has 32 bits of the hash of a key, and the
+    /// reference to the newest version of the key.
     slots: Vec<LinkWord>,
     keys: usize,
-    /// All versions in insertion order, with the heads of their keys.
+    /// All versions of the shard in insertion order, with the heads (first eight bytes) of their keys.
     log: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// Returns the index of the shard of a key.
+/// Returns the index of the shard to which a key belongs.
 fn shard_of(hash: KeyHash) -> usize {
     hash.0 as usize >> (usize::BITS - SHARDS.ilog2())
 }
 
 impl Index {
-    /// Returns the index of the slot with the newest version of `key`. If the shard does not contain the key, returns
-    /// the index of the free slot for the key.
+    /// Returns the index of the hash-table slot with the newest version of `key`. If the shard does not contain the
+    /// key, returns the index of the free slot for the key.
     #[inline]
     fn slot(&self, arena: &SharedArena, key: HashedKey<'_>) -> usize {
         let tag = key.hash.0 as u32;
@@ -162,8 +163,9 @@ impl Index {
         }
     }
 
-    /// Returns the slot at which the search for a tag begins. A tag is 32 bits of a hash. The upper bits of the tag
-    /// select the slot, so that the order of the entries stays the same when the table grows.
+    /// Returns the index of the hash-table slot at which the search for a tag begins. A tag is 32 bits of the hash of a
+    /// key. The upper bits of the tag select the slot, so that the order of the entries stays the same when the table
+    /// grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -191,9 +193,13 @@ impl Index {
             return;
         }
         // Concurrent writers may insert sequence numbers out of order.
-        let mut before = newest.target().expect("a link to a newer version has a target");
+        let mut before = newest.target().expect("a link to the newer version of a key must have a target");
         while is_newer(arena.link(before, 0).load()) {
-            before = arena.link(before, 0).load().target().expect("a link to a newer version has a target");
+            before = arena
+                .link(before, 0)
+                .load()
+                .target()
+                .expect("a link to the newer version of a key must have a target");
         }
         arena.link(version, 0).store(arena.link(before, 0).load());
         arena.link(before, 0).store(added);
@@ -241,12 +247,12 @@ impl Index {
     }
 }
 
-/// A sorted list of all versions that the memtable contained when the list was computed.
+/// A sorted list of all versions that the memtable contained when the list was computed. Scans read this list.
 #[derive(Default)]
 struct Order {
-    /// For each shard, the number of entries of its insertion list that the order includes.
+    /// For each shard, the number of entries of its insertion list that this sorted list includes.
     taken: [usize; SHARDS],
-    /// The common prefix of all keys. The heads of keys begin after this prefix.
+    /// The prefix that all keys share. The heads of the keys begin after this prefix.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
@@ -255,12 +261,12 @@ struct Order {
 /// because the radix sort needs a default value.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
-    arena.record(item.expect("a version"))
+    arena.record(item.expect("each item of a sorted list must have a version"))
 }
 
 impl Order {
-    /// Returns a new order of all versions that are in the shards now. The function sorts the versions that are not in
-    /// this order yet, and merges them with the versions of this order.
+    /// Returns a sorted list of all versions that are in the shards now. The function sorts the versions that this list
+    /// lacks, and merges them with the versions of this list.
     fn extended_to<S: Shard>(&self, table: &HashVector<S>) -> Self {
         let arena = &table.arena;
         let mut taken = self.taken;
@@ -293,8 +299,8 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// Returns the common prefix of the keys in this order and the `new` keys. In `new`, the heads must begin at the
-    /// first byte of each key. If heads differ, the result may be shorter than the true common prefix.
+    /// Returns the prefix that all keys in this list and all `new` keys share. In `new`, the heads must begin at the
+    /// first byte of each key. If heads differ, the result may be shorter than the longest shared prefix.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;
@@ -319,14 +325,14 @@ impl Order {
     }
 }
 
-/// A sorted order, together with the arena that contains its versions.
+/// A sorted list of versions, together with the arena that contains the versions.
 struct Ordered<'a> {
     arena: &'a SharedArena,
     order: &'a Order,
 }
 
 impl Ordered<'_> {
-    /// Returns the number of versions before `probe`.
+    /// Returns the number of versions in the list that are before `probe`.
     fn rank(&self, probe: Probe<'_>) -> usize {
         let Order { prefix, sorted, .. } = self.order;
         let shared = probe.key.len().min(prefix.len());
@@ -374,8 +380,8 @@ impl<S: Shard> HashVector<S> {
         Box::new(Self { arena, shards: Default::default(), order: RwLock::default() })
     }
 
-    /// Returns an order that includes all versions whose inserts have returned. Computes a new order if the stored
-    /// order lacks versions.
+    /// Returns a sorted list of all versions whose inserts have returned. Computes a new list if the stored list lacks
+    /// versions.
     fn order(&self) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         let logs = self.shards.iter().map(|shard| shard.index().read().log.len());

@@ -10,12 +10,11 @@ use std::cmp::Ordering;
 
 use types::head;
 
-/// The length of the longest inline key in bytes.
+/// The number of bytes of the longest key that is stored inline, without a pointer.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key that owns its bytes, or a search key (probe) that borrows its bytes. A lookup with a borrowed probe needs no
-/// allocation. A map of `InlineKey<'static>` accepts such a probe, although the probe has a shorter lifetime, because
-/// maps are covariant in their key type.
+/// A key of a map, or a borrowed search key (probe). With a probe, a lookup needs no allocation: a map of
+/// `InlineKey<'static>` accepts a probe with a shorter lifetime, because maps are covariant in their key type.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes of the key as a big-endian integer, with zero padding.
@@ -23,15 +22,15 @@ pub(crate) struct InlineKey<'a> {
     rest: Rest<'a>,
 }
 
-/// The bytes of a key after its head.
+/// The bytes of a key after its first eight bytes.
 #[derive(Clone, Debug)]
 enum Rest<'a> {
-    /// The bytes of a short key after its head. In key order, these bytes are in `middle` (16 bytes), `low` (4 bytes)
-    /// and `last` (2 bytes).
+    /// The bytes of a short key after its first eight bytes. In key order, these bytes are in `middle` (16 bytes),
+    /// `low` (4 bytes) and `last` (2 bytes).
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
-    /// All bytes of a long key, including the head, so that the key is available as a byte slice.
+    /// All bytes of a long key, including its first eight bytes, so that the key is available as a byte slice.
     Owned(Box<[u8]>),
-    /// All bytes of a long key that a probe borrows.
+    /// All bytes of a long key, which a probe only borrows.
     Borrowed(&'a [u8]),
 }
 
@@ -88,7 +87,7 @@ impl<'a> InlineKey<'a> {
         }
     }
 
-    /// Compares two keys with equal heads, of which at least one is too long to be stored inline.
+    /// Compares two keys whose first eight bytes are equal. At least one of the keys is too long to be stored inline.
     #[cold]
     fn cmp_long(&self, other: &InlineKey<'_>) -> Ordering {
         let (mut a, mut b) = ([0; INLINE_BYTES], [0; INLINE_BYTES]);
@@ -96,7 +95,8 @@ impl<'a> InlineKey<'a> {
     }
 }
 
-/// Returns the bytes after the head, if the key is short enough to be inline. Returns `None` for a longer key.
+/// Returns the bytes of a short key after its first eight bytes. Returns `None` if the key is too long to be stored
+/// inline.
 #[inline]
 fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     if key.len() > INLINE_BYTES {
@@ -104,7 +104,11 @@ fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     }
     let mut padded = [0; INLINE_BYTES + 2];
     padded[..key.len()].copy_from_slice(key);
-    let word = |at: usize| u64::from_be_bytes(padded[at..at + 8].try_into().expect("eight bytes"));
+    let word = |at: usize| {
+        u64::from_be_bytes(
+            padded[at..at + 8].try_into().expect("a word of an inline key must have eight bytes"),
+        )
+    };
     let end = word(24);
     let middle = [word(8), word(16)];
     Some(Rest::Short { len: key.len() as u8, last: (end >> 16) as u16, low: (end >> 32) as u32, middle })

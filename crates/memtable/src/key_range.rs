@@ -39,18 +39,18 @@ impl MemtablePolicy for Policy {
 /// A memtable with the range of its keys, stored as two heads. The head of a key is the integer of its first eight
 /// bytes. The smallest head is above the largest head while the memtable is empty.
 ///
-/// An insert first extends the range, and then inserts the entry. The range never shrinks. If a reader must find an
-/// entry, the insert of the entry has returned. The reader therefore sees a range that includes the key of the entry.
+/// An insert first extends the range, and then inserts the entry. The range never shrinks. A reader that must find an
+/// entry therefore sees a range that includes the key of the entry.
 struct Ranged {
-    /// The head of the smallest key.
+    /// The first eight bytes of the smallest key, as an integer.
     smallest: AtomicU64,
-    /// The head of the largest key.
+    /// The first eight bytes of the largest key, as an integer.
     largest: AtomicU64,
     memtable: Box<dyn Memtable>,
 }
 
 impl Ranged {
-    /// Extends the range so that it includes a key.
+    /// Extends the key range of the memtable so that it includes a key.
     #[inline]
     fn widen(&self, key: &[u8]) {
         let head = head(key);
@@ -64,8 +64,8 @@ impl Ranged {
         }
     }
 
-    /// Returns whether the range contains no key for a scan that starts at `from` and goes in `direction`. Returns
-    /// false for an unbounded scan.
+    /// Returns whether the memtable has no key for a scan that starts at `from` and goes in `direction`. Returns false
+    /// for an unbounded scan.
     #[inline]
     fn is_past(&self, from: Bound<&[u8]>, direction: Direction) -> bool {
         let (Bound::Included(key) | Bound::Excluded(key)) = from else { return false };

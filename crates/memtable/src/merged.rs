@@ -10,11 +10,11 @@ use types::{Direction, SequenceNumber};
 use crate::shared_arena::VersionRecord;
 use crate::versions::{Versions, begin, go_on};
 
-/// The position of a merging scan in one of the merged structures: the next version to return, and a cursor behind this
-/// version.
+/// The position of a scan in one of the structures that the scan merges: the next version to return, and a cursor
+/// behind this version.
 struct Part<'a, V: Versions> {
     versions: &'a V,
-    /// The cursor at the version after `record`.
+    /// The cursor at the version after `record` in this structure.
     at: Option<V::Cursor>,
     direction: Direction,
     record: VersionRecord<'a>,
@@ -32,15 +32,16 @@ impl<'a, V: Versions> Part<'a, V> {
         Some(Self { versions, at, direction, record })
     }
 
-    /// Moves to the visible version of the next key. Returns `false` if there is no such version.
+    /// Moves to the next key of this structure that has a version visible at `snapshot`. Returns `false` if there is no
+    /// such key.
     fn advance(&mut self, snapshot: SequenceNumber) -> bool {
         let next = visible(self.versions, &mut self.at, self.direction, snapshot);
         next.map(|record| self.record = record).is_some()
     }
 }
 
-/// Returns the first visible version at or after the cursor `at`, or `None` if there is no such version. Moves the
-/// cursor to the position after this version.
+/// Returns the first version, from the cursor `at` on, that is visible at `snapshot`. Returns `None` if there is no
+/// such version. Moves the cursor to the position after this version.
 fn visible<'a, V: Versions>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -53,8 +54,8 @@ fn visible<'a, V: Versions>(
 }
 
 impl<V: Versions> Ord for Part<'_, V> {
-    /// Orders parts for a max-heap: the part whose version comes next in the scan is the greatest part. If two versions
-    /// have equal keys, the newer version comes first.
+    /// Compares the parts of a merging scan for a max-heap: the part whose version comes next in the scan is the
+    /// greatest part. If two versions have equal keys, the newer version comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_key = match self.direction {
             Direction::Forward => other.record.key.cmp(self.record.key),
@@ -78,8 +79,8 @@ impl<V: Versions> PartialEq for Part<'_, V> {
 
 impl<V: Versions> Eq for Part<'_, V> {}
 
-/// Scans all `parts` in `direction`, beginning at the bound `from`. Calls `sink` with the newest version of each key
-/// that is visible at `snapshot`, for up to `limit` keys.
+/// Merges the scans of several structures (`parts`) in `direction`, from the bound `from` on. Calls `sink` with the
+/// newest version of each key that is visible at `snapshot`, for up to `limit` keys.
 pub(crate) fn scan<'a, V: Versions + 'a>(
     parts: impl Iterator<Item = &'a V>,
     from: Bound<&[u8]>,

@@ -36,14 +36,14 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      partitions = 16\n",
 );
 
-/// The largest number of lists. A limit is necessary because a lookup searches each list.
+/// The largest number of skip lists. A limit is necessary because a lookup searches each list.
 const MAX_PARTITIONS: u32 = 256;
 
-/// The number for the next thread that writes for the first time.
+/// The number that the next thread gets when it writes to a memtable for the first time.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The number of the calling thread. Threads are numbered in the order of their first writes.
+    /// The number of the calling thread. Threads are numbered in the order of their first writes to a memtable.
     static THREAD: usize = NEXT_THREAD.fetch_add(1, Relaxed);
 }
 
@@ -82,11 +82,11 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable with the skip lists of all partitions.
+/// A memtable with one skip list per partition. A thread writes only into the list of its partition.
 struct PerThread {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,
-    /// All versions in sorted order. Not set while the memtable is mutable.
+    /// All versions of an immutable memtable in sorted order. Not set while the memtable is mutable.
     order: OnceLock<Vec<Headed<Option<Ref<Version>>>>>,
 }
 
@@ -102,8 +102,8 @@ impl PerThread {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
 
-    /// Searches for the newest version of `key` whose sequence number is not above `snapshot`, and returns the result
-    /// of `look` for this version. Calls `look` with `None` if there is no such version.
+    /// Searches the lists of all partitions for the newest version of `key` whose sequence number is not above
+    /// `snapshot`. Returns the result of `look` for this version, or for `None` if there is no such version.
     fn visible<R>(
         &self,
         key: &[u8],
@@ -117,8 +117,8 @@ impl PerThread {
         look(found.max_by_key(|record| record.sequence))
     }
 
-    /// Scans in `direction`, beginning at the bound `from`. Calls `sink` with up to `limit` versions that are visible
-    /// at `snapshot`.
+    /// Scans all partitions in `direction`, from the bound `from` on. Calls `sink` with up to `limit` versions that are
+    /// visible at `snapshot`.
     fn hand_out(
         &self,
         from: Bound<&[u8]>,
@@ -194,7 +194,7 @@ impl Memtable for PerThread {
 /// Returns the record of the version to which `item` refers. `item` is never `None`: its type is an `Option` only
 /// because the radix sort needs a default value.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
-    arena.record(item.expect("a version"))
+    arena.record(item.expect("each item of a sorted list must have a version"))
 }
 
 /// The versions of an immutable memtable in sorted order.
@@ -204,7 +204,7 @@ struct Frozen<'a> {
 }
 
 impl Frozen<'_> {
-    /// Returns the number of versions before `probe`.
+    /// Returns the number of versions of the memtable that are before `probe`.
     fn rank(&self, probe: Probe<'_>) -> usize {
         let head = head(probe.key);
         self.order.partition_point(|entry| match entry.head.cmp(&head) {

@@ -11,7 +11,8 @@ use std::thread;
 
 use types::head;
 
-/// An item to sort, which is a head with its payload.
+/// An item to sort. The head is the first eight bytes of its key as an integer, and the payload is the data that
+/// belongs to the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Headed<T> {
     pub(crate) head: u64,
@@ -19,25 +20,25 @@ pub(crate) struct Headed<T> {
 }
 
 impl<T> Headed<T> {
-    /// Creates an item with the payload `item`. The head is computed from `rest`, the bytes of the key after the common
-    /// prefix of all keys.
+    /// Creates an item to sort, with the payload `item`. The head is computed from `rest`, the bytes of the key after
+    /// the common prefix of all keys.
     #[inline]
     pub(crate) fn new(rest: &[u8], item: T) -> Self {
         Self { head: head(rest), item }
     }
 }
 
-/// The approximate number of items per bucket.
+/// The approximate number of items in a bucket of the radix sort.
 const BUCKET_ITEMS: usize = 256;
 
-/// The largest number of bucket bits. The radix pass writes to all buckets in turn. Each bucket has one cache line at
-/// its write position, and all these cache lines must fit into the L2 cache.
+/// The largest number of bits that select a bucket of the radix sort. The sort writes to all buckets in turn, and each
+/// bucket has one cache line at its write position. All these cache lines must fit into the L2 cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// The smallest number of items per thread. For fewer items, the sort uses fewer threads.
+/// The smallest number of items for each thread of the radix sort. For fewer items, the sort uses fewer threads.
 const ITEMS_PER_THREAD: usize = 1 << 15;
 
-/// The largest number of threads. The limit leaves some CPUs for other work during a flush.
+/// The largest number of threads of the radix sort. The limit leaves some CPUs for other work during a flush.
 const MAX_THREADS: usize = 8;
 
 /// Sorts `items` by their heads. The function `tie` compares the payloads of items with equal heads, and must never
@@ -77,7 +78,8 @@ where
     });
 }
 
-/// Distributes items into buckets. Returns the end of each bucket.
+/// Distributes items into the buckets of the radix sort by the highest bits of their heads. Returns the end of each
+/// bucket.
 fn scatter<T: Copy + Default>(
     items: &mut Vec<Headed<T>>,
     buckets: usize,
@@ -99,7 +101,7 @@ fn scatter<T: Copy + Default>(
     ends
 }
 
-/// Sorts each bucket of `items`. `first` is the index of the first item of `items` among all items.
+/// Sorts the items of each bucket. `first` is the index of the first item of `items` among all items.
 fn sort_buckets<T>(
     items: &mut [Headed<T>],
     first: usize,

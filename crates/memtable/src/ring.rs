@@ -9,18 +9,19 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A ring with the points of all shards, in order.
+/// A consistent-hash ring: the points of all shards in order of their positions. The hash of a key selects the next
+/// point, and the key belongs to the shard of this point.
 #[derive(Debug)]
 pub(crate) struct Ring {
     points: Vec<Point>,
-    /// A table that speeds up lookups, indexed by the highest `bucket_bits` bits of a hash. Each element is the index
-    /// of the first point at or after the smallest hash that begins with these bits. With this table, a lookup examines
-    /// only one or two points.
+    /// A table with which a lookup examines only one or two points of the ring. The highest `bucket_bits` bits of a
+    /// hash are the index of the table. Each element is the index of the first point at or after the smallest hash that
+    /// begins with these bits.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }
 
-/// One point of a shard on the ring (a virtual node).
+/// One point of a shard on the consistent-hash ring (a virtual node).
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at: u128,
@@ -28,8 +29,8 @@ struct Point {
 }
 
 impl Ring {
-    /// Creates a ring. Shard i has `points[i]` points. The ring must have at least one shard, and at least one point
-    /// per shard.
+    /// Creates a ring in which shard i has `points[i]` points. The ring must have at least one shard, and each shard at
+    /// least one point.
     pub(crate) fn new(points: &[u32]) -> Self {
         let mut points: Vec<Point> = (0..)
             .zip(points)
@@ -57,8 +58,8 @@ impl Ring {
     }
 }
 
-/// Returns the position of a point of a shard on the ring. The hash input begins with a constant word, so that it
-/// differs from the hash input of keys that are small integers.
+/// Returns the position of a point of a shard on the ring, which is a hash of both numbers. The hash input begins with
+/// a constant word, so that it differs from the hash input of keys that are small integers.
 fn place(shard: u32, node: u32) -> u128 {
     let mut name = *b"ring........";
     name[4..8].copy_from_slice(&shard.to_le_bytes());

@@ -36,7 +36,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The average number of node bytes per key. A slot takes 48 bytes, and on average two thirds of the slots are used.
+/// The average memory of tree nodes per key in bytes. A slot of a node takes 48 bytes, and on average two thirds of the
+/// slots are used.
 const NODE_BYTES: usize = 72;
 
 /// Creates [`Index`] memtables that reuse the memory of earlier memtables.
@@ -51,7 +52,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A borrowed key with which the tree is searched.
+/// A borrowed key for a search in the tree of the crate `scc`.
 struct Sought<'a>(InlineKey<'a>);
 
 impl Equivalent<InlineKey<'static>> for Sought<'_> {
@@ -68,14 +69,14 @@ impl Comparable<InlineKey<'static>> for Sought<'_> {
     }
 }
 
-/// The memtable, which consists of the tree and the arena of the versions.
+/// A memtable that uses the B+-tree of the crate `scc`. The versions are in an arena.
 struct Index {
     /// The tree, which maps each key to its anchor. An anchor is a version with the highest possible sequence number
     /// and without a value.
     tree: TreeIndex<InlineKey<'static>, Ref<Version>>,
     arena: SharedArena,
-    /// The number of created anchors. This number includes unused anchors, which exist if two threads insert the same
-    /// new key at the same time.
+    /// The number of anchors that were created. This number includes unused anchors, which exist if two threads insert
+    /// the same new key at the same time.
     anchors: AtomicUsize,
 }
 
@@ -84,29 +85,30 @@ impl Index {
         self.tree.peek(&Sought(InlineKey::probe(key)), guard).copied()
     }
 
-    /// Returns the anchor of `key`. Creates the anchor if it does not exist.
+    /// Returns the anchor of `key`, at which the chain of all versions of the key starts. Creates the anchor if it does
+    /// not exist.
     fn make_anchor(&self, key: &[u8], guard: &Guard) -> Ref<Version> {
         self.anchor(key, guard).unwrap_or_else(|| {
             let own = self.arena.append(key, SequenceNumber::MAX, None, 1);
             self.anchors.fetch_add(1, Release);
             match self.tree.insert_sync(InlineKey::owned(key), own) {
                 Ok(()) => own,
-                Err(_) => self
-                    .anchor(key, guard)
-                    .expect("the insert of an anchor fails only if another thread has inserted an anchor"),
+                Err(_) => self.anchor(key, guard).expect(
+                    "the insert of a key's anchor must succeed unless another thread has inserted the anchor",
+                ),
             }
         })
     }
 }
 
-/// The tree during one operation, with a guard of the epoch-based reclamation. While the guard exists, no removed node
-/// is freed.
+/// The tree during one operation, with a guard that keeps removed nodes in memory (epoch-based reclamation).
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,
 }
 
-/// An iterator over a key range of the tree.
+/// An iterator over a key range of the tree. Each element is a key and its anchor, the start of the chain of its
+/// versions.
 type Range<'a> = tree_index::Range<
     'a,
     InlineKey<'static>,
@@ -115,27 +117,27 @@ type Range<'a> = tree_index::Range<
     (Bound<InlineKey<'static>>, Bound<InlineKey<'static>>),
 >;
 
-/// A cursor: the current version, and an iterator over the following keys in scan direction.
+/// A cursor of a scan: the current version, and an iterator over the next keys in scan direction.
 struct Cursor<'a> {
     version: Ref<Version>,
     rest: Range<'a>,
 }
 
 impl<'t> Open<'t> {
-    /// Returns the keys above `key`, or all keys if `key` is `None`.
+    /// Returns an iterator over the keys above `key`, or over all keys if `key` is `None`.
     fn above(&self, key: Option<&[u8]>) -> Range<'t> {
         let from = key.map_or(Bound::Unbounded, |key| Bound::Excluded(InlineKey::owned(key)));
         self.index.tree.range((from, Bound::Unbounded), self.guard)
     }
 
-    /// Returns the keys below `key`, or all keys if `key` is `None`.
+    /// Returns an iterator over the keys below `key`, or over all keys if `key` is `None`.
     fn below(&self, key: Option<&[u8]>) -> Range<'t> {
         let to = key.map_or(Bound::Unbounded, |key| Bound::Excluded(InlineKey::owned(key)));
         self.index.tree.range((Bound::Unbounded, to), self.guard)
     }
 
     /// Returns a cursor at the newest version of the next key in an ascending range, or `None` at the end of the range.
-    /// Skips keys that have an anchor but no version yet.
+    /// Keys that have an anchor but no version yet are skipped.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;

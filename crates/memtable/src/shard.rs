@@ -6,43 +6,49 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// A shard with the cursor into its current block. The cursors of different shards are in different cache lines. A unit
-/// is 8 bytes of the arena, and units are numbered from the start of the arena. No block is used twice, so an outdated
-/// cursor word never equals a current cursor word.
+/// A group of threads that allocate memory from the same block of an arena. The cursor marks the free units of the
+/// block. A unit is 8 bytes of the arena.
+///
+/// The cursors of different shards are in different cache lines. No block is used twice, so an outdated cursor word
+/// never equals a current cursor word.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
-    /// The cursor word. Its upper half is the end of the block, and its lower half is the index of the first free unit.
+    /// The cursor word. Its upper half is the end of the block, and its lower half is the number of the first free unit
+    /// (8 bytes) of the block.
     cursor: AtomicU64,
     /// The number of versions that the threads of the shard have appended.
     versions: AtomicUsize,
     refill: Mutex<()>,
 }
 
-/// Returns the cursor word for a block whose free units (8 bytes each) are `left`.
+/// Returns the cursor word for a block of the arena whose free units (8 bytes each) are `left`.
 #[inline]
 fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
 }
 
-/// Returns the range of free units that the cursor word `cursor` describes. The range is empty if the cursor is after
-/// the end of the block.
+/// Returns the free units of the block that the cursor word `cursor` describes. The range is empty if the cursor is
+/// after the end of the block.
 #[inline]
 fn left(cursor: u64) -> Range<u32> {
     cursor as u32..(cursor >> 32) as u32
 }
 
 impl Shard {
-    /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed call moves the
-    /// cursor beyond the end of the block. All later calls also fail until the shard gets its next block.
+    /// Takes `units` units of 8 bytes from the current block of the shard. Returns the first of them, or `None` if the
+    /// block has too few free units.
+    ///
+    /// A failed call moves the cursor beyond the end of the block. All later calls also fail until the shard gets its
+    /// next block.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
         (left.len() >= units as usize).then_some(left.start)
     }
 
-    /// Takes at least `least` and at most `most` units from the block. Returns these units and the end of the block,
-    /// or `None` if the block has too few free units.
+    /// Takes at least `least` and at most `most` units of 8 bytes from the current block of the shard. Returns these
+    /// units and the end of the block, or `None` if the block has too few free units.
     pub(crate) fn bump_some(&self, least: u32, most: u32) -> Option<(Range<u32>, u32)> {
         let mut before = self.cursor.load(Ordering::Relaxed);
         loop {
@@ -59,35 +65,35 @@ impl Shard {
         }
     }
 
-    /// Gives unused units back to the block that ends at `block_end`. The units remain unused if this block is no
-    /// longer the current block, or if other units were taken after them.
+    /// Gives unused units (8 bytes each) back to the block that ends at `block_end`. The units remain unused if this
+    /// block is no longer the current block, or if other units were taken after them.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// Returns the free units of the current block.
+    /// Returns the free units of the current block of the shard.
     pub(crate) fn left(&self) -> Range<u32> {
         left(self.cursor.load(Ordering::Relaxed))
     }
 
-    /// Locks the assignment of blocks. A thread takes this lock before it assigns another block to the shard.
+    /// Locks the assignment of blocks to this shard. A thread takes this lock before it assigns another block.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.refill.lock()
     }
 
-    /// Sets the current block of the shard.
+    /// Makes `block` the current block of the shard, from which its threads allocate.
     pub(crate) fn begin(&self, block: Range<u32>) {
         self.cursor.store(cursor(block), Ordering::Release);
     }
 
-    /// Increases the number of appended versions.
+    /// Adds `versions` to the number of versions that the threads of the shard have appended.
     #[inline]
     pub(crate) fn count(&self, versions: usize) {
         self.versions.fetch_add(versions, Ordering::Relaxed);
     }
 
-    /// Returns the number of appended versions.
+    /// Returns the number of versions that the threads of the shard have appended.
     pub(crate) fn versions(&self) -> usize {
         self.versions.load(Ordering::Relaxed)
     }

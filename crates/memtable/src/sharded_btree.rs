@@ -42,10 +42,11 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      weights = []\n",
 );
 
-/// The largest number of shards. A limit is necessary because a scan takes the locks of all shards.
+/// The largest number of shards (maps) of a memtable. A limit is necessary because a scan takes the locks of all
+/// shards.
 const MAX_SHARDS: u32 = 256;
 
-/// The largest number of points of a shard on the ring.
+/// The largest number of points that a shard can have on the consistent-hash ring.
 const MAX_VIRTUAL_NODES: u32 = 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -64,8 +65,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the number of points of each shard on the ring. Returns an error if the weights do not fit to the
-    /// shards, or if a number of points is out of range.
+    /// Returns the number of points that each shard has on the consistent-hash ring. Returns an error if the number of
+    /// weights is not the number of shards, or if a number of points is out of range.
     fn points(&self) -> Result<Vec<u32>, String> {
         let (shards, nodes) = (self.shards as usize, self.virtual_nodes);
         if self.weights.is_empty() {
@@ -73,7 +74,7 @@ impl Params {
         }
         if self.weights.len() != shards {
             return Err(format!(
-                "weights has {} numbers, but there are {shards} shards; give one weight per shard",
+                "weights has {} numbers, but shards is {shards}; give one weight per shard",
                 self.weights.len()
             ));
         }
@@ -87,7 +88,7 @@ impl Params {
     }
 }
 
-/// The rule that maps keys to shards.
+/// The rule that assigns keys to shards, as the user writes it.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RouterKind {
@@ -104,7 +105,7 @@ struct Policy {
     router: SharedRouter,
 }
 
-/// The router of the next memtable, which the memtables of a tree share.
+/// The router that the next memtable of a tree will use. All memtables of the tree share this value.
 type SharedRouter = Arc<RwLock<Arc<Router>>>;
 
 impl Build<dyn MemtablePolicy> for Policy {
@@ -145,9 +146,9 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A router, which maps a key to its shard.
+/// A router, which computes the shard to which a key belongs.
 enum Router {
-    /// The XXH3-128 hash of a key selects a point on the ring.
+    /// The XXH3-128 hash of a key selects a point on a consistent-hash ring, and the shard of this point.
     Ring(Ring),
     /// The shard is the XXH3-128 hash of the key modulo the number of shards.
     Modulo(u64),
@@ -155,7 +156,7 @@ enum Router {
     Range(Vec<Vec<u8>>),
 }
 
-/// Returns borders that divide the range of all possible 8-byte key prefixes into equal parts.
+/// Returns the borders between shards that divide the range of all possible 8-byte key prefixes into equal parts.
 fn equal_parts(shards: u32) -> Vec<Vec<u8>> {
     let border = |shard: u32| ((u128::from(shard) << 64) / u128::from(shards)) as u64;
     (1..shards).map(|shard| border(shard).to_be_bytes().to_vec()).collect()
@@ -171,21 +172,21 @@ impl Router {
         }
     }
 
-    /// Returns whether all keys of each shard precede all keys of the next shard.
+    /// Returns whether all keys of each shard are below all keys of the next shard.
     fn keeps_order(&self) -> bool {
         matches!(self, Self::Range(_))
     }
 }
 
-/// One shard: a map and its lock. Different shards are in different cache lines.
+/// One shard of the memtable: an ordered map and its lock. Different shards are in different cache lines.
 #[repr(align(128))]
 struct Shard(RwLock<VersionMap>);
 
-/// The memtable with all its shards.
+/// A memtable that consists of several ordered maps (shards), each with its own lock.
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// The router of the next memtable. Its borders are computed from the keys of this memtable.
+    /// The router that the next memtable of the tree will use. Its borders are computed from the keys of this memtable.
     next_router: SharedRouter,
 }
 
@@ -194,15 +195,16 @@ impl ShardedBTree {
         &self.shards[self.router.shard(key.bytes)].0
     }
 
-    /// Locks all shards for reading. No deadlock is possible, because a writer holds at most one lock at a time.
+    /// Locks all shards of the memtable for reading. No deadlock is possible, because a writer holds at most one lock
+    /// at a time.
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
         self.shards.iter().map(|shard| shard.0.read()).collect()
     }
 }
 
 impl ShardedBTree {
-    /// Scans in `direction`, beginning at the bound `from`. Calls `sink` with up to `limit` entries that are visible at
-    /// `snapshot`.
+    /// Scans all shards in `direction`, from the bound `from` on. Calls `sink` with up to `limit` entries that are
+    /// visible at `snapshot`.
     fn hand_out<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -222,8 +224,8 @@ impl ShardedBTree {
         }
     }
 
-    /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. If there are
-    /// fewer keys than shards, each key is in a part of its own.
+    /// Returns the keys that divide all keys of the memtable into equal parts, one part per shard. If there are fewer
+    /// keys than shards, each key is in a part of its own.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();
@@ -292,7 +294,8 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// Orders cursors for a max-heap: the cursor whose key comes next in the scan is the greatest cursor.
+    /// Compares the cursors of a merging scan for a max-heap: the cursor whose key comes next in the scan is the
+    /// greatest cursor.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),
@@ -339,7 +342,7 @@ fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
-/// Reads one shard after another. Calls `sink` with up to `limit` entries that are visible at `snapshot`.
+/// Scans one shard after another. Calls `sink` with up to `limit` entries that are visible at `snapshot`.
 fn chain<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     snapshot: SequenceNumber,
@@ -424,7 +427,7 @@ mod tests {
     #[test]
     fn impossible_weights_are_refused() {
         for (router, weights, named) in [
-            (RouterKind::Ring, vec![1], "1 numbers, but there are 16 shards"),
+            (RouterKind::Ring, vec![1], "1 numbers, but shards is 16"),
             (RouterKind::Ring, vec![0; 16], "a weight is 0"),
             (RouterKind::Ring, vec![9; 16], "a weight is 9"),
             (RouterKind::Ring, vec![u32::MAX; 16], "must be 1 to 1024"),

@@ -33,46 +33,46 @@ use types::SequenceNumber;
 pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Version, VersionRecord};
 use crate::shard::Shard;
 
-/// The size of a unit in bytes. Every record begins at a multiple of this size.
+/// The size of a unit in bytes. The arena allocates memory in units, so every record begins at a multiple of this size.
 const UNIT_BYTES: usize = 8;
 
-/// The number of units per cache line. Nodes are aligned to cache lines.
+/// The number of 8-byte units in a cache line. Nodes are aligned to cache lines.
 const LINE_UNITS: u32 = 8;
 
-/// The number of units in a block. A shard takes a whole block at once.
+/// The number of 8-byte units in a block of the arena. A shard (a group of threads) takes a whole block at once.
 const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
 
-/// The size, in units, of the largest record that is allocated in the block of a shard. Larger records are allocated
-/// directly from the address range.
+/// The size, in 8-byte units, of the largest record that is allocated in the block of a shard. Larger records are
+/// allocated directly from the address range.
 const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 
-/// The smallest and the largest size of the first chunk, as base-2 logarithms of numbers of units. The sizes are 64
-/// KiB and 256 MiB.
+/// The smallest and the largest size of the first chunk of an arena, as base-2 logarithms of numbers of 8-byte units.
+/// The sizes are 64 KiB and 256 MiB.
 const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 
-/// The maximum number of chunks. Even if the first chunk has the smallest size, this number of chunks contains 2^32
-/// units.
+/// The maximum number of chunks of an arena. Even if the first chunk has the smallest size, this number of chunks
+/// contains 2^32 units.
 const MAX_CHUNKS: usize = 20;
 
-/// The end of the address range in units, which is 32 GiB minus a reserve. A failed allocation moves a cursor beyond
-/// the end of its block, and the reserve prevents an overflow of this cursor.
+/// The end of the address range of an arena in 8-byte units: 32 GiB minus a reserve. A failed allocation moves a cursor
+/// beyond the end of its block, and the reserve prevents an overflow of this cursor.
 const LINE_END: u64 = (1 << 32) - (1 << 20);
 
-/// The number of shards, each with a cursor. If there are more threads than shards, several threads share a cursor.
+/// The number of shards of an arena. The threads of a shard allocate memory through one cursor.
 const SHARDS: usize = 16;
 
 /// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// The number of units in a header. The header is before the key, and contains the sequence number, the lengths of key
-/// and value, and the height.
+/// The number of 8-byte units in the header of a version. The header is before the key, and contains the sequence
+/// number, the lengths of key and value, and the height of the tower.
 const HEADER_UNITS: usize = 2;
 
 /// The number of header bytes of a version, in addition to its key and value.
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
-/// The largest number of unused first chunks in a pool. If flushes are slow, a tree has one or two immutable
-/// memtables, and frees them within a short time.
+/// The largest number of unused first chunks that a pool keeps for the next arenas. If flushes are slow, a tree has one
+/// or two immutable memtables, and frees them within a short time.
 const MOST_IDLE: usize = 2;
 
 /// A pool of unused mapped memory for the next arenas of a tree. Reused memory is faster than new memory, because it
@@ -83,7 +83,7 @@ pub(crate) struct MapPool {
 }
 
 impl MapPool {
-    /// Returns mapped memory of `len` bytes. The memory is reused, or is new and consists of zeros.
+    /// Returns `len` bytes of mapped memory from the pool, or new mapped memory that consists of zeros.
     fn take(&self, len: usize) -> MmapMut {
         let mut idle = self.idle.lock();
         let found = idle.iter().position(|map| map.len() == len).map(|at| idle.swap_remove(at));
@@ -101,20 +101,21 @@ impl MapPool {
 
 /// A lock-free arena of records and nodes. The documentation of this module describes its layout.
 pub(crate) struct SharedArena {
-    /// The base address of each chunk. The base address of a chunk plus the offset of a unit from the start of the
-    /// arena is the address of the unit. The base address therefore usually lies before the chunk.
+    /// The base address of each chunk. The address of a unit is the base address of its chunk plus the offset of the
+    /// unit from the start of the arena. The base address therefore usually lies before the chunk.
     bases: [AtomicPtr<u64>; MAX_CHUNKS],
     first_chunk_bits: u32,
-    /// The number of units that blocks and large records have taken.
+    /// The number of 8-byte units that blocks and large records have taken from the arena.
     taken: AtomicU64,
     shards: [Shard; SHARDS],
     line: Mutex<Line>,
     pool: Arc<MapPool>,
 }
 
-/// The assignment of the arena's address range: the first free unit, and the chunks that are mapped so far.
+/// The use of an arena's address range: the first 8-byte unit that is still free, and the chunks that are mapped so
+/// far.
 struct Line {
-    /// The index of the first unit that belongs to no block and to no large record.
+    /// The number of the first 8-byte unit that belongs to no block and to no large record.
     next: u64,
     chunks: Vec<MmapMut>,
 }
@@ -161,7 +162,7 @@ impl SharedArena {
         Appender { arena: self, shard: self.shard(), own: 0..0, block_end: 0, appended: 0 }
     }
 
-    /// Writes a version to the units that begin at `from`.
+    /// Writes a version to the 8-byte units that begin at `from`.
     ///
     /// # Safety
     /// The caller must have allocated [`record_units`] units at `from`. Until this function has returned the
@@ -190,10 +191,10 @@ impl SharedArena {
             ptr::copy_nonoverlapping(key.as_ptr(), at, key.len());
             ptr::copy_nonoverlapping(bytes.as_ptr(), at.add(key.len()), bytes.len());
         }
-        Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
+        Ref(NonZeroU32::new(unit).expect("an arena must never allocate its unit 0"), PhantomData)
     }
 
-    /// Returns the record of a version.
+    /// Returns the record to which the reference `version` refers.
     #[inline]
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let at = self.pointer(version.0.get()).cast_const();
@@ -211,7 +212,7 @@ impl SharedArena {
         }
     }
 
-    /// Returns the link of a version's tower at `level`.
+    /// Returns the link at level `level` in the tower of a version.
     ///
     /// # Panics
     /// The tower has no link at `level`.
@@ -222,7 +223,7 @@ impl SharedArena {
         // only as links, which are atomic `u64`s. The assertion ensures that the level is below `height`.
         unsafe {
             let height = (at.add(1).read() >> 24 & 0xff) as usize;
-            assert!(level < height, "level {level} of a tower of {height}");
+            assert!(level < height, "link level {level} must be below the height {height} of the tower");
             &*at.cast::<Link>().sub(level + 1)
         }
     }
@@ -236,7 +237,7 @@ impl SharedArena {
         // SAFETY: the units were just allocated and are large enough. The units are aligned to a cache line, because
         // chunks begin at pages.
         unsafe { self.pointer(unit).cast::<T>().write(node) };
-        Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
+        Ref(NonZeroU32::new(unit).expect("an arena must never allocate its unit 0"), PhantomData)
     }
 
     /// Returns the node to which the reference `at` refers.
@@ -259,7 +260,7 @@ impl SharedArena {
         }
     }
 
-    /// Returns the number of appended versions.
+    /// Returns the number of versions that were appended to the arena.
     pub(crate) fn versions(&self) -> usize {
         self.shards.iter().map(Shard::versions).sum()
     }
@@ -269,7 +270,7 @@ impl SharedArena {
         size_of::<Self>() + self.taken.load(Ordering::Relaxed) as usize * UNIT_BYTES
     }
 
-    /// Returns the shard of the calling thread.
+    /// Returns the shard of the arena to which the calling thread belongs.
     #[inline]
     fn shard(&self) -> &Shard {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -279,7 +280,7 @@ impl SharedArena {
         &self.shards[THREAD.with(|thread| *thread) % SHARDS]
     }
 
-    /// Returns the address of a unit. The chunk of the unit is mapped, because the unit was allocated.
+    /// Returns the address of an 8-byte unit of the arena. The unit must be allocated, so its chunk is mapped.
     #[inline]
     fn pointer(&self, unit: u32) -> *mut u64 {
         let chunk = u32::BITS - (unit >> self.first_chunk_bits).leading_zeros();
@@ -289,7 +290,8 @@ impl SharedArena {
         base.wrapping_add(unit as usize)
     }
 
-    /// Allocates `units` units that begin at a multiple of `align`. Returns the first unit.
+    /// Allocates `units` units of 8 bytes that begin at a multiple of `align` units. Returns the number of the first
+    /// unit.
     #[inline]
     fn allocate(&self, shard: &Shard, units: usize, align: u32) -> u32 {
         if units > LARGEST_IN_BLOCK_UNITS {
@@ -304,7 +306,7 @@ impl SharedArena {
         }
     }
 
-    /// Assigns to the shard a new block with at least `units` free units. Does nothing if another thread has already
+    /// Assigns a new block with at least `units` free units to the shard. Does nothing if another thread has already
     /// assigned such a block.
     #[cold]
     fn refill(&self, shard: &Shard, units: u32) {
@@ -315,8 +317,8 @@ impl SharedArena {
         }
     }
 
-    /// Takes contiguous blocks from the address range, with at least `units` units in total. All these blocks are in
-    /// one chunk. Returns the first unit.
+    /// Takes contiguous blocks with at least `units` units in total from the address range. All these blocks are in one
+    /// chunk. Returns the number of the first unit.
     #[cold]
     fn take(&self, units: u64) -> u32 {
         let mut line = self.line.lock();
@@ -328,7 +330,7 @@ impl SharedArena {
             from = from.max(end);
             end *= 2;
         }
-        assert!(from + units <= LINE_END, "a memtable holds at most 32 GiB");
+        assert!(from + units <= LINE_END, "a memtable can hold at most 32 GiB; reduce memtable.capacity");
         line.next = from + units;
         self.taken.fetch_add(units, Ordering::Relaxed);
         let chunk = (end / first).ilog2() as usize;
@@ -344,22 +346,23 @@ impl SharedArena {
     }
 }
 
-/// Returns the number of units of a version with a tower of `height` links.
+/// Returns the number of 8-byte units that a version with a tower of `height` links takes in the arena.
 #[inline]
 fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
     height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
 }
 
-/// An appender, which reserves units in advance for many versions. When it is dropped, the appender gives unused units
-/// back to the shard.
+/// Appends many versions to the arena. An appender reserves memory in advance for several versions. When it is dropped,
+/// the appender gives unused memory back to its shard.
 pub(crate) struct Appender<'a> {
     arena: &'a SharedArena,
     shard: &'a Shard,
-    /// The reserved units that are still unused.
+    /// The reserved 8-byte units that are still unused.
     own: Range<u32>,
-    /// The end of the block that has the reserved units.
+    /// The end of the block that contains the reserved units.
     block_end: u32,
-    /// The number of appended versions. When the appender is dropped, this number is added to the counter of the shard.
+    /// The number of versions that this appender has appended. When the appender is dropped, the number is added to the
+    /// counter of the shard.
     appended: usize,
 }
 
@@ -385,8 +388,8 @@ impl Appender<'_> {
         unsafe { self.arena.write_record(from, key, sequence, value, 0) }
     }
 
-    /// Allocates `units` units and returns the first unit. Unless `units` is large, the function also reserves units
-    /// for later versions.
+    /// Allocates `units` units of 8 bytes and returns the number of the first unit. Unless `units` is large, the
+    /// function also reserves units for later versions.
     #[cold]
     fn allocate(&mut self, units: usize) -> u32 {
         self.give_back();
@@ -404,8 +407,8 @@ impl Appender<'_> {
         }
     }
 
-    /// Gives the reserved units back to the shard. If another thread has allocated units after the reserved units,
-    /// the reserved units remain unused.
+    /// Gives the reserved units that are still unused back to the shard. If another thread has allocated units after
+    /// them, the reserved units remain unused.
     pub(crate) fn give_back(&mut self) {
         if !self.own.is_empty() {
             self.shard.give_back(std::mem::take(&mut self.own), self.block_end);
@@ -527,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "level 1 of a tower of 1")]
+    #[should_panic(expected = "link level 1 must be below the height 1 of the tower")]
     fn a_tower_has_no_link_above_its_height() {
         let arena = SharedArena::new(0, &Arc::default());
         arena.link(arena.append(b"a", 1, None, 1), 1);

@@ -27,8 +27,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy),
 );
 
-/// The number of bytes of a node in addition to its key and value. This memory consists of a reference count and a
-/// height (8 bytes), on average two pointers (16 bytes), and on average 8 bytes of padding.
+/// The number of bytes that an element of the list takes in addition to its key and value. This memory consists of a
+/// reference count and a height (8 bytes), on average two pointers (16 bytes), and on average 8 bytes of padding.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
 /// Creates [`SkipList`] memtables.
@@ -40,10 +40,11 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The value of one version in the list, or `None` for a tombstone.
+/// The value of a version in the skip list, or `None` for a tombstone.
 type Value = Option<Box<[u8]>>;
 
-/// The memtable, which consists of the skip list and the number of heap bytes of its values and long keys.
+/// A memtable that consists of one skip list of the crate `crossbeam-skiplist`, and the number of heap bytes of its
+/// values and long keys.
 struct SkipList {
     map: SkipMap<VersionedKey<'static>, Value>,
     heap_bytes: AtomicUsize,
@@ -56,9 +57,9 @@ struct VersionedKey<'a> {
     sequence: SequenceNumber,
 }
 
-/// A key that the list can compare. Stored keys and borrowed search keys (probes) implement this trait, so that a stored key can
-/// be compared with a probe of a shorter lifetime. The key type itself cannot serve as a probe, because the list is
-/// invariant in its key type.
+/// A key that the list can compare. Stored keys and borrowed search keys (probes) implement this trait, so that a
+/// stored key can be compared with a probe of a shorter lifetime. The key type itself cannot serve as a probe, because
+/// the list is invariant in its key type.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }
@@ -115,7 +116,7 @@ macro_rules! ordered {
 ordered!(VersionedKey<'_>);
 ordered!(dyn Versioned + '_);
 
-/// An entry of the list.
+/// An element of the skip list: a version of a key, with its value.
 type Node<'m> = map::Entry<'m, VersionedKey<'static>, Value>;
 
 impl<'a> VersionedKey<'a> {
@@ -132,12 +133,12 @@ impl<'a> VersionedKey<'a> {
 }
 
 impl SkipList {
-    /// Returns the first node at or after a bound, or `None` if there is no such node.
+    /// Returns the first element of the list at or after a bound, or `None` if there is no such element.
     fn lower(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.lower_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// Returns the last node at or before a bound, or `None` if there is no such node.
+    /// Returns the last element of the list at or before a bound, or `None` if there is no such element.
     fn upper(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.upper_bound(bound.map(|key| key as &dyn Versioned))
     }
@@ -149,7 +150,8 @@ impl SkipList {
         self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)
     }
 
-    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in ascending order from `from` on.
+    /// Scans the list in ascending order from the bound `from` on. Calls `sink` with up to `limit` entries that are
+    /// visible at `snapshot`.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -183,7 +185,8 @@ impl SkipList {
         }
     }
 
-    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in descending order from `from` on.
+    /// Scans the list in descending order from the bound `from` on. Calls `sink` with up to `limit` entries that are
+    /// visible at `snapshot`.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -221,7 +224,7 @@ impl SkipList {
     }
 }
 
-/// Calls `sink` with the entry of a node.
+/// Calls `sink` with the key and the value of an element of the list.
 #[inline]
 fn emit<S: FnMut(Entry<'_>) + ?Sized>(node: &Node<'_>, sink: &mut S) {
     let mut buffer = [0; INLINE_BYTES];

@@ -32,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
 /// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// The number of hashes that are compared at once.
+/// The number of key hashes that a search compares at once.
 const HASHES_PER_STEP: usize = 64;
 
 /// Creates [`Buffer`]s that reuse the memory of earlier buffers.
@@ -50,12 +50,12 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable: a buffer that is first active and then immutable.
+/// A memtable that is one append-only list of entries. The list is sorted when the memtable becomes immutable.
 struct Buffer {
     log: RwLock<Log>,
-    /// The sorted order of the entries that existed at the last scan.
+    /// The sorted order of the entries that the list contained at the last scan.
     order: RwLock<Arc<Order>>,
-    /// The sorted order of all entries. Not set while the buffer is mutable.
+    /// The sorted order of all entries of an immutable memtable. Not set while the memtable is mutable.
     frozen: OnceLock<Arc<Order>>,
 }
 
@@ -72,8 +72,8 @@ impl Buffer {
         order
     }
 
-    /// Returns the index in `log` of the newest version of `key` whose sequence number is not above `snapshot`. Returns
-    /// `None` if there is no such version.
+    /// Returns the index, in insertion order, of the newest version of `key` whose sequence number is not above
+    /// `snapshot`. Returns `None` if there is no such version.
     fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         match self.frozen.get() {
             Some(order) => order.visible(log, key.bytes, snapshot),
@@ -140,19 +140,19 @@ impl Memtable for Buffer {
     }
 }
 
-/// The entries of the buffer, in insertion order.
+/// The entries of a memtable, in insertion order.
 struct Log {
-    /// The hash of each entry's key. The hashes are in a separate array, so that a search reads no other data and
+    /// The hash of the key of each entry. The hashes are in a separate array, so that a search reads no other data and
     /// reaches the memory bandwidth.
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,
     records: Arena,
-    /// Whether every sequence number was above the previous sequence number. Concurrent writers may append versions
-    /// out of the order of their sequence numbers.
+    /// Whether each entry has a higher sequence number than the entry before it. Concurrent writers may append entries
+    /// in another order.
     is_ascending: bool,
 }
 
-/// One entry: its sequence number, and the position of its key and value in the arena.
+/// One entry of the list: its sequence number, and the position of its key and value in the arena.
 #[derive(Clone, Copy)]
 struct Slot {
     sequence: SequenceNumber,
@@ -182,11 +182,12 @@ impl Log {
         self.slots.push(Slot { sequence, place });
     }
 
-    /// Returns the entry with the index `position` in insertion order.
+    /// Returns the entry of the memtable with the index `position` in insertion order.
     #[inline]
     fn entry(&self, position: usize) -> Entry<'_> {
         let record = self.records.bytes_from(self.slots[position].place);
-        let (header, rest) = record.split_first_chunk::<8>().expect("a whole header was written");
+        let (header, rest) =
+            record.split_first_chunk::<8>().expect("a record in the arena must begin with a complete header");
         let header = u64::from_le_bytes(*header);
         let (key, rest) = rest.split_at(header as u32 as usize);
         let value_len = (header >> 32) as u32;
@@ -230,27 +231,27 @@ impl Log {
     }
 }
 
-/// The sorted order of the entries that a log contained when the order was computed. Keys are ascending, and the newest
-/// version of each key comes first.
+/// The sorted order of the entries that the list contained when the order was computed. Keys are ascending, and the
+/// newest version of each key comes first.
 #[derive(Default)]
 struct Order {
-    /// The common prefix of all keys. Heads begin after this prefix, so that most different keys have different heads.
+    /// The prefix that all keys share. Heads begin after this prefix, so that most different keys have different heads.
     prefix: Vec<u8>,
     sorted: Vec<Sorted>,
 }
 
-/// One entry of an order: the head of its key, and its position in the log.
+/// One entry of a sorted order: the head of its key (eight bytes as an integer), and its index in insertion order.
 type Sorted = Headed<u32>;
 
-/// Returns the position of an entry in the log.
+/// Returns the index, in insertion order, of a sorted entry.
 fn position(entry: &Sorted) -> usize {
     entry.item as usize
 }
 
 impl Order {
-    /// Returns the order of all entries of `log`. If this order is empty, the function uses the radix sort. Otherwise,
-    /// the function appends the new entries to the entries of this order and calls the stable sort of the standard
-    /// library. This sort detects that the first entries are already sorted.
+    /// Returns the sorted order of all entries of `log`. If this order is empty, the function uses the radix sort.
+    /// Otherwise, the function appends the new entries to the entries of this order and uses a stable sort, which
+    /// detects that the first entries are already sorted.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
@@ -261,7 +262,8 @@ impl Order {
             prefix = &prefix[..common_prefix(prefix, log.key(position))];
         }
         let place = |position: usize| {
-            let number = u32::try_from(position).expect("fewer than four billion entries");
+            let number =
+                u32::try_from(position).expect("the list of a memtable must have fewer than 2^32 entries");
             Sorted::new(&log.key(position)[prefix.len()..], number)
         };
         let mut sorted = Vec::with_capacity(log.len());
@@ -284,7 +286,7 @@ impl Order {
         Self { prefix: prefix.to_vec(), sorted }
     }
 
-    /// Returns the number of entries before the version of `key` with the sequence number `sequence`.
+    /// Returns the number of sorted entries before the version of `key` with the sequence number `sequence`.
     fn rank(&self, log: &Log, key: &[u8], sequence: SequenceNumber) -> usize {
         let shared = key.len().min(self.prefix.len());
         match key[..shared].cmp(&self.prefix) {
@@ -303,14 +305,15 @@ impl Order {
         })
     }
 
-    /// Returns the index in the log of the newest version of `key` whose sequence number is not above `snapshot`.
-    /// Returns `None` if there is no such version.
+    /// Returns the index, in insertion order, of the newest version of `key` whose sequence number is not above
+    /// `snapshot`. Returns `None` if there is no such version.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
         let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)
     }
 
-    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in ascending order from `from` on.
+    /// Scans the sorted entries in ascending order from the bound `from` on. Calls `sink` with up to `limit` entries
+    /// that are visible at `snapshot`.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -336,7 +339,8 @@ impl Order {
         }
     }
 
-    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in descending order from `from` on.
+    /// Scans the sorted entries in descending order from the bound `from` on. Calls `sink` with up to `limit` entries
+    /// that are visible at `snapshot`.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

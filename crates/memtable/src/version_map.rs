@@ -18,24 +18,25 @@ use crate::inline_key::{INLINE_BYTES, InlineKey};
 /// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// The number of bytes of a record before the value. The header consists of the sequence number and the value length.
+/// The number of bytes of a stored version before its value. The header consists of the sequence number and the value
+/// length.
 const HEADER_BYTES: usize = 12;
 
-/// The average size of tree nodes per entry, as a multiple of the size of a map key and its map value. The factor is
-/// above 1 for two reasons. First, nodes use only two thirds of their eleven slots after inserts in random order.
-/// Second, inner nodes also contain pointers.
+/// The average memory of B-tree nodes per entry, divided by the size of a map key and its map value. The factor is
+/// above 1, because inserts in random order fill only two thirds of the slots of a node, and because inner nodes also
+/// contain pointers.
 const NODE_FILL: f64 = 1.6;
 
 /// The location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
-    /// The key was written once. The field is the address of its only version.
+    /// The key was written once. The field is the address of its only version in the arena.
     One(RecordAddress),
-    /// The key was written several times. The field is the index of its list in [`VersionMap::lists`].
+    /// The key was written several times. The field is the index of its list of versions in [`VersionMap::lists`].
     Many(u32),
 }
 
-/// One version in a list.
+/// One version of a key that was written several times.
 #[derive(Clone, Copy, Debug)]
 struct Version {
     sequence: SequenceNumber,
@@ -46,15 +47,16 @@ struct Version {
 #[derive(Debug)]
 pub(crate) struct VersionMap {
     keys: BTreeMap<InlineKey<'static>, Versions>,
-    /// The versions of the keys that were written several times. Each list is in ascending order of sequence numbers.
+    /// The versions of the keys that were written several times, one list for each key. Each list is in ascending order
+    /// of sequence numbers.
     lists: Vec<Vec<Version>>,
     records: Arena,
     len: usize,
-    /// The number of heap bytes of keys that are too long to be inline.
+    /// The number of heap bytes of keys that are too long to be stored inline.
     key_heap_bytes: usize,
 }
 
-/// A position in the map: a key and its versions.
+/// An element of the map: a key, and the location of its versions.
 pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
 
 impl VersionMap {
@@ -87,7 +89,8 @@ impl VersionMap {
                 let list = match *occupied.get() {
                     Versions::Many(list) => list,
                     Versions::One(older) => {
-                        let list = u32::try_from(self.lists.len()).expect("fewer than four billion keys");
+                        let list = u32::try_from(self.lists.len())
+                            .expect("the version map must have fewer than 2^32 keys with several versions");
                         self.lists.push(vec![Version {
                             sequence: read(&self.records, older).sequence,
                             place: older,
@@ -178,7 +181,8 @@ impl VersionMap {
             Versions::Many(list) => {
                 let list = &self.lists[list as usize];
                 // The newest version is tested first, because most readers have the newest snapshot.
-                let newest = list.last().expect("a list has at least one version");
+                let newest =
+                    list.last().expect("the list of versions of a key must have at least one version");
                 if newest.sequence <= snapshot {
                     newest.place
                 } else {
@@ -197,8 +201,8 @@ fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<V
     keys.get(&InlineKey::probe(key)).copied()
 }
 
-/// Inserts a version into a list that is sorted by sequence numbers. The version nearly always belongs to the end of
-/// the list, but concurrent writers may insert sequence numbers out of order.
+/// Inserts a version into the list of versions of one key, which is sorted by sequence numbers. The version nearly
+/// always belongs to the end of the list, but concurrent writers may insert sequence numbers out of order.
 fn add_version(list: &mut Vec<Version>, added: Version) {
     match list.last() {
         Some(newest) if newest.sequence > added.sequence => {
@@ -216,13 +220,18 @@ struct StoredVersion<'m> {
     value: Option<&'m [u8]>,
 }
 
-/// Reads the version at the address `place`.
+/// Reads the version at the address `place` in the arena `records`.
 #[inline]
 fn read(records: &Arena, place: RecordAddress) -> StoredVersion<'_> {
     let record = records.bytes_from(place);
-    let (header, rest) = record.split_first_chunk::<HEADER_BYTES>().expect("a whole header was written");
-    let sequence = SequenceNumber::from_le_bytes(header[..8].try_into().expect("eight bytes"));
-    let len = u32::from_le_bytes(header[8..].try_into().expect("four bytes"));
+    let (header, rest) = record
+        .split_first_chunk::<HEADER_BYTES>()
+        .expect("a record in the arena must begin with a complete header");
+    let sequence = SequenceNumber::from_le_bytes(
+        header[..8].try_into().expect("the stored sequence number must have eight bytes"),
+    );
+    let len =
+        u32::from_le_bytes(header[8..].try_into().expect("the stored value length must have four bytes"));
     StoredVersion { sequence, value: (len != TOMBSTONE).then(|| &rest[..len as usize]) }
 }
 

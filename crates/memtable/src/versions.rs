@@ -13,7 +13,7 @@ use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
 use crate::shared_arena::{SharedArena, VersionRecord};
 
-/// A position in the order of versions: a key and a sequence number.
+/// A position in the order of versions: before, at or after the version with this key and sequence number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe<'a> {
     pub(crate) key: &'a [u8],
@@ -37,15 +37,15 @@ impl<'a> Probe<'a> {
         self.key.cmp(other.key).then_with(|| other.sequence.cmp(&self.sequence)).is_lt()
     }
 
-    /// Returns the order of `record` relative to this position.
+    /// Compares `record` with this position in the order of versions.
     #[inline]
     pub(crate) fn order_of(&self, record: &VersionRecord<'_>) -> Ordering {
         record.key.cmp(self.key).then_with(|| self.sequence.cmp(&record.sequence))
     }
 }
 
-/// A structure that keeps all versions in order. A cursor is always at a version. If versions are inserted
-/// concurrently, a moving cursor may reach them or skip them.
+/// A structure that keeps all versions of a memtable in order. A cursor is always at a version. If versions are
+/// inserted concurrently, a moving cursor may reach them or skip them.
 pub(crate) trait Versions {
     type Cursor;
 
@@ -225,14 +225,14 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Calls `sink` with `version`, if `version` is `Some`. Returns whether `version` is `Some`.
+/// Calls `sink` with the version if there is one. Returns whether there is one.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan that can be continued. The structure must allow reads of its versions without a lock. Each continuation
-/// begins after the last returned version.
+/// A scan of ordered versions that can be continued. The structure must allow reads of its versions without a lock.
+/// Each continuation begins after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
@@ -279,8 +279,10 @@ pub(crate) fn found_in<'a, V: Versions>(
 }
 
 /// Implements the read methods of [`Memtable`](crate::Memtable) for a memtable whose method `versions` returns its
-/// ordered versions. Use `guarded` if this method returns a lock guard; the memtable must then have a field `arena`.
-/// Use `unguarded` if the versions can be read without a lock; scans can then be continued.
+/// ordered versions.
+///
+/// * `guarded`: the method returns a lock guard, and the memtable must have a field `arena`.
+/// * `unguarded`: the versions can be read without a lock, so scans can be continued.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

@@ -1,8 +1,8 @@
 //! Delta-encoded blocks without restart pointers, as byron writes them (section 1.2 A).
 //!
-//! Every `block.restart_interval`-th entry has its full key, but no offset of such an entry is in the block. byron keeps
-//! these offsets and the hash index in memory, like the option `block.memory_index`. Without this option, a lookup
-//! reads the entries from the start of the block.
+//! Every `block.restart_interval`-th entry has its full key, but no offset of such an entry is in the block. byron
+//! keeps these offsets and the hash index in memory, like the option `block.memory_index`. Without this option, a
+//! lookup reads the entries from the start of the block.
 //!
 //! ```text
 //! entry*   varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
@@ -13,7 +13,7 @@ use tree::BlockOptions;
 use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_delta};
 use types::{Entry, common_prefix};
 
-/// The block format of byron.
+/// The block format `bare-delta` of the document byron: delta encoding without restart pointers.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "bare-delta",
     "like \"delta\", but without restart pointers in the block; lookups are slow unless block.memory_index \
@@ -22,10 +22,10 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// The code of this format in block footers.
+/// The number that identifies this block format in block footers.
 const CODE: u8 = 5;
 
-/// The format, which has no state.
+/// The block format `bare-delta`, which has no state.
 struct BareDelta;
 
 impl BlockFormat for BareDelta {
@@ -51,10 +51,10 @@ impl BlockFormat for BareDelta {
     }
 }
 
-/// Encodes the entries of consecutive blocks.
+/// Encodes the entries of one block after another.
 struct Writer {
     interval: usize,
-    /// The number of entries in the current block.
+    /// The number of entries in the block that is being encoded.
     entries: usize,
 }
 

@@ -22,7 +22,7 @@ use fence::{CATALOG, Fence, FenceError, FenceInput, FencePolicy, TableReadError,
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey};
 
-/// The adaptive fence of cs265, which selects a layout by size and by access pattern.
+/// The variant `by-access`: the adaptive fence of cs265, which selects a layout by size and by access pattern.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
     "by-access",
     "keeps the layouts binary and eytzinger, and selects one by size and by the recent share of scans (cs265)",
@@ -38,11 +38,11 @@ pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
 
 const TAG: [u8; 4] = *b"facc";
 
-/// Number of bytes before the layouts.
+/// The number of stored bytes of the fence before its first layout.
 const HEAD_BYTES: u64 = 12;
 
-/// Largest number of searches between two selections. The limit exists because one 64-bit number contains the counts of
-/// both kinds of searches.
+/// The largest number of searches between two selections of a layout. The limit exists because one 64-bit number
+/// contains the counts of lookups and scans.
 const MAX_WINDOW: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -59,10 +59,10 @@ impl Default for Params {
     }
 }
 
-/// A policy that builds both layouts.
+/// A policy that builds fences with two layouts, "binary" and "eytzinger".
 struct ByAccess {
     params: Params,
-    /// The policies of the layouts "binary" and "eytzinger".
+    /// The policies that build the layouts "binary" and "eytzinger".
     layouts: [Box<dyn FencePolicy>; 2],
 }
 
@@ -91,7 +91,12 @@ impl FencePolicy for ByAccess {
     }
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
-        let corrupt = || FenceError::Corrupt("the stored bytes are not a fence with two layouts".to_owned());
+        let corrupt = || {
+            FenceError::Corrupt(
+                "another variant than \"by-access\" wrote the stored fence, or its bytes are corrupt"
+                    .to_owned(),
+            )
+        };
         let end = table.stored_bytes();
         let head = table.read_stored(0..end.min(HEAD_BYTES))?;
         let length = head.strip_prefix(&TAG).and_then(|bytes| bytes.first_chunk()).ok_or_else(corrupt)?;
@@ -112,8 +117,8 @@ impl FencePolicy for ByAccess {
     }
 }
 
-/// A view of the SSTable for one layout. The stored bytes of a layout are a part of the stored bytes of the fence, and
-/// this view returns only that part.
+/// A view of an SSTable for one layout of its fence. The view returns only the part of the fence's stored bytes that
+/// belongs to the layout.
 struct Part<'a> {
     table: &'a dyn TableView,
     range: Range<u64>,
@@ -122,7 +127,8 @@ struct Part<'a> {
 impl Part<'_> {
     fn within(&self, part: &Range<u64>) -> Result<Range<u64>, TableReadError> {
         let end = self.range.start.checked_add(part.end).filter(|end| *end <= self.range.end);
-        let end = end.ok_or_else(|| format!("{part:?} is outside of the layout"))?;
+        let end = end
+            .ok_or_else(|| format!("the byte range {part:?} is outside of the stored layout of the fence"))?;
         Ok(self.range.start + part.start..end)
     }
 }
@@ -149,22 +155,23 @@ impl TableView for Part<'_> {
     }
 }
 
-/// The fence of one SSTable, in the layouts "binary" and "eytzinger". The fence counts its searches, and each search
-/// uses one of the two layouts.
+/// The fence of one SSTable in the layouts "binary" and "eytzinger". The fence counts its searches, and the counts
+/// determine which layout the next searches use.
 struct ByAccessFence {
-    /// The layouts "binary" and "eytzinger".
+    /// The fence in the layout "binary", and in the layout "eytzinger".
     layouts: [Box<dyn Fence>; 2],
     is_large: bool,
     range_share: f64,
     window: u64,
-    /// The searches since the last selection: lookups of keys in the lower half of the number, scans in the upper half.
+    /// The numbers of searches since the last selection of a layout. The lower half of this number counts lookups, and
+    /// the upper half counts scans.
     searches: AtomicU64,
-    /// Whether the last selection counted many scans.
+    /// Whether the share of scans was high at the last selection of a layout.
     is_scanned: AtomicBool,
 }
 
 impl ByAccessFence {
-    /// Counts searches, and returns the layout for them.
+    /// Counts searches of the SSTable, and returns the fence in the layout that these searches use.
     fn layout(&self, lookups: u64, scans: u64) -> &dyn Fence {
         let added = scans << u32::BITS | lookups;
         let counted = self.searches.fetch_add(added, Ordering::Relaxed).wrapping_add(added);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::system_load::{Snapshot, SystemLoad};
 
-/// The codec selection of cs265 by runtime conditions.
+/// The variant `by-load`, which selects a codec by the load of the machine, as in cs265.
 pub static VARIANT: Variant<dyn Compression> = Variant::new::<ByLoad>(
     "by-load",
     "a fast codec while CPUs are busy, a dense codec while disks or memory are short (cs265)",
@@ -68,7 +68,7 @@ impl Default for Params {
     }
 }
 
-/// The source of the loads.
+/// The way in which a selector gets the loads of CPUs, disks and memory.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected \"measured\", or three numbers from 0 to 1: CPUs, disks, memory")]
 enum Loads {
@@ -82,7 +82,8 @@ enum Source {
     Measured,
 }
 
-/// The goal for which a codec is selected. The number of a goal is the index of its codec in [`ByLoad::codecs`].
+/// The goal of compression, such as speed. The load of the machine determines the goal, and the goal selects the codec.
+/// The number of a goal is the index of its codec in [`ByLoad::codecs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
     Speed,
@@ -91,7 +92,7 @@ enum Goal {
 }
 
 impl Goal {
-    /// Returns the goal under a load. The CPUs are tested first, as in the document.
+    /// Returns the goal of compression under a load of the machine. The CPUs are tested first, as in cs265.
     fn under(load: &SystemLoad, busy_above: f64) -> Self {
         if load.cpu > busy_above {
             Self::Speed
@@ -103,26 +104,26 @@ impl Goal {
     }
 }
 
-/// The codecs, and the goal of the next block.
+/// A selector of codecs by the load of the machine, with its codecs and its current goal.
 struct ByLoad {
-    /// The codecs for speed, for balance and for ratio.
+    /// The codec for speed, the codec for balance, and the codec for a high compression ratio.
     codecs: [Arc<dyn Compression>; 3],
     gauge: Arc<Gauge>,
 }
 
-/// The current goal, which all SSTables of a tree share.
+/// The current goal of compression, which all SSTables of a tree share.
 enum Gauge {
     Fixed(Goal),
     Measured(Measured),
 }
 
-/// The goal that follows from the last measurement.
+/// The goal of compression that follows from the last measurement of the loads.
 struct Measured {
     busy_above: f64,
     period: u64,
     blocks: AtomicU64,
     last: Mutex<Snapshot>,
-    /// The goal, as an index of a codec.
+    /// The current goal of compression, as an index of its codec.
     goal: AtomicU8,
 }
 
@@ -152,7 +153,8 @@ impl Build<dyn Compression> for ByLoad {
                 period: period.0,
                 blocks: AtomicU64::new(0),
                 last: Mutex::new(Snapshot::now().ok_or(
-                    "loads cannot be \"measured\" on this system; set three fixed loads, such as loads = [0.9, 0.1, 0.1]",
+                    "loads cannot be \"measured\" on this system; set three fixed loads, such as loads = \
+                     [0.9, 0.1, 0.1]",
                 )?),
                 goal: AtomicU8::new(Goal::Balanced as u8),
             }),
@@ -163,7 +165,7 @@ impl Build<dyn Compression> for ByLoad {
 }
 
 impl Gauge {
-    /// Returns the number of the codec for the next block.
+    /// Returns the index of the codec for the next block.
     fn codec(&self) -> usize {
         match self {
             Self::Fixed(goal) => *goal as usize,
@@ -173,8 +175,8 @@ impl Gauge {
 }
 
 impl Measured {
-    /// Returns the number of the codec for the next block, and measures the loads if a measurement is due. If another
-    /// thread is measuring, the goal does not change.
+    /// Returns the index of the codec for the next block, and measures the loads of the machine if a measurement is
+    /// due. If another thread is measuring, the goal does not change.
     fn codec(&self) -> usize {
         let block = self.blocks.fetch_add(1, Ordering::Relaxed) + 1;
         if block.is_multiple_of(self.period)

@@ -31,27 +31,30 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// A form of the format: the entries that can be pairs, and the numbers that identify a block.
+/// A version of the block format of fixed-size pairs. It determines which entries can be stored as pairs, and which
+/// numbers identify a block.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
-    /// The code of the form in block footers.
+    /// The number that identifies the version in block footers.
     pub(crate) code: u8,
     pub(crate) entries: Entries,
-    /// The value that marks a tombstone. `None` if no pair is a tombstone.
+    /// The stored value that marks a tombstone. `None` if tombstones cannot be stored as pairs.
     pub(crate) tombstone: Option<&'static [u8; 4]>,
 }
 
-/// The form without tombstones.
+/// The version `fixed-pairs`, in which tombstones cannot be stored as pairs.
 const PAIRS: Form = Form { code: 3, entries: Entries::Pairs, tombstone: None };
 
 impl Form {
-    /// Returns the last byte of a block that has no footer. This byte is at least 0x80. The last byte of a footer is
-    /// the high byte of the length of the index, which is below 0x80 for every index of less than 8 MiB.
+    /// Returns the last byte of a block that has no footer. This byte is at least 0x80, so that it differs from the
+    /// last byte of a footer. That byte is the high byte of the length of an index, which is below 0x80 for every index
+    /// of less than 8 MiB.
     fn mark(self) -> u8 {
         0x80 | self.code
     }
 
-    /// Returns the bytes that a pair stores as the value of an entry. Returns `None` if the entry cannot be a pair.
+    /// Returns the bytes that a pair stores as the value of `entry`. Returns `None` if the entry cannot be stored as a
+    /// pair.
     fn stored_value<'a>(self, entry: &Entry<'a>) -> Option<&'a [u8]> {
         match (self.tombstone, entry.value) {
             (None, value) => value,
@@ -62,20 +65,20 @@ impl Form {
         }
     }
 
-    /// Returns the lengths of the key and the value that a pair stores for an entry. Returns `None` if the entry cannot
-    /// be a pair.
+    /// Returns the lengths of the key and the value in the pair that stores `entry`. Returns `None` if the entry cannot
+    /// be stored as a pair.
     fn sizes(self, entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
         let sizes = [entry.key.len(), self.stored_value(entry)?.len()].map(|len| u8::try_from(len).ok());
         Some([sizes[0].filter(|key| *key > 0)?, sizes[1]?])
     }
 
-    /// Returns the entry that a pair of key and value stores.
+    /// Returns the entry that a stored pair of key and value represents.
     fn entry<'a>(self, (key, value): (&'a [u8], &'a [u8])) -> Entry<'a> {
         let is_tombstone = self.tombstone.is_some_and(|tombstone| value == tombstone);
         Entry { key, value: (!is_tombstone).then_some(value) }
     }
 
-    /// Returns the layout of pairs that end at `entries_end`, without an index.
+    /// Returns the layout of a block without an index, whose pairs end at `entries_end`.
     fn layout_until(self, block: &[u8], entries_end: usize) -> Option<Layout> {
         let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
         let stride = stride(*sizes);
@@ -94,10 +97,10 @@ impl Form {
     }
 }
 
-/// The number of bytes before the pairs.
+/// The number of bytes of a block before its pairs.
 const HEADER_BYTES: usize = 2;
 
-/// Bytes of a "btree-page" for each entry, in addition to its key and value: a slot and two lengths.
+/// The bytes that a "btree-page" block needs for each entry in addition to its key and value: a slot and two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
 /// The block format of fixed-size pairs. `others` is the format of blocks with entries that cannot be pairs.
@@ -108,8 +111,16 @@ pub(crate) struct FixedPairs {
 
 impl FixedPairs {
     pub(crate) fn new(form: Form) -> Self {
-        let page = CATALOG.variant("btree-page").expect("the format is built in").default_choice();
-        Self { form, others: CATALOG.build(&page).expect("the format can be built from its defaults") }
+        let page = CATALOG
+            .variant("btree-page")
+            .expect("the block format \"btree-page\" must be in the catalog")
+            .default_choice();
+        Self {
+            form,
+            others: CATALOG
+                .build(&page)
+                .expect("the block format \"btree-page\" must be buildable with its default parameters"),
+        }
     }
 }
 
@@ -144,34 +155,34 @@ impl BlockFormat for FixedPairs {
     }
 }
 
-/// Returns the size of a pair in bytes.
+/// Returns the size of a pair in bytes: the size of its key plus the size of its value.
 fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
 
-/// Writes the pairs of consecutive blocks.
+/// Encodes one block after another as pairs of fixed size.
 struct Writer {
     form: Form,
     is_indexed: bool,
-    /// The key and value sizes shared by all entries of the block.
+    /// The size of the key and the size of the value of every entry of the block.
     sizes: [u8; HEADER_BYTES],
     /// The encoded pairs. Empty if `has_others` is true.
     pairs: Vec<u8>,
     /// The writer that receives all entries of the block if one entry has another size. It writes the layout
     /// "btree-page".
     others: Box<dyn EntryWriter>,
-    /// Whether the writer `others` contains the entries, because an entry does not fit into the layout of pairs.
+    /// Whether the writer `others` contains the entries of the block, because an entry cannot be stored as a pair.
     has_others: bool,
 }
 
 impl Writer {
-    /// Returns whether the block consists only of fixed-size pairs if this entry is added.
+    /// Returns whether the block can store all its entries and this entry as pairs of one size.
     fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
         !self.has_others
             && self.form.sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
-    /// Passes all earlier pairs to the writer for entries of different sizes, because the next entry has another size.
+    /// Passes all entries of the block to the writer `others`, because the next entry cannot be stored as a pair.
     fn move_to_others(&mut self, draft: &mut Draft) {
         self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {

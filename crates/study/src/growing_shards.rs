@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The sharded memtable of cs265 with a growing number of shards.
+/// The variant `growing-shards`: the sharded memtable of cs265 with a growing number of shards.
 pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Params>(
     "growing-shards",
     "ordered maps with locks on a consistent-hash ring; a growing memtable adds maps and moves keys to \
@@ -36,13 +36,13 @@ pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Params>(
 )
 .from(origin!());
 
-/// The largest number of shards. A scan takes the locks of all shards.
+/// The largest number of shards of a memtable. The number is limited because a scan takes the locks of all shards.
 const MAX_SHARDS: u32 = 256;
 
-/// The largest number of points per shard.
+/// The largest number of points that a shard can have on the ring.
 const MAX_VIRTUAL_NODES: u32 = 1024;
 
-/// The size of a node of an ordered map per entry, as a multiple of the size of its key and its value.
+/// The average memory of B-tree nodes per entry, divided by the size of the key and the value of the entry.
 const NODE_FILL: f64 = 1.6;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl MemtablePolicy for Params {
     }
 }
 
-/// The hash ring as the document prints it: an ordered map from points to shards.
+/// The consistent-hash ring as cs265 prints it: an ordered map from points to shards.
 #[derive(Default)]
 struct Ring(BTreeMap<u128, usize>);
 
@@ -101,8 +101,8 @@ impl Ring {
         }
     }
 
-    /// Returns the shard of a key: the shard that owns the first point of the ring at or after the hash of the key.
-    /// After the last point, the ring continues at its first point.
+    /// Returns the shard to which a key belongs: the shard that owns the first point of the ring at or after the hash
+    /// of the key. After the last point, the ring continues at its first point.
     fn shard(&self, key: &[u8]) -> usize {
         let behind = self.0.range(xxh3_128(key)..).next().or_else(|| self.0.iter().next());
         behind.map_or(0, |(_, shard)| *shard)
@@ -126,7 +126,7 @@ impl Shard {
         versions.insert(at, (sequence, value.map(Box::from)));
     }
 
-    /// Iterates over the keys from `from` on, in the order of `direction`.
+    /// Iterates over the keys of the shard from `from` on, in the order of `direction`.
     fn keys<'s>(
         &'s self,
         from: Bound<&'s [u8]>,
@@ -138,7 +138,7 @@ impl Shard {
         }
     }
 
-    /// Returns the number of versions.
+    /// Returns the number of versions in the shard.
     fn len(&self) -> usize {
         self.0.values().map(Vec::len).sum()
     }
@@ -154,13 +154,13 @@ impl Shard {
     }
 }
 
-/// Returns the newest version that is visible at `snapshot`.
+/// Returns the newest version of a key that is visible at `snapshot`. `versions` contains the versions of the key.
 fn visible(versions: &[Version], snapshot: SequenceNumber) -> Option<&Version> {
     let newer = versions.partition_point(|(sequence, _)| *sequence <= snapshot);
     versions.get(newer.checked_sub(1)?)
 }
 
-/// The ring and the shards. Adding a shard changes both.
+/// The shards of a memtable, and the ring that finds the shard of a key. Adding a shard changes both.
 #[derive(Default)]
 struct Shards {
     ring: Ring,
@@ -174,7 +174,7 @@ impl Shards {
         &self.maps[self.ring.shard(key)]
     }
 
-    /// Adds a shard, and moves the keys of its part of the ring to the shard.
+    /// Adds a shard with `virtual_nodes` points on the ring, and moves the keys that now belong to it.
     fn grow(&mut self, virtual_nodes: u32) {
         let new = self.maps.len();
         self.ring.add(new, virtual_nodes);
@@ -191,13 +191,13 @@ impl Shards {
     }
 }
 
-/// A memtable whose number of shards grows.
+/// A memtable that adds shards while it fills.
 struct GrowingShards {
     params: Params,
     shards: RwLock<Shards>,
-    /// The number of versions.
+    /// The number of versions in the memtable.
     len: AtomicUsize,
-    /// The number of versions above which a shard is added. `usize::MAX` if no shard may be added.
+    /// The number of versions above which the memtable adds a shard. `usize::MAX` if it may not add a shard.
     grows_above: AtomicUsize,
 }
 
@@ -226,7 +226,7 @@ impl GrowingShards {
         self.grows_above.store(limit, Ordering::Relaxed);
     }
 
-    /// Adds a shard, unless another thread has added a shard in the meantime.
+    /// Adds a shard to the memtable, unless another thread has added a shard in the meantime.
     fn grow(&self) {
         let mut shards = self.shards.write();
         if self.len.load(Ordering::Relaxed) > self.grows_above.load(Ordering::Relaxed) {

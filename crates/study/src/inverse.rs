@@ -8,7 +8,7 @@ use bloom::logarithmic::{Favour, bits_per_key};
 use bloom::{Allocation, LevelLoad};
 use catalog::{Variant, origin};
 
-/// The filter allocation that gives the most bits per key to large runs.
+/// The variant `inverse`: the filter allocation that gives the most bits per key to large runs.
 pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
     "more bits per key for larger runs, the opposite of \"monkey\"; described by byron and cs265",
@@ -16,7 +16,7 @@ pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
 )
 .from(origin!());
 
-/// The allocation, which has no state.
+/// The filter allocation `inverse`, which has no state.
 struct Inverse;
 
 impl Allocation for Inverse {

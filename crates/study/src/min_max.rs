@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use catalog::{Variant, origin};
 use fence::{BlockBounds, Fence, FenceError, FenceInput, FencePolicy, Separators, TableView};
 
-/// The fence that cs265 calls the standard fence.
+/// The variant `min-max`: the fence that cs265 calls the standard fence.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "min-max",
     "binary search over the smallest key, the largest key and the offset of every block (cs265)",
@@ -30,15 +30,17 @@ pub static VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain
 
 const TAG: [u8; 4] = *b"f265";
 
-/// Length in bytes of the keys that are numbers.
+/// The length in bytes of keys that the fence stores as numbers.
 const NUMBER_BYTES: usize = size_of::<u64>();
 
-/// A policy that builds fences of both ends of every block.
+/// A policy that builds fences with the smallest key, the largest key and the offset of every block.
 struct MinMax;
 
 impl FencePolicy for MinMax {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
-        let bounds = input.bounds.expect("the fence needs bounds, so the caller passes them");
+        let bounds = input
+            .bounds
+            .expect("a fence policy must get the bounds of the blocks if its needs_bounds returns true");
         let mut stored = Vec::from(TAG);
         for ((first, last), offset) in
             bounds.first_keys.iter().zip(bounds.last_keys.iter()).zip(&bounds.offsets)
@@ -58,7 +60,10 @@ impl FencePolicy for MinMax {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let stored = table.read_stored(0..table.stored_bytes())?;
         let bounds = read(&stored, table.block_count()).ok_or_else(|| {
-            FenceError::Corrupt("the stored bytes are not a fence with smallest and largest keys".to_owned())
+            FenceError::Corrupt(
+                "another variant than \"min-max\" wrote the stored fence, or its bytes are corrupt"
+                    .to_owned(),
+            )
         })?;
         Ok(match numbers(&bounds) {
             Some(entries) => Box::new(MinMaxFence(entries)),
@@ -67,7 +72,8 @@ impl FencePolicy for MinMax {
     }
 }
 
-/// Reads the bounds of `blocks` blocks. Returns `None` if the bytes are corrupt.
+/// Decodes a stored fence into the smallest keys, the largest keys and the offsets of `blocks` blocks. Returns `None`
+/// if the bytes are corrupt.
 fn read(stored: &[u8], blocks: u32) -> Option<BlockBounds> {
     let mut rest = stored.strip_prefix(&TAG)?;
     let mut bounds = BlockBounds::default();
@@ -97,17 +103,18 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*front)
 }
 
-/// The entry of a block as cs265 prints it.
+/// The entry that the fence stores for a block, as cs265 prints it.
 struct Entry {
     min_key: u64,
     max_key: u64,
-    /// The position of the block, as the document stores it. The tree finds blocks by number, so no search reads this
-    /// field.
+    /// The position of the block in the file, as cs265 stores it. The tree finds blocks by number, so no search reads
+    /// this field.
     #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
     offset: u64,
 }
 
-/// Returns the entries with numbers as keys. Returns `None` if a key does not have eight bytes.
+/// Converts the bounds of all blocks to entries whose keys are numbers. Returns `None` if a key does not have eight
+/// bytes.
 fn numbers(bounds: &BlockBounds) -> Option<Vec<Entry>> {
     let number = |key: &[u8]| key.try_into().ok().map(u64::from_be_bytes);
     let ends = bounds.first_keys.iter().zip(bounds.last_keys.iter()).zip(&bounds.offsets);
@@ -117,17 +124,18 @@ fn numbers(bounds: &BlockBounds) -> Option<Vec<Entry>> {
     .collect()
 }
 
-/// The bounds of all blocks in memory.
+/// The smallest and the largest keys of all blocks of an SSTable, in memory.
 trait Ends: Send + Sync {
     fn blocks(&self) -> usize;
 
-    /// Returns the order of `key` relative to a block. The order is `Equal` if the block's bounds enclose the key.
+    /// Compares `key` with the keys of a block. The result is `Equal` if the key is between the smallest and the
+    /// largest key of the block.
     fn order(&self, key: &[u8], block: usize) -> Ordering;
 
     fn memory_bytes(&self) -> usize;
 }
 
-/// Returns the order of `key` relative to the range of keys from `min` to `max`.
+/// Compares `key` with the range of keys from `min` to `max`. The result is `Equal` if the key is in the range.
 fn order(key: &[u8], min: &[u8], max: &[u8]) -> Ordering {
     if key < min {
         Ordering::Less
@@ -168,7 +176,7 @@ impl Ends for BlockBounds {
     }
 }
 
-/// The fence of one SSTable.
+/// The fence of one SSTable: the smallest and the largest keys of its blocks.
 struct MinMaxFence<E>(E);
 
 impl<E: Ends> Fence for MinMaxFence<E> {

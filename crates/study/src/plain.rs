@@ -40,19 +40,19 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
 )
 .from(origin!());
 
-/// The code of this format in block footers.
+/// The number that identifies this block format in block footers.
 const CODE: u8 = 1;
 
-/// Magic number of version 1: "usbl", as a little-endian number.
+/// The first four bytes of a block of version 1: "usbl", as a little-endian number.
 const MAGIC: u32 = 0x7573_626c;
 
-/// Bytes of the header of version 1, as the document prints it.
+/// Bytes of the header of version 1, as cs265 prints it.
 const HEADER_1_BYTES: usize = 20;
 
-/// Bytes of the header of version 1 before its checksum.
+/// Bytes of the header of version 1 that precede its checksum.
 const CHECKED_BYTES: usize = HEADER_1_BYTES - size_of::<u32>();
 
-/// Flag of version 1: all entries have one size.
+/// The flag of version 1 for blocks whose entries all have one size.
 const EQUAL_SIZES: u8 = 1 << 4;
 
 /// Bytes of the header of version 2 without the two keys.
@@ -70,7 +70,7 @@ impl Default for Params {
     }
 }
 
-/// The block format of one of the two versions.
+/// The block format `plain` in one of its two versions.
 #[derive(Clone, Copy)]
 struct Plain {
     has_bounds: bool,
@@ -117,13 +117,15 @@ impl BlockFormat for Plain {
     }
 }
 
-/// Reads the four-byte number that ends at `end`; `None` if fewer than four bytes precede `end`.
+/// Reads the four-byte number of a block that ends at the offset `end`. Returns `None` if fewer than four bytes precede
+/// `end`.
 fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the offset of the first entry, and the stride. `restarts` is the number of restart points of the block. If
-/// all entries have one size, each entry is a restart point. Returns `None` if the header does not match the block.
+/// Returns the offset of the first entry of a block, and the size of its entries (0 if the sizes differ). `restarts` is
+/// the number of restart points of the block. If all entries have one size, each entry is a restart point. Returns
+/// `None` if the header does not match the block.
 fn entries_start(block: &[u8], restarts: usize) -> Option<(usize, usize)> {
     if number_before(block, size_of::<u32>())? == MAGIC {
         return first_version(block, restarts);
@@ -137,7 +139,8 @@ fn entries_start(block: &[u8], restarts: usize) -> Option<(usize, usize)> {
     Some((start, number_before(block, start)? as usize))
 }
 
-/// Checks the header of version 1. Returns the offset of the first entry and the stride.
+/// Checks the header of a block of version 1. Returns the offset of the first entry, and the size of the entries (0 if
+/// the sizes differ).
 fn first_version(block: &[u8], restarts: usize) -> Option<(usize, usize)> {
     let (header, entries) = block.split_first_chunk::<HEADER_1_BYTES>()?;
     let bytes = entries.len() as u32;
@@ -150,7 +153,7 @@ fn first_version(block: &[u8], restarts: usize) -> Option<(usize, usize)> {
     is_sound.then(|| (HEADER_1_BYTES, if has_equal_sizes { entries.len() / restarts } else { 0 }))
 }
 
-/// Returns the checksum of the header of version 1: the CRC-32C of the header before the checksum, and of the entries.
+/// Returns the checksum of a block of version 1: the CRC-32C of the header before the checksum, and of the entries.
 fn header_checksum(header: &[u8], entries: &[u8]) -> u32 {
     let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
     digest.update(header);
@@ -158,13 +161,13 @@ fn header_checksum(header: &[u8], entries: &[u8]) -> u32 {
     digest.finalize() as u32
 }
 
-/// Writes the entries of consecutive blocks.
+/// Encodes the entries of one block after another.
 struct Writer {
     format: Plain,
     smallest: Vec<u8>,
     entries: Vec<u8>,
     count: u32,
-    /// The common size of all entries so far, or 0 if sizes differ.
+    /// The size of every entry of the block so far, or 0 if the sizes differ.
     stride: usize,
 }
 

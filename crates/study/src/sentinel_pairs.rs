@@ -19,7 +19,7 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// The form with tombstones.
+/// The version of the pair format in which tombstones are pairs with a special value.
 const FORM: Form = Form { code: 4, entries: Entries::SentinelPairs, tombstone: Some(&SENTINEL) };
 
 #[cfg(test)]

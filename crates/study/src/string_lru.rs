@@ -23,7 +23,7 @@ pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
 )
 .from(origin!());
 
-/// Builds buffer pools.
+/// Builds caches that work like the buffer pool of csc443.
 struct BufferPools;
 
 impl SizedCache for BufferPools {
@@ -33,7 +33,7 @@ impl SizedCache for BufferPools {
     }
 }
 
-/// The buffer pool, protected by one lock.
+/// A cache that works like the buffer pool of csc443: an LRU list of pages with one lock.
 struct StringLru<S>(Mutex<Pool<S>>);
 
 /// The pages of the buffer pool, in the order of their last use.
@@ -43,7 +43,7 @@ struct Pool<S> {
     capacity: u64,
 }
 
-/// Common prefix of all keys of one file. No key of another file begins with this prefix.
+/// Returns the common prefix of all cache keys of one SSTable file. No key of another file begins with this prefix.
 fn file_name(tree: u64, table: u64) -> String {
     format!("{tree}/{table}.sst")
 }

@@ -1,6 +1,6 @@
 //! Measures the load of the machine: its CPUs, its disks and its memory.
 
-/// Shares from 0 (idle) to 1 (fully used).
+/// The load of the machine, as shares from 0 (idle) to 1 (fully used).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SystemLoad {
     /// The share of the time of all CPUs that was not idle.
@@ -25,7 +25,7 @@ mod linux {
 
     use super::SystemLoad;
 
-    /// The counters of the kernel at one point in time.
+    /// The load counters of the kernel at one point in time.
     #[derive(Clone, Debug)]
     pub(crate) struct Snapshot {
         /// The number of clock ticks in which CPUs were not idle, summed over all CPUs.
@@ -35,12 +35,12 @@ mod linux {
         cpus: u64,
         /// The milliseconds in which a disk had requests, by the numbers of the disk.
         disks: HashMap<(i32, i32), u64>,
-        /// The share of the memory that is not available.
+        /// The share of the memory that is not available to programs.
         memory: f64,
     }
 
     impl Snapshot {
-        /// Reads the counters. Returns `None` if the kernel does not report them.
+        /// Reads the load counters of the kernel. Returns `None` if the kernel does not report them.
         pub(crate) fn now() -> Option<Self> {
             let stats = KernelStats::current().ok()?;
             let time = &stats.total;
@@ -115,17 +115,17 @@ mod linux {
 mod other {
     use super::SystemLoad;
 
-    /// Counters of a kernel that reports no load.
+    /// The load counters on an operating system that does not report them.
     #[derive(Clone, Debug)]
     pub(crate) struct Snapshot;
 
     impl Snapshot {
-        /// Returns `None`, because this operating system does not report the counters.
+        /// Returns `None`, because this operating system does not report load counters.
         pub(crate) fn now() -> Option<Self> {
             None
         }
 
-        /// Returns `None`, because this operating system does not report the counters.
+        /// Returns `None`, because this operating system does not report load counters.
         pub(crate) fn since(&self, _: &Self) -> Option<SystemLoad> {
             None
         }

@@ -6,15 +6,16 @@ use std::sync::LazyLock;
 use fence::{TableReadError, TableView};
 use types::Bytes;
 
-/// Adds all variants of the crate to their catalogs. A catalog is closed by its first lookup, so a test that needs a
-/// catalog with these variants calls this function first.
+/// Adds all variants of the crate to their catalogs. A test calls this function before its first lookup in a catalog,
+/// because the lookup closes the catalog.
 pub(crate) fn register() {
-    static REGISTERED: LazyLock<()> =
-        LazyLock::new(|| crate::register().expect("nothing was looked up before"));
+    static REGISTERED: LazyLock<()> = LazyLock::new(|| {
+        crate::register().expect("the variants must be added before the first lookup in a catalog")
+    });
     LazyLock::force(&REGISTERED);
 }
 
-/// An SSTable that consists only of the stored bytes of its fence.
+/// An SSTable for tests that consists only of the stored bytes of its fence.
 pub(crate) struct Stored {
     pub(crate) bytes: Vec<u8>,
     pub(crate) blocks: u32,
@@ -31,7 +32,8 @@ impl TableView for Stored {
 
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let part = self.bytes.get(range.start as usize..range.end as usize);
-        part.map(Bytes::copy_from).ok_or_else(|| format!("{range:?} is outside of the stored bytes").into())
+        part.map(Bytes::copy_from)
+            .ok_or_else(|| format!("the byte range {range:?} is outside of the stored fence").into())
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
@@ -39,6 +41,6 @@ impl TableView for Stored {
     }
 
     fn first_key(&self, _: u32) -> Result<Bytes, TableReadError> {
-        Err("these fences read no blocks".into())
+        Err("a fence of this crate must not read data blocks".into())
     }
 }

@@ -26,7 +26,7 @@ pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::<dyn MemtablePolicy>:
 )
 .from(origin!());
 
-/// Creates empty buffers.
+/// Creates empty `vector-btreemap` memtables.
 struct Policy;
 
 impl MemtablePolicy for Policy {
@@ -35,11 +35,11 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable.
+/// The memtable `vector-btreemap`: a vector of all versions, and the map of the last flush or scan.
 #[derive(Default)]
 struct Buffer {
     log: RwLock<Log>,
-    /// The map of the last flush or scan.
+    /// The ordered map into which the last flush or scan sorted the vector.
     sorted: Mutex<Arc<Sorted>>,
 }
 
@@ -47,7 +47,7 @@ struct Buffer {
 #[derive(Default)]
 struct Log {
     versions: Vec<Version>,
-    /// The bytes of all keys and values.
+    /// The total length of all keys and values in bytes.
     bytes: usize,
 }
 
@@ -58,7 +58,7 @@ struct Version {
     value: Option<Box<[u8]>>,
 }
 
-/// The versions of each key as indices into the versions of the log, newest first.
+/// The order of all keys. Each key maps to the indices of its versions in the vector, newest first.
 #[derive(Default)]
 struct Sorted {
     versions: usize,
@@ -66,7 +66,8 @@ struct Sorted {
 }
 
 impl Log {
-    /// Returns the newest version of a key that is visible at `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`. Returns `None` if there is
+    /// none.
     fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<&Version> {
         let visible =
             self.versions.iter().filter(|version| version.sequence <= snapshot && *version.key == *key);
@@ -75,7 +76,7 @@ impl Log {
 }
 
 impl Sorted {
-    /// Sorts all versions of a log.
+    /// Sorts all versions of the vector into an ordered map.
     fn new(log: &Log) -> Self {
         let mut by_key: BTreeMap<Arc<[u8]>, Vec<usize>> = BTreeMap::new();
         for (index, version) in log.versions.iter().enumerate() {
@@ -87,7 +88,7 @@ impl Sorted {
         Self { versions: log.versions.len(), by_key }
     }
 
-    /// Passes up to `limit` visible entries of `keys` to `sink`.
+    /// Passes the entries of `keys` that are visible at `snapshot` to `sink`, up to `limit` entries.
     fn pass<'s>(
         keys: impl Iterator<Item = (&'s Arc<[u8]>, &'s Vec<usize>)>,
         log: &Log,
@@ -105,7 +106,7 @@ impl Sorted {
 }
 
 impl Buffer {
-    /// Returns the map of all versions of the log.
+    /// Returns the ordered map of all versions of the vector.
     fn sorted(&self, log: &Log) -> Arc<Sorted> {
         let mut sorted = self.sorted.lock();
         if sorted.versions != log.versions.len() {

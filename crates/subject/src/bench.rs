@@ -18,73 +18,75 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// The number of slices after which the bench times the loop without the component once.
+/// The number of slices after which the bench once times the loop of a slice without the component. A slice is a number
+/// of operations that are timed together.
 const IDLE_STRIDE: u64 = 8;
 
-/// The largest number of wrong answers that the results of a phase describe.
+/// The largest number of wrong answers of a component that the results of a phase describe.
 const MOST_EXAMPLES: usize = 3;
 
-/// The smallest and the largest number of builds for the measurement of a build time. After the smallest number,
-/// building ends when the builds have taken [`BUILD_NS`] in total.
+/// The smallest and the largest number of times that a structure is built to measure its build time. After the smallest
+/// number, building ends when the builds have taken [`BUILD_NS`] in total.
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
 /// The measuring part of a component trial, with the settings of the trial.
 pub struct Bench<'a> {
-    /// The design. Only the axis of the subject, and the keys that the subject reads, have an effect.
+    /// The design of the trial. Only the axis of the subject, and the keys that the subject reads, have an effect.
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
-    /// The folder to which relative paths in parameters are relative.
+    /// The folder at which relative paths in parameters start.
     pub base: &'a Path,
-    /// An empty folder for the files of the trial, which is removed after the trial.
+    /// An empty folder for the files of the trial. The folder is removed after the trial.
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
     /// The function that the bench calls with the number of each phase that begins.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
-    /// The results that apply to all phases.
+    /// The results that apply to all phases of the trial.
     common: Measurements,
 }
 
-/// The results of a phase.
+/// The results of one phase of a component trial.
 #[derive(Debug, Default)]
 pub struct PhaseResult {
     /// The name of the phase.
     pub name: &'static str,
-    /// The measured columns of the phase.
+    /// The values of the columns that the phase measured.
     pub cells: Measurements,
     /// The numbers of checked and wrong answers of the phase.
     pub answers: Answers,
 }
 
-/// The numbers of checked and wrong answers.
+/// The numbers of checked and wrong answers of the tested component.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// Number of checked answers.
+    /// Number of answers of the component that were checked.
     pub checked: u64,
-    /// Number of wrong answers.
+    /// Number of answers of the component that were wrong.
     pub wrong: u64,
-    /// Descriptions of the first wrong answers.
+    /// Descriptions of the first wrong answers of the component.
     pub examples: Vec<String>,
 }
 
-/// The number of operations, and their times. In counted mode, there are no times. In the timing of builds, an
-/// operation is one entry, and a slice is one build.
+/// The number of operations of a phase, and their times. In counted mode, there are no times. In the timing of builds,
+/// an operation is one entry, and a slice is one build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
-    /// Number of completed operations.
+    /// Number of completed operations of the phase.
     pub operations: u64,
     threads: u32,
     /// The wall time from the first to the last operation, in nanoseconds. If only one thread runs, this is the sum of
     /// the times of all slices. For builds, this is the sum of the times of all builds.
     elapsed_ns: Option<u64>,
-    /// The sum of the times of all threads, in nanoseconds. For builds, this is the sum of the times of all builds.
+    /// The sum over all threads of the times of their slices, in nanoseconds. For builds, this is the sum of the times
+    /// of all builds.
     busy_ns: u64,
-    /// The time per operation in each slice, in nanoseconds.
+    /// The time per operation in each slice, in nanoseconds. A slice is a number of operations that are timed together.
     slices: Vec<f64>,
-    /// The time per operation of the loop without the component, in nanoseconds. There is one value per measurement.
+    /// The times of the loop of a slice without the component, one value per measurement, in nanoseconds per operation.
     idle: Vec<f64>,
 }
 
@@ -95,12 +97,12 @@ pub struct BenchSlice<'a> {
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// The numbers of checked and wrong answers so far. Checks of this slice update these numbers.
+    /// The numbers of checked and wrong answers of the phase so far. Checks in this slice update these numbers.
     pub answers: &'a mut Answers,
 }
 
 impl Answers {
-    /// Records whether an answer is correct. `describe` returns the description of a wrong answer.
+    /// Records whether an answer of the component is correct. `describe` returns the description of a wrong answer.
     pub fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
         self.checked += 1;
         if !is_right {
@@ -118,8 +120,8 @@ impl BenchSlice<'_> {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Times the loop without the component, but only in every eighth slice of a timed run. In other slices and in
-    /// counted mode, `work` does not run.
+    /// Times the loop of a slice without the component, but only in every eighth slice of a timed run. In other slices
+    /// and in counted mode, `work` does not run.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -138,7 +140,7 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for a mode. `tell` receives the number of each phase that begins.
+    /// Creates a bench for a run mode (timed or counted). `tell` receives the number of each phase that begins.
     pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
@@ -160,7 +162,7 @@ impl<'a> Bench<'a> {
         PhaseResult { name, ..PhaseResult::default() }
     }
 
-    /// Ends a phase, and stores its measurements.
+    /// Ends a phase, and adds its measurements to the results.
     pub fn end(&mut self, mut phase: PhaseResult) {
         if self.mode == RunMode::Timed {
             phase.cells.set_some(&c::RSS_PEAK_BYTES, rss_peak_bytes());
@@ -168,7 +170,7 @@ impl<'a> Bench<'a> {
         self.phases.push(phase);
     }
 
-    /// Returns the results of all phases.
+    /// Returns the results of all phases of the trial.
     pub fn into_phases(self) -> Vec<PhaseResult> {
         let Self { mut phases, common, .. } = self;
         phases.iter_mut().for_each(|phase| phase.cells.extend(common.clone()));
@@ -267,8 +269,8 @@ impl<'a> Bench<'a> {
         timing
     }
 
-    /// Returns the time per operation of `work`, which is a loop of `operations` operations without the component.
-    /// Returns `None` in counted mode.
+    /// Times `work`, which is a loop of `operations` operations without the component. Returns the time per operation
+    /// in nanoseconds, or `None` in counted mode.
     pub fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
@@ -288,7 +290,7 @@ impl<'a> Bench<'a> {
         self.rounds(1, entries, || {
             let mut product = None;
             let ns = timed(self.clock(), || product = Some(build()));
-            Ok((product.expect("the timed closure has run")?, ns))
+            Ok((product.expect("the bench must run the timed closure of a build")?, ns))
         })
     }
 
@@ -337,7 +339,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The operations and times of one thread of a phase.
+/// The operations that one thread made in a phase, and their times.
 struct Part {
     operations: u64,
     busy_ns: u64,
@@ -352,27 +354,29 @@ impl Part {
     }
 }
 
-/// Returns the range of items that belongs to the thread `thread`, if `count` items are divided among `threads`
-/// threads. The sizes of the ranges differ by at most 1.
+/// Divides `count` items among `threads` threads, and returns the range of items of the thread `thread`. The sizes of
+/// the ranges differ by at most 1.
 pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> {
     let at = |thread: u32| (count as u128 * u128::from(thread) / u128::from(threads)) as usize;
     at(thread)..at(thread + 1)
 }
 
 impl Timing {
-    /// Returns the median over slices of the time per operation, in nanoseconds.
+    /// Returns the median over all slices of the time per operation, in nanoseconds. Returns `None` if no slice was
+    /// timed.
     pub fn typical_ns(&self) -> Option<f64> {
         median(&self.slices)
     }
 
-    /// Adds the time per operation of the loop without the component, if this time was measured separately.
+    /// Adds a separately measured time of the loop without the component, in nanoseconds per operation. Does nothing if
+    /// the time is `None`.
     #[must_use]
     pub fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
         self.idle.extend(idle_ns);
         self
     }
 
-    /// Sets the columns of operations and times.
+    /// Sets the columns of the results that contain the number of operations and their times.
     pub fn write(&self, cells: &mut Measurements) {
         cells.set(&c::OPS, self.operations).set(&c::THREADS, u64::from(self.threads));
         let Some(ns) = self.elapsed_ns.filter(|ns| *ns > 0 && self.operations > 0) else { return };
@@ -383,7 +387,8 @@ impl Timing {
         cells.set_some(&c::LOOP_NS, median(&self.idle));
     }
 
-    /// Sets the column `megabytes_per_second`. `bytes` is the number of bytes that each operation processes.
+    /// Sets the column `megabytes_per_second` of the results. `bytes` is the number of bytes that each operation
+    /// processes.
     pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }
@@ -395,7 +400,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The time column with which verdicts compare components.
+/// The time column of the results by which a verdict compares components.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

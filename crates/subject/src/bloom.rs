@@ -44,7 +44,7 @@ limit      = "5s"
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
-/// The largest number of threads that a phase may have.
+/// The largest number of threads with which a phase may insert keys.
 const MOST_THREADS: u64 = 1024;
 
 struct Probes(Params);
@@ -85,7 +85,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// How keys are added to a filter.
+/// The way in which keys are added to a filter.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {
@@ -94,7 +94,7 @@ enum Insertion {
     Batch,
 }
 
-/// The kind of probes in a phase: present or absent keys, one key at a time or in batches.
+/// The probes of a phase: for present or absent keys, and one key at a time or in batches.
 #[derive(Clone, Copy)]
 struct Way {
     phase: &'static str,
@@ -102,7 +102,7 @@ struct Way {
     in_batches: bool,
 }
 
-/// The phases that probe the filter, in order.
+/// The probes of each phase, in the order of the phases.
 const WAYS: [Way; 4] = [
     Way { phase: "absent", is_present: false, in_batches: false },
     Way { phase: "present", is_present: true, in_batches: false },
@@ -110,7 +110,7 @@ const WAYS: [Way; 4] = [
     Way { phase: "present-batch", is_present: true, in_batches: true },
 ];
 
-/// A filter under test, with the keys that it contains.
+/// A filter under test, together with the keys that it contains.
 struct Tested {
     filter: Box<dyn Filter>,
     /// Whether the filter was built from keys. Such a filter is probed with keys, and any other filter is probed with
@@ -127,8 +127,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Probes the filter with all hashes, or with the keys of these hashes. `batch` is the number of hashes per call.
-    /// If `batch` is `None`, each call probes one hash.
+    /// Probes the filter, and writes its answers to `given`. The filter is probed with the hashes, or with the keys of
+    /// these hashes. `batch` is the number of hashes per call. If `batch` is `None`, each call probes one hash.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -278,7 +278,7 @@ impl Probes {
         Ok(Tested { filter, by_key, keys })
     }
 
-    /// Adds all keys to empty filters with all threads. Each thread adds its part of the keys in their existing order.
+    /// Adds all keys to empty filters with all threads. Each thread adds a part of the keys, in their existing order.
     fn insert(
         &self,
         bench: &Bench<'_>,
@@ -286,8 +286,11 @@ impl Probes {
         input: &FilterInput<'_>,
     ) -> Result<(Box<dyn FilterBuilder>, Timing), Fault> {
         let batch = self.0.batch.0 as usize;
-        let begin =
-            || policy.grow(input).ok_or_else(|| "the filter does not support single insertions".into());
+        let begin = || {
+            policy
+                .grow(input)
+                .ok_or_else(|| "the filter of the design does not support single insertions".into())
+        };
         bench.build_together(self.threads(), self.0.entries.0, begin, |grown, range| {
             let hashes = &input.hashes[range];
             match self.0.insertion {

@@ -59,22 +59,23 @@ const SLICE: usize = 4096;
 /// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// The largest number of trees whose blocks are requested.
+/// The largest number of trees for whose blocks the cache gets requests.
 const MOST_TREES: u64 = 1024;
 
-/// The number of requests whose blocks are compared after a phase.
+/// The number of requests at the end of a phase whose blocks are checked: the cache must have the correct bytes for
+/// them.
 const CHECKED: usize = 1 << 16;
 
-/// The bytes of all blocks. Each block is a part of these bytes, whose start depends on the block.
+/// Bytes of which every block is a part. The number of the block determines where this part starts.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(7);
     (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
 });
 
-/// The number of positions at which a block can start.
+/// The number of positions in [`BYTES`] at which a block can start.
 const STARTS: usize = 1 << 16;
 
-/// The largest size of a block in bytes.
+/// The largest size of a requested block in bytes.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;
 
 struct Hits(Params);
@@ -181,7 +182,8 @@ impl Subject for Hits {
     }
 }
 
-/// A separate cache for each tree. The index of a cache is the number of its tree minus 1.
+/// A cache for several trees that consists of one cache per tree. The cache of a tree has the number of the tree minus
+/// 1 as its index.
 struct CachePerTree(Vec<Box<dyn Cache>>);
 
 impl CachePerTree {
@@ -253,7 +255,8 @@ impl Hits {
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
     }
 
-    /// Returns the loop of a thread, which requests the blocks `names` from the cache and counts the hits.
+    /// Returns the loop of one thread, which requests the blocks with the numbers `names` from the cache and counts the
+    /// hits.
     fn ask<'a>(
         &'a self,
         cache: &'a dyn Cache,
@@ -298,8 +301,8 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// Adds the theoretical hit rates of the requests after the warm-up to `cells`. Adds nothing if the requests are
-    /// not drawn from a distribution, or if each tree has its own cache.
+    /// Adds the theoretical hit rates of the requests after the warm-up to the columns `cells`. Adds nothing if the
+    /// requests are not drawn from a distribution, or if each tree has its own cache.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         // The theory is about one cache.
         let is_one = self.0.shared || self.0.trees.0 == 1;
@@ -313,8 +316,8 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Measures requests that are all hits. The phase first inserts `held` blocks by requesting them. These blocks take
-    /// half of the capacity, so no policy needs to evict a block.
+    /// Measures requests that are all hits. The phase first inserts `held` blocks. These blocks take half of the
+    /// capacity, so no cache needs to evict a block.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
@@ -342,8 +345,8 @@ impl Hits {
         })
     }
 
-    /// Checks that the cached blocks among the last requests have the correct bytes, and that the weight of the cache
-    /// does not exceed its capacity.
+    /// Checks that the cache has the correct bytes for the blocks that were requested last, and that its weight does
+    /// not exceed its capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!(

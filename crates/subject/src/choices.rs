@@ -9,12 +9,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Value;
 use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
-/// A catalog whose variants are valid values of a parameter.
+/// A catalog whose variants are the valid values of a parameter of a subject.
 pub(crate) trait Menu {
-    /// The type that the variants of this catalog build.
+    /// The type of the values that the variants of this catalog build.
     type Built: ?Sized + 'static;
 
-    /// Returns the catalog.
+    /// Returns the catalog whose variants are the valid values.
     fn catalog() -> &'static Catalog<Self::Built>;
 }
 
@@ -25,9 +25,9 @@ pub(crate) struct Chosen<M> {
 }
 
 impl<M: Menu> Chosen<M> {
-    /// Builds the chosen variant.
+    /// Builds the variant that the parameter names.
     pub(crate) fn build(&self) -> Box<M::Built> {
-        M::catalog().build(&self.choice).expect("the choice was checked when it was parsed")
+        M::catalog().build(&self.choice).expect("the value of a parameter must be valid after it was parsed")
     }
 }
 
@@ -51,7 +51,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
     }
 }
 
-/// The catalog of the key formats of workloads as a [`Menu`].
+/// The catalog of the key formats of workloads, as the values of a parameter.
 pub(crate) enum Formats {}
 
 impl Menu for Formats {
@@ -63,7 +63,7 @@ impl Menu for Formats {
 }
 
 impl Chosen<Formats> {
-    /// Opens the key format. Returns an error if the format takes its keys from a trace.
+    /// Builds the key format that the parameter names. Returns an error if the format takes its keys from a trace.
     pub(crate) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
         self.build().open(None).map_err(|error| format!("keys: {error}"))
     }

@@ -27,7 +27,7 @@ distinct = 0
 "#,
 );
 
-/// The largest number of flushes, because a simulation keeps every SSTable in memory.
+/// The largest number of flushes in a trial, because a simulation keeps every SSTable in memory.
 const MOST_FLUSHES: u64 = 1 << 20;
 
 struct Growth(Params);
@@ -123,7 +123,8 @@ impl Growth {
         }
     }
 
-    /// Sets the expected values from the closed form of the policy. Sets nothing if the policy has no closed form.
+    /// Sets the expected values of a policy from its closed form (a formula for its write amplification). Sets nothing
+    /// if the policy has no closed form.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

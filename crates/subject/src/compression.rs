@@ -74,7 +74,7 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
-/// A codec and its decompressor, for the blocks of one SSTable.
+/// A codec that was trained for the blocks of one SSTable, with its decompressor.
 struct Codec {
     compression: Arc<dyn Compression>,
     decompressor: Decompressor,
@@ -111,7 +111,7 @@ impl Codec {
     }
 }
 
-/// A compressed block, with the tag of its codec.
+/// A compressed block, together with the tag of its codec.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,
@@ -170,9 +170,9 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// Returns the memory in bytes that a codec needs to compress blocks one after the other. The memory of the blocks
-    /// themselves and of the output is not included. The result includes state that the codec keeps between blocks, and
-    /// temporary allocations. Returns `None` if allocations are not counted.
+    /// Returns the memory in bytes that a codec needs to compress blocks one after the other: state that it keeps
+    /// between blocks, and temporary allocations. The memory of the blocks and of the output is not included. Returns
+    /// `None` if allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -1,18 +1,19 @@
-//! Converts the key distribution of a workload to the popularity of its keys, which is the input of the theoretical
-//! cache model.
+//! Converts the key distribution of a workload to the popularity of its keys, from which a model computes the
+//! theoretical hit rate of a cache.
 
 use theory::Popularity;
 use workload::{KeyDistribution, PopularKeys};
 
-/// Returns the popularity of `keys` keys with a distribution. Returns `None` if the popularity is unknown.
+/// Returns the popularity of each of `keys` keys, which are drawn from a distribution. Returns `None` if the popularity
+/// is unknown.
 pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option<Popularity> {
     let ranks = Popularity::ranks(keys);
     Some(Popularity::of_keys(&ranks, &law.shares(keys, &ranks)?))
 }
 
-/// Returns the popularity of blocks that each contain `keys_per_block` keys. If `ordered` is set, keys with successive
-/// indexes share a block. Otherwise, the keys are scattered over the blocks. Returns `None` if requests are sequential
-/// instead of random.
+/// Returns the popularity of each block, if each block contains `keys_per_block` keys. If `ordered` is set, keys with
+/// successive indexes share a block. Otherwise, the keys are scattered over the blocks. Returns `None` if requests are
+/// sequential instead of random.
 pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,

@@ -42,10 +42,10 @@ limit      = "5s"
 "#,
 );
 
-/// The number of keys in each block.
+/// The number of keys in each block of the tested SSTable.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// The length of a block in the file, in bytes.
+/// The length in bytes that each block of the tested SSTable has in its file.
 const PAGE_BYTES: u64 = 4096;
 
 /// The number of searches that are timed together, and the number of untimed searches before them.
@@ -167,7 +167,7 @@ impl Subject for Searches {
     }
 }
 
-/// Opened fence pointers, with the SSTable to which they belong.
+/// Fence pointers that were opened for searches, and their SSTable.
 struct Opened {
     fence: Box<dyn Fence>,
     table: Table,
@@ -278,7 +278,8 @@ fn search_all(
     Ok(())
 }
 
-/// Runs the same loops as [`search_all`], but only accesses each key instead of searching it.
+/// Runs the loops of [`search_all`] without the fence pointers, to time the loops alone. Each loop accesses the keys
+/// instead of searching them.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -296,7 +297,7 @@ fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     }
 }
 
-/// The keys to search, copied from the SSTable, and the block of each key.
+/// The keys that a slice searches, copied from the SSTable, and the block of each key.
 struct Probes {
     arena: Vec<u8>,
     ends: Vec<(usize, KeyHash)>,
@@ -304,8 +305,8 @@ struct Probes {
 }
 
 impl Probes {
-    /// Draws random keys of the SSTable. If `stretch` is set, every second key is `stretch` blocks after the previous
-    /// key, or the last key of the SSTable.
+    /// Draws random keys of the SSTable. If `stretch` is set, the keys are pairs for the start and the end of a scan:
+    /// every second key is `stretch` blocks after the previous key, or the last key of the SSTable.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
         let mut begin = 0;
@@ -335,7 +336,7 @@ impl Probes {
     }
 }
 
-/// An SSTable that is entirely in memory.
+/// An SSTable that is entirely in memory, to which fence pointers belong.
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
@@ -361,8 +362,8 @@ impl Table {
         }
     }
 
-    /// Returns the bounds of all blocks. `first_keys` contains the first key of each block, and every block has the
-    /// size of one page.
+    /// Returns the first key, the last key and the offset of each block. `first_keys` contains the first key of each
+    /// block, and every block has the size of one page.
     fn bounds(&self, first_keys: Separators) -> BlockBounds {
         let last_keys = self.keys.iter().skip(KEYS_PER_BLOCK - 1).step_by(KEYS_PER_BLOCK);
         let offsets = (0..first_keys.len() as u64).map(|block| block * PAGE_BYTES).collect();

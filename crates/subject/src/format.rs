@@ -43,7 +43,7 @@ limit      = "5s"
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
-/// Maximum total size of all blocks in bytes.
+/// Maximum total size of all encoded blocks in bytes.
 const MOST_BYTES: u64 = 16 << 30;
 
 struct Lookups(Params);
@@ -87,7 +87,7 @@ impl Build<dyn Subject> for Lookups {
     }
 }
 
-/// The encoded blocks in one buffer, and the entries of each block.
+/// The encoded blocks of a trial in one buffer, and the entries of each block.
 #[derive(Default)]
 struct Blocks {
     bytes: Vec<u8>,
@@ -95,7 +95,8 @@ struct Blocks {
     entries: Vec<Range<usize>>,
 }
 
-/// The keys and hashes from which blocks are built. Only the keys at even positions are stored in blocks.
+/// The keys and hashes from which blocks are built. Only the keys at even positions are stored in blocks, so that the
+/// keys at odd positions are absent.
 struct Source {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -119,7 +120,7 @@ impl Source {
     }
 }
 
-/// The numbers of lookups in blocks with a hash index.
+/// The numbers of lookups in blocks that have a hash index.
 #[derive(Default)]
 struct Indexed {
     /// The number of lookups in blocks that have a hash index.
@@ -129,7 +130,7 @@ struct Indexed {
 }
 
 impl Indexed {
-    /// Repeats a lookup, and counts whether the hash index answers it.
+    /// Repeats a lookup in a block, and counts whether the hash index of the block answers it.
     fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
         black_box(find_noting(block, key, |is_answered| {
             self.asked += 1;
@@ -244,7 +245,7 @@ impl Lookups {
         Ok(blocks)
     }
 
-    /// Looks up present keys, or absent keys between present keys.
+    /// Looks up keys that are present in blocks, or absent keys between present keys.
     fn look_up(
         &self,
         bench: &Bench<'_>,
@@ -294,7 +295,7 @@ impl Lookups {
                         let answer = given
                             .as_ref()
                             .map_or_else(|| "corruption".to_owned(), |found| format!("{found:?}"));
-                        format!("a lookup of the {kind} key {:x?} returned {answer}", key.bytes)
+                        format!("a lookup of the {kind} key {:x?} in a block returned {answer}", key.bytes)
                     });
                 }
                 Ok(())
@@ -334,7 +335,8 @@ impl Lookups {
                 let tells = kind == Checksum::None || sum(*at, &damaged) != *given;
                 slice.answers.expect(tells && sum(*at, block(*at)) == *given, || {
                     format!(
-                        "the checksum of block {at} is not reproducible, or does not detect a flipped bit"
+                        "two computations of the checksum of block {at} differ, or the checksum does not \
+                         detect a flipped bit"
                     )
                 });
             }
@@ -343,7 +345,7 @@ impl Lookups {
     }
 }
 
-/// Encodes all entries into blocks, as an SSTable does.
+/// Encodes all entries into blocks, in the same way as an SSTable.
 fn lay_out(
     builder: &mut BlockBuilder,
     options: &BlockOptions,
@@ -373,8 +375,8 @@ impl Blocks {
         self.entries.push(entries);
     }
 
-    /// Draws a key in a block. If `absent` is set, draws a key that is not in the block. An absent key sorts after an
-    /// entry of the block, and in blocks of several entries also before another entry.
+    /// Draws a random block and a key for a lookup in this block. If `absent` is set, the key is not in the block. Such
+    /// a key sorts after an entry of the block, and in blocks of several entries also before another entry.
     fn draw(&self, absent: bool, random: &mut Random) -> Probe {
         let block = random.below(self.places.len() as u64) as usize;
         let entries = &self.entries[block];

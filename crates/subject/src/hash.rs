@@ -131,9 +131,11 @@ impl Hashes {
     }
 }
 
-/// Hashes successive keys, and begins again with the first key after the last key. `link` is `None`, or 0. With `link`,
-/// the program computes the start of each key from `link` and the previous hash. The compiler does not know that `link`
-/// is 0, so no hash can be computed before the previous hash is known.
+/// Hashes successive keys, and begins again with the first key after the last key.
+///
+/// If `link` is `None`, the hashes are independent of each other. If `link` is `Some(0)`, the start of each key is
+/// computed from `link` and the previous hash. The compiler does not know that `link` is 0, so each hash must wait for
+/// the previous hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,

@@ -6,18 +6,18 @@ use workload::{KeyFormat, KeyId, Random};
 /// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The selection of the numbers from which a key format makes the keys.
+/// The way in which the numbers of the keys are selected. A key format makes a key from each number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
-    /// Numbers that are drawn at random from all numbers of the format.
+    /// The numbers are drawn at random from all numbers of the key format.
     #[default]
     Random,
-    /// Consecutive numbers. Interpolation search and learned indexes have the smallest errors with such keys.
+    /// The numbers are consecutive. Interpolation search and learned indexes have the smallest errors with such keys.
     Even,
 }
 
-/// Distinct keys in ascending order.
+/// The keys for the test of a component: distinct keys in ascending order, in one buffer.
 pub(crate) struct SortedKeys {
     bytes: Vec<u8>,
     ends: Vec<u32>,
@@ -80,7 +80,7 @@ impl SortedKeys {
         self.ends.len()
     }
 
-    /// Returns key number `index`.
+    /// Returns the key with the index `index` in ascending order.
     pub(crate) fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]

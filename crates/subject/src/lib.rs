@@ -64,16 +64,16 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
 /// parameters use the catalogs of workloads.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
-/// The key of an experiment file that names the subject of a component experiment.
+/// The key of an experiment file that names the subject, which is the component that the experiment tests.
 pub const SUBJECT: &str = "subject";
 
 /// The key of the table with the parameters of the subject of a component experiment.
 pub use results::columns::COMPONENT;
 
-/// The parameters that `--quick` divides, unless the experiment sets values for quick runs.
+/// The parameters of subjects that `--quick` divides, unless the experiment sets values for quick runs.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
-/// A subject with its parameters.
+/// The subject of a component experiment (the tested component and its operations), with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     choice: Choice,
@@ -134,7 +134,9 @@ impl Component {
     /// # Panics
     /// Never panics, because reading the component has already built the subject once.
     pub fn subject(&self) -> Box<dyn Subject> {
-        SUBJECTS.build(&self.choice).expect("the component was built when it was read")
+        SUBJECTS
+            .build(&self.choice)
+            .expect("the parameters of a component must be valid after they were read")
     }
 
     /// Returns the keys of `[design]` that have an effect on the trials of this component.

@@ -157,7 +157,7 @@ impl Subject for Writes {
     }
 }
 
-/// The keys of a trial. Keys with even numbers are inserted, and keys with odd numbers are absent.
+/// The keys of a trial. Keys with even numbers are inserted, and keys with odd numbers stay absent.
 struct Data {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -177,7 +177,7 @@ impl Data {
         Ok(Self { keys, hashes: of_keys, order, value_bytes: params.value.0 as usize })
     }
 
-    /// Inserts all entries, and prepares them for a flush.
+    /// Inserts all entries into a memtable, and prepares them for a flush.
     fn fill(&self, table: &dyn Memtable) {
         let mut value = vec![b'v'; self.value_bytes];
         for (number, sequence) in self.order.iter().zip(1..) {
@@ -197,14 +197,15 @@ impl Data {
         value[..front].copy_from_slice(&number.to_le_bytes()[..front]);
     }
 
-    /// Returns whether `value` is the value of the key with this number.
+    /// Returns whether `value` is the value that was inserted for the key with this number.
     fn is_value(&self, number: u32, value: &[u8]) -> bool {
         let mut right = vec![b'v'; self.value_bytes];
         Self::write_value(number, &mut right);
         value == right
     }
 
-    /// Returns the size of the keys and values in bytes, counted as for the capacity of a memtable in a tree.
+    /// Returns the size of all entries in bytes: the keys, the values and a fixed charge per entry. A tree counts the
+    /// size of its memtable in the same way.
     fn capacity_bytes(&self) -> usize {
         let keys: usize = self.order.iter().map(|number| self.keys.get(*number as usize).len()).sum();
         keys + self.order.len() * (self.value_bytes + ENTRY_CHARGE_BYTES as usize)
@@ -234,7 +235,11 @@ impl Writes {
         let idle = Self::idle(bench, data, &data.order[..data.order.len().min(1 << 16)]);
         timing.with_idle(idle).write(&mut phase.cells);
         phase.answers.expect(table.len() == data.order.len(), || {
-            format!("{} entries were inserted, but the memtable reports {}", data.order.len(), table.len())
+            format!(
+                "{} entries were inserted, but the memtable reports {} entries",
+                data.order.len(),
+                table.len()
+            )
         });
         let bytes = table.memory_bytes();
         let about = bench.about();
@@ -243,14 +248,18 @@ impl Writes {
         let shards = table.shard_lens();
         let in_shards: usize = shards.iter().sum();
         phase.answers.expect(shards.is_empty() || in_shards == table.len(), || {
-            format!("the shards report {in_shards} entries, but the memtable reports {}", table.len())
+            format!(
+                "the shards of the memtable report {in_shards} entries, but the memtable reports {}",
+                table.len()
+            )
         });
         set_balance(about, &shards);
         about.set_some(&c::SHARD_MOVED_KEYS, table.moved_keys().map(|keys| keys as u64));
         bench.end(phase);
     }
 
-    /// Returns the time of an operation without the memtable: the time to read the key and to write the value.
+    /// Times the work of an operation outside of the memtable: reading the key and writing the value. Returns the time
+    /// per operation in nanoseconds, or `None` in counted mode.
     fn idle(bench: &Bench<'_>, data: &Data, numbers: &[u32]) -> Option<f64> {
         let mut value = vec![b'v'; data.value_bytes];
         bench.idle(numbers.len(), || {
@@ -262,7 +271,7 @@ impl Writes {
         })
     }
 
-    /// Measures lookups of present keys, or of absent keys next to present keys.
+    /// Measures lookups of present keys, or of absent keys that sort next to present keys.
     fn get(&self, bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data, name: &'static str) {
         let mut phase = bench.begin(name);
         let is_present = name == "get";
@@ -355,7 +364,8 @@ impl Writes {
     }
 }
 
-/// Sets the columns about the balance between shards. For a memtable without shards, sets nothing.
+/// Sets the columns about the balance between the shards of a memtable. `shards` contains the number of entries of each
+/// shard. Sets nothing for a memtable without shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);
@@ -376,7 +386,7 @@ fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: 
         answers.expect(is_right, || {
             let kind = if is_present { "inserted" } else { "absent" };
             let key = data.keys.get(number as usize);
-            format!("a lookup of the {kind} key {key:x?} did not return the expected result")
+            format!("a lookup of the {kind} key {key:x?} in the memtable did not return the expected result")
         });
     }
 }
@@ -386,7 +396,10 @@ fn check_entry(data: &Data, number: u32, entry: types::Entry<'_>, answers: &mut 
     let is_value = entry.value.is_some_and(|value| data.is_value(number, value));
     answers.expect(is_key && is_value, || {
         let expected = data.keys.get(number as usize);
-        format!("the memtable returned key {:x?}; expected key {expected:x?} with its value", entry.key)
+        format!(
+            "a scan of the memtable returned key {:x?}; expected key {expected:x?} with its value",
+            entry.key
+        )
     });
 }
 

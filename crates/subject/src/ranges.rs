@@ -46,8 +46,8 @@ const SLICE: usize = 4096;
 /// The number of bits of a key number. Because numbers are below 2^62, the end of a range never overflows.
 const NUMBER_BITS: u32 = 62;
 
-/// The largest product of the number of keys and the range length. Up to this limit, at least about half of all ranges
-/// are empty.
+/// The largest valid product of the number of keys and the length of a range. Up to this limit, at least about half of
+/// all ranges are empty.
 const MOST_COVERED: u64 = 1 << (NUMBER_BITS - 1);
 
 struct EmptyRanges(Params);
@@ -74,7 +74,7 @@ impl Default for Params {
     }
 }
 
-/// The conversion of numbers to keys. The keys have the same order as their numbers.
+/// The rule that converts a number to a key. The keys have the same order as their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Spelling {
@@ -94,8 +94,8 @@ impl Spelling {
     }
 }
 
-/// Returns a word of 3 to 12 letters for an index below 4,096. The first three letters differ between indexes, so words
-/// sort like their indexes.
+/// Returns the word of 3 to 12 letters for an index below 4,096. The first three letters differ between indexes, so
+/// words sort like their indexes.
 fn word(index: u64) -> String {
     let letter = |digit: u64, first: u8| char::from(first + (digit % 16) as u8);
     let length = xxh3_64(&index.to_le_bytes()) % 10;
@@ -178,14 +178,14 @@ impl Subject for EmptyRanges {
 
 /// The empty ranges of a phase: where they begin, and how long they are.
 struct Ranges<'a> {
-    /// The numbers of the keys, in ascending order.
+    /// The numbers of the keys in the filter, in ascending order.
     numbers: &'a [u64],
     length: u64,
     after_keys: bool,
 }
 
 impl Ranges<'_> {
-    /// Draws the first number of an empty range.
+    /// Draws the first number of an empty range, which contains no key.
     fn draw(&self, random: &mut Random) -> u64 {
         loop {
             let start = match self.after_keys {
@@ -201,7 +201,7 @@ impl Ranges<'_> {
 }
 
 impl EmptyRanges {
-    /// Draws the distinct numbers of all keys, in ascending order.
+    /// Draws distinct numbers for all keys, in ascending order.
     fn numbers(&self, random: &mut Random) -> Vec<u64> {
         let mut numbers = Vec::new();
         while numbers.len() < self.0.entries.0 as usize {
@@ -231,8 +231,8 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Queries the filter for empty ranges. Returns the times, and the number of ranges that the filter did not report
-    /// as empty.
+    /// Queries the filter for empty ranges. Returns the times, and the number of false positives: ranges that the
+    /// filter did not report as empty.
     fn ask(
         &self,
         bench: &Bench<'_>,

@@ -11,9 +11,9 @@ use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// A stream of requests for blocks.
 pub(crate) trait Requests: Send + Sync {
-    /// Returns the block numbers of `count` requests. `blocks` is the number of distinct blocks, and block numbers are
-    /// below `blocks`. Only scanned and recorded blocks may have larger numbers. A recording may have fewer than
-    /// `count` requests. Random choices use `random`.
+    /// Returns the block numbers of `count` requests, which are below `blocks`, the number of distinct blocks. Only
+    /// scanned and recorded blocks may have larger numbers. A recording may have fewer than `count` requests. Random
+    /// choices use `random`.
     ///
     /// # Errors
     /// The file with recorded requests cannot be read.
@@ -31,7 +31,7 @@ pub(crate) trait Requests: Send + Sync {
     }
 }
 
-/// All streams of block requests, except the key distributions of workloads.
+/// All streams of block requests that are not key distributions of workloads.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
@@ -70,13 +70,13 @@ enum Source {
 }
 
 impl RequestChoice {
-    /// Returns the choice of a key distribution with this label.
+    /// Returns the stream whose requests come from the key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
-        Self(Source::Keys(choice.expect("the catalog has a distribution with this label")))
+        Self(Source::Keys(choice.expect("the catalog must have a key distribution with this label")))
     }
 
-    /// Parses a choice from a label, or from a table with the key `kind`.
+    /// Parses the choice of a stream from a label, or from a table with the key `kind`.
     pub(crate) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let kind = match value {
             Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
@@ -95,11 +95,11 @@ impl RequestChoice {
         Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
     }
 
-    /// Builds the chosen stream.
+    /// Builds the stream of requests that the parameter names.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => {
-                STREAMS.build(choice).expect("the choice was checked when it was parsed")
+                STREAMS.build(choice).expect("the choice of a stream must be valid after it was parsed")
             }
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }
@@ -158,7 +158,7 @@ impl Default for ScanMixedParams {
     }
 }
 
-/// Returns a Zipf distribution with this exponent.
+/// Returns a stream of requests whose blocks have a Zipf distribution with the exponent `theta`.
 fn zipf(theta: f64) -> Result<Law, String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String("zipfian".to_owned())),

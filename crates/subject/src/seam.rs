@@ -19,10 +19,11 @@ pub trait Subject: Send + Sync {
     /// Returns the axis of a design that this subject tests.
     fn axis(&self) -> &'static str;
 
-    /// Returns the names of the phases of a trial, in order.
+    /// Returns the names of the phases of a trial, in the order in which they run.
     fn phases(&self) -> &'static [&'static str];
 
-    /// Returns the modes that this subject supports. The mode `counted` is included if the subject measures a counter.
+    /// Returns the run modes (timed or counted) that this subject supports. The mode `counted` is included if the
+    /// subject measures a counter.
     fn modes(&self) -> &'static [RunMode];
 
     /// Returns the keys of `[design]` that the subject reads in addition to the key of its own axis.
@@ -33,16 +34,16 @@ pub trait Subject: Send + Sync {
     /// Returns the phase and the column that a verdict uses by default.
     fn verdict(&self) -> (&'static str, &'static Metric);
 
-    /// Returns the column with the cost of a variant apart from time, which is usually its memory.
+    /// Returns the column with the cost of a variant other than time, which is usually its memory.
     fn price(&self) -> &'static Metric;
 
-    /// Returns the column with the quality of a variant, if variants differ in quality. A verdict compares two variants
-    /// only if their quality or their cost is similar.
+    /// Returns the column with the quality of a variant, such as its false-positive rate, if variants differ in
+    /// quality. A verdict compares two variants only if their quality or their cost is similar.
     fn quality(&self) -> Option<&'static Metric> {
         None
     }
 
-    /// Returns the estimated cost of a trial.
+    /// Returns the estimated memory, storage and time of a trial.
     fn cost(&self) -> Cost;
 
     /// Returns the number of threads that the phases use.
@@ -50,7 +51,8 @@ pub trait Subject: Send + Sync {
         1
     }
 
-    /// Returns the reason why this subject cannot test a design. Returns `None` if it can test the design.
+    /// Returns the reason why this subject cannot test the variant of a design. Returns `None` if it can test the
+    /// variant.
     fn refusal(&self, _design: &Design) -> Option<String> {
         None
     }
@@ -70,7 +72,7 @@ pub trait Subject: Send + Sync {
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault>;
 }
 
-/// The estimated cost of a trial.
+/// The estimated memory, storage and time of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cost {
     /// The memory that a trial needs, in bytes.

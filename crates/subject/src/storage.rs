@@ -146,14 +146,16 @@ impl Files {
         })?;
         writer.sync()?;
         let (given, right) = (writer.len(), timing.operations * content.len() as u64);
-        phase.answers.expect(given == right, || format!("the file has {given} bytes, expected {right}"));
+        phase
+            .answers
+            .expect(given == right, || format!("the written file has {given} bytes, expected {right} bytes"));
         timing.write(&mut phase.cells);
         timing.write_speed(content.len() as f64, &mut phase.cells);
         bench.end(phase);
         Ok(())
     }
 
-    /// Measures appends that are each followed by a sync, as in a WAL.
+    /// Measures durable appends: each append is followed by a sync, as in a WAL.
     fn sync(&self, bench: &mut Bench<'_>, storage: &dyn Storage, path: &Path) -> Result<(), Fault> {
         let mut phase = bench.begin("sync");
         let block = content(self.0.block.0 as usize, bench.seed);
@@ -170,7 +172,9 @@ impl Files {
         let read = file.read(0, file.len() as usize)?;
         let is_right = read.len() as u64 == timing.operations * block.len() as u64
             && read.chunks(block.len()).all(|read| *read == *block);
-        phase.answers.expect(is_right, || "the WAL does not contain exactly the appended blocks".to_owned());
+        phase.answers.expect(is_right, || {
+            "the file of synced appends does not contain exactly the appended blocks".to_owned()
+        });
         bench.end(phase);
         Ok(())
     }

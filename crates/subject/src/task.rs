@@ -7,7 +7,7 @@ use workload::Workload;
 
 use crate::{COMPONENT, Component, SUBJECT};
 
-/// The task of a configuration.
+/// The task of a configuration: the work that a trial measures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// A workload that runs on a tree.
@@ -36,8 +36,9 @@ impl Task {
         }
     }
 
-    /// Returns the task with default values for all phase settings that have no effect. A setting keeps its value if
-    /// `is_kept` returns true for the name of the phase and the key. Tasks with equal operations then compare as equal.
+    /// Returns the task with default values for all phase settings that have no effect, so that tasks with equal
+    /// operations compare as equal. A setting keeps its value if `is_kept` returns true for the name of the phase and
+    /// the key.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         match self {
@@ -46,7 +47,7 @@ impl Task {
         }
     }
 
-    /// Returns the names of the phases, in order.
+    /// Returns the names of the phases of the task, in order.
     pub fn phases(&self) -> Vec<String> {
         match self {
             Self::Workload(workload) => workload.phases.iter().map(|phase| phase.name.clone()).collect(),
@@ -56,7 +57,7 @@ impl Task {
         }
     }
 
-    /// Returns the first parts that a path to a value of the task can have, such as `phase`.
+    /// Returns the names with which a path to a value of the task can begin, such as `phase`.
     pub fn roots(&self) -> &'static [&'static str] {
         match self {
             Self::Workload(_) => &["phase", "key"],
@@ -80,7 +81,7 @@ impl Task {
         }
     }
 
-    /// Returns the part of a design that affects the task, as TOML.
+    /// Returns the keys of a design that affect the task, as TOML.
     pub fn design_toml(&self, design: &Design) -> Table {
         let mut table = design.to_toml();
         if let Self::Component(component) = self {
@@ -95,8 +96,8 @@ impl Task {
         table
     }
 
-    /// Returns the reason why the value at a path of the design has no effect on the task. Returns `None` if the value
-    /// has an effect.
+    /// Returns the reason why a value of the design has no effect on the task. `path` names the value. Returns `None`
+    /// if the value has an effect.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

@@ -15,8 +15,8 @@ pub enum Favour {
     Large,
 }
 
-/// Returns the bits per key of level `level` of a tree with these levels. The average over all entries of the tree is
-/// `base` bits.
+/// Returns the bits per key for the filters of level `level` of a tree. The average over all entries of the tree is
+/// `base` bits per key.
 ///
 /// The false-positive rate is e^(−bits · ln² 2). If the rate is proportional to the number of keys n or to 1/n, the
 /// bits per key are a linear function of ln n. If this linear function is negative for a level, the level gets 0 bits,

@@ -12,7 +12,7 @@ use catalog::Catalog;
 
 pub use policy::{Allocation, LevelLoad};
 
-/// All allocations. The first allocation is the baseline.
+/// All allocations of filter memory to the levels of a tree. The first allocation is the baseline.
 pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog::new(
     catalog::origin!(),
     "allocation",

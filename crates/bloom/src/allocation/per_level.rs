@@ -16,7 +16,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerLevel>(
      bits_per_key = [16, 14, 12, 10, 8]\n",
 );
 
-/// The allocation `per-level`, with the list of bits per key.
+/// The allocation `per-level`, with the bits per key of the filters in each level.
 struct PerLevel {
     bits_per_key: Vec<f64>,
 }

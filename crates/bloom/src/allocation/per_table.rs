@@ -16,7 +16,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerTable>(
      bits = 1048576\n",
 );
 
-/// The allocation `per-table`, with the bits of each filter.
+/// The allocation `per-table`, with the size of each filter in bits.
 struct PerTable {
     bits: f64,
 }
@@ -42,7 +42,7 @@ impl Build<dyn Allocation> for PerTable {
 }
 
 impl Allocation for PerTable {
-    /// Returns the bits per key, as if each run consisted of one SSTable.
+    /// Returns the bits per key for a level, as if each sorted run consisted of one SSTable.
     fn bits_per_key(&self, _: f64, levels: &[LevelLoad], level: usize) -> f64 {
         self.bits / levels[level].run_entries().max(1.0)
     }

@@ -20,14 +20,14 @@ pub trait Allocation: Send + Sync {
         None
     }
 
-    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves
-    /// memory between levels.
+    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves memory
+    /// between levels.
     fn keeps_budget(&self) -> bool {
         true
     }
 }
 
-/// The size of a level.
+/// The size of a level of a tree, from which an allocation computes the bits per key of its filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelLoad {
     /// The number of entries in all runs of the level.
@@ -43,7 +43,7 @@ impl LevelLoad {
     }
 }
 
-/// The largest size of a filter: 2^40 bits, which are 128 GiB.
+/// The largest size of a filter in bits: 2^40 bits, which are 128 GiB.
 const MAX_BITS: u64 = 1 << 40;
 
 /// Checks a parameter that is a number of bits, from 1 to `MAX_BITS`.

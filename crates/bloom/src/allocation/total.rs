@@ -16,7 +16,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Total>(
      bits = 10000000\n",
 );
 
-/// The allocation `total`, with the bits of all filters together.
+/// The allocation `total`, with the number of bits of all filters together.
 struct Total {
     bits: f64,
 }

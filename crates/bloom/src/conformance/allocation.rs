@@ -4,7 +4,7 @@ use catalog::laws::{Invariant, ensure};
 
 use crate::allocation::{Allocation, LevelLoad};
 
-/// The allocation under test.
+/// The allocation of filter memory whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
 /// All invariants of allocations, each with its name.
@@ -17,7 +17,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
 /// The memory budgets, in bits per key on average over the tree, with which each invariant is checked.
 const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
 
-/// Returns the trees for the checks: leveled trees, a tree with many runs, and a tree with empty levels.
+/// Returns the trees for which the allocations are checked: leveled trees, a tree with many runs, and a tree with empty
+/// levels.
 fn trees() -> Vec<Vec<LevelLoad>> {
     let leveled = |ratio: f64, levels: i32| -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()

@@ -12,7 +12,7 @@ use crate::{Filter, FilterInput, FilterPolicy};
 /// The filter policy under test, with its description in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
-    /// Whether the filter has a parameter `bits_per_key`, which an allocation may change.
+    /// Whether the filter has a parameter `bits_per_key`, so that an allocation may change its memory.
     pub(crate) spends_bits: bool,
     pub(crate) oracle: bool,
 }
@@ -54,13 +54,14 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
-/// Returns the key for a hash. Different hashes have different keys, and the order of the keys differs from the order
-/// of the hashes.
+/// Returns the key that the tests use for a hash. Different hashes have different keys. The order of the keys differs
+/// from the order of the hashes.
 fn key_of(hash: KeyHash) -> [u8; 8] {
     hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
 }
 
-/// Keys together with their hashes. Filters that need keys and filters that need hashes therefore get the same input.
+/// The keys for the checks of filters, together with their hashes. Filters that need keys and filters that need hashes
+/// therefore get the same input.
 pub(crate) struct Keys {
     hashes: Vec<KeyHash>,
     list: KeyList,
@@ -80,12 +81,12 @@ impl Keys {
     }
 }
 
-/// Returns the answer of a filter for the key of a hash.
+/// Returns whether a filter may contain the key that belongs to a hash.
 pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
     filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
 }
 
-/// Probes a filter for many hashes, and writes its answers to `answers`.
+/// Probes a filter for the keys that belong to many hashes, and writes its answers to `answers`.
 fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
     let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
     let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
@@ -97,10 +98,11 @@ fn build(subject: &Subject, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Bo
 }
 
 fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
-    subject.policy.open(Bytes::copy_from(stored)).expect("the policy opens the bytes that it built")
+    subject.policy.open(Bytes::copy_from(stored)).expect("a filter policy must open the bytes that it built")
 }
 
-/// Returns the first words of an error message: `without an allocation`, or `with an allocation of … bits per key`.
+/// Returns the start of an error message, which states the memory of the filter: `without an allocation`, or `with an
+/// allocation of … bits per key`.
 fn with_allocation(bits_per_key: Option<f64>) -> String {
     bits_per_key.map_or("without an allocation".to_owned(), |bits| {
         format!("with an allocation of {bits} bits per key")
@@ -158,8 +160,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks a filter builder that accepts keys one by one. The builder must return the same bytes as `build`, for any
-/// order of the keys, for any batches and for any number of threads.
+/// Checks that a filter builder to which keys are added one by one returns the bytes that `build` returns. The order of
+/// the keys, the batches and the number of threads must not change the bytes.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -309,8 +311,8 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns sets of keys of every kind: dense and sparse numbers with or without padding, strings with common
-/// prefixes, and edge cases.
+/// Returns sets of keys for the checks of range filters: dense and sparse numbers with or without padding, strings with
+/// common prefixes, and edge cases.
 fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     let numbers = || random_hashes(2000, 14).into_iter().map(|hash| hash.0);
     let odd: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b"ab", &[0xff; 8], &[0xff; 9], &[0xff; 30]];
@@ -383,10 +385,12 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     })
 }
 
-/// Checks that the memory of a filter of 100,000 keys matches the number of bits per key that an allocation sets. If
-/// the filter has the parameter `bits_per_key`, the memory may be about 1 % larger. If the filter has fingerprints,
-/// the tolerance is about 1.5 bits per key. Without an allocation, the memory is within 7 % of the number that
-/// [`bits_per_key`](FilterPolicy::bits_per_key) returns.
+/// Checks that a filter of 100,000 keys takes the memory that an allocation sets.
+///
+/// * A filter with the parameter `bits_per_key` may take about 1 % more.
+/// * A filter with fingerprints may differ by about 1.5 bits per key.
+///
+/// Without an allocation, the memory must be within 7 % of [`bits_per_key`](FilterPolicy::bits_per_key).
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
@@ -418,8 +422,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the result of [`memory_bytes`](Filter::memory_bytes). The result must be 0 for an ideal bound. For any other
-/// filter, the result must be the stored size, with a tolerance of 10 % and 64 bytes.
+/// Checks that [`memory_bytes`](Filter::memory_bytes) is 0 for an ideal bound. For any other filter, the result must be
+/// the stored size, with a tolerance of 10 % and 64 bytes.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
@@ -438,9 +442,8 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks that corrupt bytes never cause a panic. Opening a filter fails if the stored bytes are too short or too
-/// long. If a bit of the stored filter is flipped, opening the filter either fails, or returns a filter whose answers
-/// may be wrong.
+/// Checks that corrupt bytes never cause a panic. If the stored bytes are too short or too long, the filter must not
+/// open. If a stored bit is flipped, the filter must not open, or its answers may be wrong.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);

@@ -12,7 +12,7 @@ use super::table::{ABI, FilterApi};
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::standard::{Standard, StandardFilter};
 
-/// The function table of the C ABI with the functions of this module.
+/// The function table of the C ABI whose functions call the filter `standard`.
 pub(super) const API: FilterApi = FilterApi {
     abi: ABI,
     name: c"standard".as_ptr(),
@@ -63,7 +63,7 @@ unsafe extern "C" fn open(bytes: *const u8, length: usize, filter: *mut *mut c_v
     OK
 }
 
-/// Returns the filter that a handle points to.
+/// Returns the filter to which a handle of the C ABI points.
 ///
 /// # Safety The handle comes from [`open`], and is not closed while the reference is in use.
 unsafe fn behind<'a>(filter: *const c_void) -> &'a StandardFilter {

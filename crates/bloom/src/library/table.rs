@@ -9,13 +9,13 @@ use std::sync::Arc;
 use catalog::library::{DAMAGED, FunctionTable, NO_SPACE, OK, Provider};
 use types::KeyHash;
 
-/// The version of the filter ABI.
+/// The version of the C ABI for filters (`lsmbench_filter.h`).
 pub(super) const ABI: u32 = 1;
 
-/// The largest size of a filter in bytes per key, in addition to `MAX_MORE_BYTES` bytes. A larger filter counts as an
-/// error of the library.
+/// The largest size of a filter from a shared library: this number of bytes per key, plus `MAX_MORE_BYTES` bytes. A
+/// larger filter counts as an error of the library.
 const MAX_BYTES_PER_KEY: usize = 1024;
-/// The number of bytes that a filter may take in addition to `MAX_BYTES_PER_KEY` bytes per key.
+/// The bytes that a filter from a shared library may take in addition to `MAX_BYTES_PER_KEY` bytes per key.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxBytes = unsafe extern "C" fn(usize, f64) -> usize;
@@ -27,7 +27,7 @@ pub(super) type ExpectedFpr = unsafe extern "C" fn(*const c_void) -> f64;
 pub(super) type MemoryBytes = unsafe extern "C" fn(*const c_void) -> usize;
 pub(super) type Close = unsafe extern "C" fn(*mut c_void);
 
-/// The C struct `lsmbench_filter_api`.
+/// The C struct `lsmbench_filter_api`: the functions that a shared library exports for its filters.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct FilterApi {
@@ -47,7 +47,7 @@ pub(super) struct FilterApi {
 // are `Option`s.
 unsafe impl FunctionTable for FilterApi {}
 
-/// The functions of a shared library. No required function is missing.
+/// The functions of a shared library for filters, after the check that no required function is missing.
 pub(super) struct Functions {
     /// The name of the library, which identifies its stored format.
     pub(super) name: String,
@@ -59,12 +59,12 @@ pub(super) struct Functions {
     expected_fpr: ExpectedFpr,
     memory_bytes: MemoryBytes,
     close: Close,
-    /// Keeps the library loaded, so that the function pointers stay valid.
+    /// The loaded library. While this value exists, the function pointers stay valid.
     _provider: Provider,
 }
 
 impl Functions {
-    /// Checks the function table that a library returned.
+    /// Checks the function table that a shared library returned.
     ///
     /// # Errors
     /// Returns an error if the name is not printable, or if a function is missing.
@@ -84,7 +84,8 @@ impl Functions {
         })
     }
 
-    /// Builds a filter from these hashes and returns the bytes of the filter.
+    /// Builds a filter from the hashes of keys by a function of the shared library, and returns the bytes of the
+    /// filter.
     ///
     /// # Errors
     /// Returns the error number of the library.
@@ -118,7 +119,7 @@ impl Functions {
     }
 }
 
-/// A filter that a library opened. `Drop` closes the filter.
+/// A filter that a shared library opened. Dropping the value closes the filter.
 pub(super) struct OpenFilter {
     functions: Arc<Functions>,
     handle: NonNull<c_void>,
@@ -130,7 +131,7 @@ unsafe impl Send for OpenFilter {}
 unsafe impl Sync for OpenFilter {}
 
 impl OpenFilter {
-    /// Opens a filter from its stored bytes.
+    /// Opens a filter of the shared library from its stored bytes.
     ///
     /// # Errors
     /// Returns the error number of the library.

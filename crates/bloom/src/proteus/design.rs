@@ -12,26 +12,26 @@ use crate::codes::smallest;
 use crate::position::{mix, reduce};
 use crate::theory;
 
-/// The largest number of probes of the Bloom filter at each end of a range.
+/// The largest number of Bloom filter probes that the filter makes for the keys at each end of a range.
 pub(super) const MOST_PROBES: u64 = 256;
 
-/// The number of sampled ranges.
+/// The number of ranges that are drawn to choose the prefix lengths of a filter.
 const SAMPLES: usize = 64;
 
-/// The seed of the sampled ranges.
+/// The seed of the ranges that are drawn to choose the prefix lengths of a filter.
 const SEED: u64 = 0x72_616e_6765_7321;
 
-/// The kind of range positions for which a filter is designed.
+/// The positions of the ranges for which the prefix lengths of a filter are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Ranges {
-    /// Ranges that do not depend on the keys.
+    /// The ranges do not depend on the keys.
     Anywhere,
-    /// Ranges that begin right after a key.
+    /// Each range begins right after a key.
     AfterKeys,
 }
 
-/// A range without keys, and the two keys next to the range.
+/// A drawn range without keys, together with the keys before and after the range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     first: u64,
@@ -41,8 +41,8 @@ pub(super) struct Sample {
 }
 
 impl Ranges {
-    /// Draws empty ranges of 2^`range_bits` numbers from 0 to `largest`. If the keys are dense, there may be no empty
-    /// range.
+    /// Draws ranges of 2^`range_bits` numbers from 0 to `largest` that contain none of the sorted `numbers`. If the
+    /// numbers are dense, the result may be empty.
     pub(super) fn sample(self, numbers: &[u64], largest: u64, range_bits: u32) -> Vec<Sample> {
         let draw = |index: u64| {
             let random = mix(index, SEED);
@@ -61,8 +61,8 @@ impl Ranges {
 }
 
 impl Sample {
-    /// Returns the number of Bloom filter probes that a lookup of this range makes. The result is infinite if the
-    /// filter always reports the range as not empty.
+    /// Returns the number of Bloom filter probes that a query of this range makes. The result is infinite if the filter
+    /// always reports the range as not empty.
     fn probes(&self, set_bits: u32, filter_bits: u32) -> f64 {
         let Self { first, last, before, after } = *self;
         let prefix = |number: u64, bits: u32| number.checked_shr(bits).unwrap_or(0);
@@ -91,14 +91,14 @@ impl Sample {
     }
 }
 
-/// Returns the number of possible prefixes of the numbers from 0 to `largest`. A prefix lacks the last `bits` bits of
-/// a number.
+/// Returns the number of different prefixes that the numbers from 0 to `largest` have. A prefix is a number without its
+/// last `bits` bits.
 pub(super) fn prefixes_of(largest: u64, bits: u32) -> u64 {
     (largest.checked_shr(bits).unwrap_or(0)).saturating_add(1)
 }
 
-/// Counts the distinct prefixes of `numbers` for each prefix length. The numbers are sorted and distinct. Element i
-/// of the result is for prefixes without the last i bits.
+/// Counts, for each prefix length, how many different prefixes the sorted, distinct `numbers` have. Element i of the
+/// result is for prefixes without the last i bits.
 pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
     let mut counts = [0; 65];
     // Two neighboring numbers have different prefixes if the prefixes include the highest bit in which the numbers
@@ -112,25 +112,27 @@ pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
     counts.map(|count| count + 1)
 }
 
-/// The chosen lengths of prefixes, and the memory of the exact set.
+/// The chosen prefix lengths of a Proteus filter, and the memory of its exact set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Design {
-    /// The number of last bits that the prefixes in the exact set omit.
+    /// The number of last bits of a key number that the exact set omits.
     pub(super) set_bits: u32,
     /// The number that identifies the encoding of the exact set (see `codes.rs`): a bit array, or a sorted set.
     pub(super) form: u32,
-    /// The size of the exact set in words. The size is 0 if prefixes of the set have no bits.
+    /// The size of the exact set in words. The size is 0 if the filter has no exact set.
     pub(super) set_words: u64,
-    /// The number of last bits that the prefixes in the Bloom filter omit.
+    /// The number of last bits of a key number that the Bloom filter omits.
     pub(super) filter_bits: u32,
-    /// The expected false-positive rate of the sampled ranges.
+    /// The expected false-positive rate of the drawn ranges with these prefix lengths.
     pub(super) rate: f64,
 }
 
 impl Design {
-    /// Returns the design with the lowest false-positive rate for the ranges `samples`, in `words` words of memory.
-    /// `counts` is the result of [`different_prefixes`]. Among designs with equal rates, the function prefers the
-    /// smallest exact set, and then the longest prefixes in the Bloom filter.
+    /// Returns the prefix lengths with the lowest false-positive rate for the ranges `samples`. Exact set and Bloom
+    /// filter together take `words` words of memory. `counts` is the result of [`different_prefixes`].
+    ///
+    /// If several designs have this rate, the result has the smallest exact set, and then the longest prefixes in the
+    /// Bloom filter.
     pub(super) fn best(counts: &[u64; 65], largest: u64, words: u64, samples: &[Sample]) -> Self {
         let width = u64::BITS - largest.leading_zeros();
         let mut best =

@@ -5,50 +5,50 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use types::{KeyHash, KeyList, common_prefix};
 
-/// The largest number of suffix bits that are stored after a prefix.
+/// The largest number of suffix bits that the trie stores after the prefix of a key.
 pub(super) const MOST_SUFFIX_BITS: u32 = 16;
 
-/// The label at the end of a key. The label of a byte is its value plus one.
+/// The label for the end of a key. The label of a byte of a key is its value plus one.
 pub(super) const END: u64 = 0;
 
-/// The source of the suffix bits that are stored after a prefix.
+/// The source of the suffix: bits that the trie stores after the prefix of a key, to reject more absent keys.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Suffix {
-    /// The suffix is the next bits of the key.
+    /// The suffix consists of the bits of the key after the stored prefix.
     Real,
-    /// The suffix is bits of the hash of the key.
+    /// The suffix consists of bits of the hash of the key.
     Hash,
 }
 
-/// Returns the label of a key for byte number `depth` of the key, from 0. Returns [`END`] if the key has no such
-/// byte.
+/// Returns the label of a key at depth `depth` of the trie, which is the byte of the key with this index plus one.
+/// Returns [`END`] if the key has no such byte.
 pub(super) fn label(key: &[u8], depth: usize) -> u64 {
     key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)
 }
 
-/// Returns the first bits of a key after its first `depth` bytes. Missing bits at the end of the key count as zeros.
+/// Returns the `bits` bits of a key after its first `depth` bytes. Missing bits at the end of the key count as zeros.
 pub(super) fn real_bits(key: &[u8], depth: usize, bits: u32) -> u64 {
     let byte = |at: usize| u64::from(key.get(at).copied().unwrap_or(0));
     (byte(depth) << 8 | byte(depth + 1)) >> (MOST_SUFFIX_BITS - bits)
 }
 
-/// Returns the first bits of a hash.
+/// Returns the first `bits` bits of a hash.
 pub(super) fn hash_bits(hash: KeyHash, bits: u32) -> u64 {
     if bits == 0 { 0 } else { hash.0 >> (u64::BITS - bits) }
 }
 
-/// A trie under construction, in level order.
+/// A trie of key prefixes under construction. The labels are in level order.
 #[derive(Default)]
 pub(super) struct Trie<'a> {
-    /// The bytes that all keys share.
+    /// The bytes with which all keys begin. The trie does not store them.
     pub(super) prefix: &'a [u8],
     pub(super) labels: Vec<u64>,
     /// For each label, whether the label has a child node.
     pub(super) children: Vec<bool>,
     /// For each label, whether the label is the first label of a node.
     pub(super) begins: Vec<bool>,
-    /// The suffix of each label without a child.
+    /// The suffix bits of the keys, for each label without a child node.
     pub(super) suffixes: Vec<u64>,
     /// The probability that the filter reports a random key present. The random key consists of the shared prefix and
     /// random bytes.

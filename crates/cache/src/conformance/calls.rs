@@ -6,9 +6,9 @@ use crate::BlockId;
 
 /// The number of trees whose blocks occur in the calls.
 const TREES: u64 = 2;
-/// The number of SSTables per tree.
+/// The number of SSTables per tree whose blocks occur in the calls.
 const TABLES: u64 = 4;
-/// The number of blocks per SSTable.
+/// The number of blocks per SSTable that occur in the calls.
 const BLOCKS: u64 = 40;
 
 /// One call to a cache under test.
@@ -29,7 +29,7 @@ pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     })
 }
 
-/// Returns a random block name. Blocks with low numbers are more frequent.
+/// Returns the name of a random block. Blocks with low numbers are more frequent.
 pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
     let offset = random.below(BLOCKS).min(random.below(BLOCKS)) * 4096;
     BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }

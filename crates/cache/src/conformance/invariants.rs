@@ -9,7 +9,7 @@ use types::{Bytes, SplitMix64};
 use super::calls::{self, Call};
 use crate::{BlockId, Cache};
 
-/// The number of calls that each thread makes.
+/// The number of calls that each thread makes to a cache under test.
 pub(crate) const CALLS: u64 = 6_000;
 
 /// A function that builds a new, empty cache under test.
@@ -34,8 +34,9 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
     let second = replay(&*make())?;
-    let elsewhere =
-        thread::scope(|scope| scope.spawn(|| replay(&*make())).join().expect("the thread does not panic"))?;
+    let elsewhere = thread::scope(|scope| {
+        scope.spawn(|| replay(&*make())).join().expect("a thread that calls the cache must not panic")
+    })?;
     if first == second && first == elsewhere {
         Ok(())
     } else {
@@ -43,7 +44,7 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     }
 }
 
-/// Makes all calls of a sequence on `cache`, and checks every answer. Returns one element for each get of the sequence:
+/// Makes all calls of a sequence to `cache`, and checks every answer. Returns one element for each get of the sequence:
 /// `true` for a hit, and `false` for a miss.
 fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
@@ -77,7 +78,7 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     Ok(hits)
 }
 
-/// Checks for one block that `get` and `read` return the bytes of the last insertion (invariant 1 of [`Cache`]).
+/// Checks that `get` and `read` return the bytes that were last inserted for a block (invariant 1 of [`Cache`]).
 /// Returns whether the block is cached.
 fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId) -> Result<bool, String> {
     let found = cache.get(&id);
@@ -115,7 +116,7 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
     }
 }
 
-/// Checks that `remove_table` removes all blocks of the SSTable and no other blocks.
+/// Checks that `remove_table` of a cache removes all blocks of the SSTable and no other blocks.
 fn check_removal(
     cache: &dyn Cache,
     inserted: &HashMap<BlockId, Bytes>,
@@ -181,7 +182,9 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     thread::scope(|scope| {
         let spawn = |seed| scope.spawn(move || churn(cache, seed, base));
         let threads: Vec<_> = (0..THREADS).map(spawn).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("the thread does not panic"))
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().expect("a thread that calls the cache must not panic"))
     })?;
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
@@ -203,7 +206,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     }
 }
 
-/// Executes the calls of one thread. Checks that each returned block was inserted with the requested name.
+/// Makes the calls of one thread to a cache. Checks that each returned block was inserted with the requested name.
 fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
     let random = &mut SplitMix64::new(seed);
     for call in calls::sequence(seed, CALLS, base) {

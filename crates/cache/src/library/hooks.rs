@@ -7,17 +7,17 @@ use std::ptr::{NonNull, null};
 
 use catalog::library::{FunctionTable, Provider};
 
-/// The version of the ABI of cache libraries.
+/// The version of the C ABI of cache libraries (`lsmbench_cache.h`).
 pub(super) const ABI: u32 = 1;
 
-/// The C type `common_cache_params_t`.
+/// The C type `common_cache_params_t`: the parameters of a cache that a library creates.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct CacheParams {
     pub(super) cache_size: u64,
 }
 
-/// The C type `request_t`.
+/// The C type `request_t`: a request for an object of the cache.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Request {
@@ -32,7 +32,7 @@ pub(super) type Evict = unsafe extern "C" fn(*mut c_void, *const Request) -> u64
 pub(super) type Remove = unsafe extern "C" fn(*mut c_void, u64);
 pub(super) type Free = unsafe extern "C" fn(*mut c_void);
 
-/// The C type `lsmbench_cache_api`.
+/// The C type `lsmbench_cache_api`: the hooks that a cache library exports.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct CacheApi {
@@ -51,7 +51,7 @@ pub(super) struct CacheApi {
 // are `Option`s.
 unsafe impl FunctionTable for CacheApi {}
 
-/// The hooks of a library. A library must have all hooks except `resize`.
+/// The hooks of a cache library. A library must have all hooks except `resize`.
 pub(super) struct Hooks {
     name: String,
     init: Init,
@@ -61,7 +61,7 @@ pub(super) struct Hooks {
     evict: Evict,
     remove: Remove,
     free: Free,
-    /// Keeps the library loaded, so that its functions stay mapped.
+    /// The loaded library. While this value exists, the functions of the library stay mapped.
     _provider: Provider,
 }
 

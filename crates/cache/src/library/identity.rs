@@ -22,7 +22,7 @@ pub(super) const API: CacheApi = CacheApi {
     free: Some(free),
 };
 
-/// The objects of a shard, in the order of last use.
+/// The objects of a shard, in the order of their last uses.
 type Uses = LruCache<u64, (), FixedState>;
 
 unsafe extern "C" fn init(_: CacheParams) -> *mut c_void {

@@ -24,8 +24,8 @@ use crate::gathered::largest_level;
 use crate::operations::Operations;
 use crate::outline::Outline;
 
-/// Mean values of one level over a full cycle of T arrivals: the number of times that compactions write an entry, and
-/// the number of sorted runs.
+/// The mean costs of one level for a setting of the policy `adaptive`: how often compactions write an entry, and how
+/// many sorted runs the level has. The means are over the time in which T runs arrive at the level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
     /// The number of times that compactions write an entry in one level (not level 0) before the entry moves to the
@@ -35,7 +35,7 @@ struct LevelForm {
     first_writes: f64,
     /// The mean number of sorted runs of the level over the time between two arrivals.
     runs: f64,
-    /// The number of arrivals after which a run of the level is full.
+    /// The number of arriving runs that together form a full run of the level.
     run_arrivals: f64,
 }
 
@@ -55,7 +55,8 @@ impl LevelForm {
     }
 }
 
-/// A setting (values of T, K and Z), with the mean costs of an upper level and of the largest level.
+/// A setting of the policy `adaptive` (size ratio T, run limits K and Z), with the mean costs of an upper level and of
+/// the largest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Setting {
     pub(super) fluid: Fluid,
@@ -70,13 +71,13 @@ impl Setting {
     }
 }
 
-/// The sizes of a tree that the cost model reads. A decision compares many settings on one tree, so the sizes are
-/// summed only once.
+/// The sizes of a tree that the cost model reads. The sizes are summed only once, because a decision compares many
+/// settings on one tree.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// For each level, its size in bytes and its number of runs.
+    /// For each level of the tree, its size in bytes and its number of runs.
     levels: Vec<(u64, usize)>,
-    /// The total size of all levels, in bytes.
+    /// The total size of all levels of the tree, in bytes.
     bytes: f64,
     buffer_bytes: f64,
     largest_level: usize,
@@ -106,37 +107,37 @@ impl Sizes {
     }
 }
 
-/// The parameters of the cost model.
+/// The parameters of the cost model of the policy `adaptive`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CostModel {
-    /// The number of future windows for which the model expects the operations of the observed window again.
+    /// The number of future windows in which the model expects the operations of the observed window again.
     pub(super) horizon: f64,
-    /// The cost of a block that a get or a scan reads, as a number of bytes that compactions write.
+    /// The cost of one block that a get or a scan reads, as a number of bytes that compactions write.
     pub(super) read_price: f64,
     /// The false-positive rate that the model assumes for all filters, from 0 to 1.
     pub(super) fpr: f64,
 }
 
-/// The expected numbers of runs during the horizon.
+/// The numbers of runs that the tree is expected to have while the observed operations repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ExpectedRuns {
-    /// The expected number of runs in all levels except the largest level.
+    /// The expected number of runs in all levels of the tree except the largest level.
     upper: f64,
-    /// The expected number of runs in the largest level.
+    /// The expected number of runs in the largest level of the tree.
     largest: f64,
 }
 
 impl CostModel {
-    /// Returns the predicted cost of all operations during the horizon, for a tree with the sizes `sizes` that has
-    /// the setting `setting`. The cost of changing to this setting is not included.
+    /// Returns the predicted cost of the expected operations, for a tree with the sizes `sizes` and the setting
+    /// `setting`. The unit is a byte that a compaction writes. The cost of changing to this setting is not included.
     pub(super) fn cost(&self, sizes: &Sizes, setting: &Setting) -> f64 {
         let flushed = sizes.operations.flushes as f64 * sizes.buffer_bytes * self.horizon;
         let (writes, runs) = writes_and_runs(sizes, setting, flushed);
         flushed * writes + self.horizon * self.read_price * self.blocks(&sizes.operations, runs)
     }
 
-    /// Returns the number of blocks that the gets and scans of one window read. The block that contains the key of a
-    /// get is not counted, because every setting reads it.
+    /// Returns the number of blocks that the gets and scans of one window are expected to read. The block that contains
+    /// the key of a get is not counted, because every setting reads it.
     fn blocks(&self, operations: &Operations, runs: ExpectedRuns) -> f64 {
         let all = runs.upper + runs.largest;
         let newer = runs.upper + (runs.largest - 1.0).max(0.0) / 2.0;
@@ -145,8 +146,8 @@ impl CostModel {
     }
 }
 
-/// Predicts two values for a future period in which `flushed` bytes are flushed. The first value is the number of times
-/// that an entry is written until it is in the largest level, including its flush. The second value is the number of
+/// Predicts the costs of a future period in which `flushed` bytes are flushed. The first result is the number of times
+/// that an entry is written until it is in the largest level, including its flush. The second result is the number of
 /// runs of the tree.
 fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
@@ -183,9 +184,9 @@ fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns the number of times that a merge into the largest level writes an entry that arrives there. `arrivals` is
-/// the size of the level's data, as a number of arrivals. `runs` is the number of its runs. The result is 1 if the
-/// newest run is full, because the arrival then becomes a new run.
+/// Returns the number of times that a merge writes an entry that arrives in the largest level. `arrivals` is the size
+/// of the data in the level, as a number of arriving runs, and `runs` is the number of its runs. The result is 1 if the
+/// newest run is full, because the arriving run then becomes a new run.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }

@@ -9,9 +9,11 @@ use crate::job::{Action, MAX_LEVEL};
 use crate::outline::{Outline, RunJob};
 use crate::size_ratio;
 
-/// Returns the number of bytes that compactions write after a change to the setting `fluid`, until the tree needs no
-/// further job. The function assumes distinct keys. `is_too_much` receives the bytes written so far. As soon as
-/// `is_too_much` returns `true`, the function stops and returns `None`.
+/// Predicts the number of bytes that compactions write after a change to the setting `fluid`, until the tree needs no
+/// further job. The function assumes distinct keys.
+///
+/// The caller stops the prediction with `is_too_much`, which receives the bytes written so far. When it returns `true`,
+/// the result is `None`.
 pub(super) fn transition_bytes(
     outline: &Outline,
     fluid: Fluid,
@@ -29,9 +31,9 @@ pub(super) fn transition_bytes(
     Some(written)
 }
 
-/// Returns the job that merges the newest `runs` runs into one run. If the tree has only these runs, the output goes
-/// to the first level that is large enough for it at `size_ratio`. If the tree has other runs, the output goes to the
-/// level of the oldest merged run.
+/// Returns the job that merges the newest `runs` runs of a tree into one run. If the tree has older runs, the output
+/// goes to the level of the oldest merged run. Otherwise, it goes to the first level that is large enough for it with
+/// the size ratio `size_ratio`.
 pub(super) fn merge_newest(outline: &Outline, runs: usize, size_ratio: u64) -> RunJob {
     let all = outline.runs();
     let oldest = all[runs - 1].level;
@@ -43,8 +45,8 @@ pub(super) fn merge_newest(outline: &Outline, runs: usize, size_ratio: u64) -> R
     RunJob { runs: 0..runs, level, action: Action::Merge }
 }
 
-/// Executes the job that [`merge_newest`] returns. Returns the new outline, and the number of bytes that the job
-/// writes.
+/// Applies the job that [`merge_newest`] returns to the outline of a tree. Returns the new outline, and the number of
+/// bytes that the job writes.
 pub(super) fn after_merge(outline: &Outline, runs: usize, size_ratio: u64) -> (Outline, u64) {
     let job = merge_newest(outline, runs, size_ratio);
     let (mut after, bytes) = (outline.clone(), outline.bytes_written(&job));

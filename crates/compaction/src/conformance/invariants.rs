@@ -8,8 +8,8 @@ use types::SplitMix64;
 use super::store::{KEYS, RunPlan, Store};
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 
-/// The maximum number of jobs between two flushes. A policy that picks more jobs for such a small store is assumed to
-/// never stop.
+/// The maximum number of jobs that a policy may pick between two flushes of a history. A policy that picks more jobs
+/// for such a small store is assumed to never stop.
 const MAX_JOBS: usize = 1000;
 
 /// The compaction policy under test, with the limits of its variant.
@@ -19,7 +19,7 @@ pub(crate) struct Subject {
     pub(crate) limits: &'static [Limit],
 }
 
-/// A store history: the initial levels of a store, and the runs that are flushed to the store.
+/// A history of a store for the checks: the initial levels of the store, and the runs that are flushed to it.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) levels: Vec<Vec<RunPlan>>,
@@ -27,7 +27,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Returns a random store of up to three levels with up to eleven runs each, and up to 39 flushes.
+    /// Returns a random history: a store of up to three levels with up to eleven runs each, and up to 39 flushes.
     pub(crate) fn random(random: &mut SplitMix64) -> Self {
         let run = |random: &mut SplitMix64| -> RunPlan {
             let entries = 1 + random.below(13);
@@ -41,13 +41,13 @@ impl History {
     }
 }
 
-/// A check of one invariant. The error describes the violation.
+/// A function that checks one invariant of a policy with one history. The error describes the violation.
 type Check = fn(&Subject, &History) -> Result<(), String>;
 
 /// All invariants of the compaction axis, each with its name.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no lookup result", jobs_change_no_answer),
-    ("a job that drops data removes only the oldest runs", only_the_oldest_goes),
+    ("a compaction job that drops data removes only the oldest runs", only_the_oldest_goes),
     (
         "reaches_bottom is true if and only if no older data overlaps the output",
         the_bottom_is_where_nothing_older_is,
@@ -101,7 +101,7 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
             _ => after == before,
         };
         ensure(store.answers().into_iter().zip(after.answers()).all(kept), || {
-            format!("{job:?} changes the result of a lookup")
+            format!("the job {job:?} changes the result of a lookup")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -118,10 +118,10 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
         let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
         let stays = runs.iter().take_while(|run| !goes(run)).count();
-        ensure(stays > 0, || format!("{job:?} drops the newest run, which must remain"))?;
+        ensure(stays > 0, || format!("the job {job:?} drops the newest run, which must remain"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
-            format!("{job:?} drops SSTables that are not exactly the oldest runs")
+            format!("the job {job:?} drops SSTables that are not exactly the oldest runs")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -138,7 +138,8 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
         ensure(bottom != store.has_older_than(job), || {
             let older = if bottom { "an" } else { "no" };
             format!(
-                "for {job:?}, reaches_bottom returned {bottom}, but {older} older SSTable overlaps the output"
+                "for the job {job:?}, reaches_bottom returned {bottom}, but {older} older SSTable overlaps \
+                 the output"
             )
         })
     };
@@ -159,7 +160,7 @@ fn all_tables_are_merged(subject: &Subject, history: &History) -> Result<(), Str
         let levels = store.shape().levels;
         let are_all = levels.tables().all(|(_, table)| job.inputs.contains(&table.id));
         ensure(are_all && job.action == Action::Merge && job.run.is_none(), || {
-            format!("merges_all_runs() returns true, but {job:?} does not merge all SSTables")
+            format!("merges_all_runs() returns true, but the job {job:?} does not merge all SSTables")
         })
     };
     play(subject, history, check, |_| Ok(()))

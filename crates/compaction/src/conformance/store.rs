@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use crate::{Action, Job, Levels, Operations, OutputRun, Placed, Shape, TableId, TableShape};
 
-/// The size of an entry in bytes. A memtable has space for ten entries.
+/// The size of an entry of a simulated store in bytes. A memtable has space for ten entries.
 const ENTRY_BYTES: u64 = 10;
 const BUFFER_BYTES: u64 = 10 * ENTRY_BYTES;
 
-/// The exclusive upper bound of the keys of a history. Keys start at 0.
+/// The exclusive upper bound of the keys of a simulated store. Keys start at 0.
 pub(crate) const KEYS: u16 = 64;
 
-/// The content of a sorted run, by key. The value is `true` for a tombstone, and `false` for a put.
+/// The content of a sorted run that a history writes, by key. The value is `true` for a tombstone, and `false` for a
+/// put.
 pub(crate) type RunPlan = BTreeMap<u16, bool>;
 
-/// The newest version of a key in an SSTable.
+/// The newest version that a simulated SSTable contains of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     sequence: u64,
@@ -26,7 +27,7 @@ struct Version {
 #[derive(Clone, Debug)]
 struct Table {
     id: TableId,
-    /// The stored entries, by key. The map is never empty.
+    /// The entries of a simulated SSTable, by key. The map is never empty.
     entries: BTreeMap<[u8; 2], Version>,
 }
 
@@ -36,19 +37,20 @@ impl Placed for Table {
     }
 
     fn smallest(&self) -> &[u8] {
-        self.entries.first_key_value().expect("an SSTable has at least one entry").0
+        self.entries.first_key_value().expect("a simulated SSTable must have at least one entry").0
     }
 
     fn largest(&self) -> &[u8] {
-        self.entries.last_key_value().expect("an SSTable has at least one entry").0
+        self.entries.last_key_value().expect("a simulated SSTable must have at least one entry").0
     }
 }
 
-/// A tree whose SSTables contain their entries.
+/// A simulated tree whose SSTables contain their entries.
 #[derive(Clone, Default)]
 pub(crate) struct Store {
     levels: Levels<Table>,
-    /// The last number that was used. Sequence numbers, SSTable numbers and run numbers come from this one counter.
+    /// The last number that the store has used for a sequence number, an SSTable or a run. All these numbers come from
+    /// this counter.
     next: u64,
 }
 
@@ -77,10 +79,10 @@ impl Store {
         };
         let tables = self.cut(run.iter().map(version).collect(), &[]);
         let place = OutputRun { level, run: self.count() };
-        self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
+        self.levels = self.levels.edit(&[], place, &tables).expect("a new run of a simulated store must fit");
     }
 
-    /// Divides entries into SSTables of one to four entries. A new SSTable also begins at each key of `cuts`.
+    /// Divides entries into simulated SSTables of one to four entries. A new SSTable also begins at each key of `cuts`.
     fn cut(&mut self, entries: BTreeMap<[u8; 2], Version>, cuts: &[Arc<[u8]>]) -> Vec<Table> {
         let entries: Vec<_> = entries.into_iter().collect();
         let part = |key: &[u8; 2]| cuts.partition_point(|cut| **cut <= key[..]);
@@ -97,7 +99,7 @@ impl Store {
         self.next
     }
 
-    /// Returns the shape of the tree, which is the input of a policy.
+    /// Returns the shape of the simulated tree, which is the input of a policy.
     pub(crate) fn shape(&self) -> Shape {
         let table = |table: &Table| TableShape {
             id: table.id,
@@ -114,8 +116,8 @@ impl Store {
         }
     }
 
-    /// Returns the sequence number of the newest write of each key, indexed by key. The element is `None` if the key
-    /// is absent or deleted.
+    /// Returns the result of a lookup for each key of the store. The result is the sequence number of the newest write,
+    /// or `None` if the key is absent or deleted.
     pub(crate) fn answers(&self) -> Vec<Option<u64>> {
         let newest = |key: u16| {
             let versions =
@@ -125,7 +127,7 @@ impl Store {
         (0..KEYS).map(newest).collect()
     }
 
-    /// Applies a valid job. A new output SSTable begins at each key of `cuts`.
+    /// Applies a valid compaction job to the store. A new output SSTable begins at each key of `cuts`.
     pub(crate) fn apply(&mut self, job: &Job, cuts: &[Arc<[u8]>]) -> Result<(), String> {
         let inputs: Vec<Table> = self.inputs(job);
         let outputs = match job.action {
@@ -156,8 +158,10 @@ impl Store {
         let marker =
             Table { id: u64::MAX, entries: inputs.into_iter().flat_map(|table| table.entries).collect() };
         let place = job.place(u64::MAX);
-        let after =
-            self.levels.edit(&job.inputs, place, std::slice::from_ref(&marker)).expect("the output fits");
+        let after = self
+            .levels
+            .edit(&job.inputs, place, std::slice::from_ref(&marker))
+            .expect("the output of a valid job must fit into its run");
         let tables = after.tables().skip_while(|(_, table)| table.id != marker.id).skip(1);
         let mut older = tables.filter(|(place, _)| *place != job.place(u64::MAX));
         older.any(|(_, table)| table.smallest() <= marker.largest() && table.largest() >= marker.smallest())

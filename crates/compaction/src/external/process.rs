@@ -13,22 +13,23 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// The version of the protocol, which the process must confirm in its answer to the greeting.
+/// The version of the protocol between lsmbench and the process of a policy. The process must confirm it in its answer
+/// to the greeting.
 const PROTOCOL: u64 = 1;
 
-/// The first line that is sent to a process.
+/// The first line (greeting) that lsmbench sends to the process of a policy.
 const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 
-/// The maximum length of an answer line, in bytes, including the newline.
+/// The maximum length in bytes of a line with which the process answers, including the newline.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// The maximum number of bytes that an error message quotes: of an answer, and of the standard error of the process.
+/// The maximum number of bytes that an error message quotes from an answer of the process or from its standard error.
 const SHOWN_BYTES: usize = 400;
 
-/// The maximum time that a process may take to end after its input is closed, as a number of [`END_STEP`]s.
+/// The maximum time that the process may take to end after its input is closed, as a number of [`END_STEP`]s.
 const END_STEPS: u32 = 200;
 
-/// The time between two checks whether a process has ended.
+/// The time between two checks whether the process has ended.
 const END_STEP: Duration = Duration::from_millis(1);
 
 /// The answer of the process to the greeting, which contains the protocol version.
@@ -37,15 +38,15 @@ struct Greeted {
     protocol: u64,
 }
 
-/// The reason why a process failed, with the answer that caused the failure.
+/// The reason why the process of a policy failed, and the answer that caused the failure.
 pub(super) struct Failure {
-    /// The line that the process printed. `None` if the process printed no line.
+    /// The line that the process printed as its answer. `None` if the process printed no line.
     answer: Option<String>,
     what: String,
 }
 
 impl Failure {
-    /// Creates the failure of a process that printed the line `answer`. `what` is the reason of the failure.
+    /// Creates the failure of a policy process that printed the line `answer`. `what` is the reason of the failure.
     pub(super) fn answer(answer: &str, what: String) -> Self {
         Self { answer: Some(answer.to_owned()), what }
     }
@@ -55,32 +56,32 @@ impl Failure {
     }
 }
 
-/// A command that is started as a process at the first request.
+/// The process of an external policy. Its command is started at the first request.
 pub(super) struct PolicyProcess {
     command: Vec<String>,
     timeout: Duration,
     running: Option<Running>,
 }
 
-/// A running process.
+/// A running process of an external policy.
 struct Running {
     child: Child,
-    /// Sends request lines to the thread that communicates with the process. `None` after the input of the process is
+    /// Passes request lines to the thread that communicates with the process. `None` after the input of the process is
     /// closed.
     questions: Option<SyncSender<String>>,
-    /// Receives the answer lines of the process.
+    /// Receives the lines with which the process answers.
     answers: Receiver<Result<String, Failure>>,
     /// The last bytes that the process wrote to standard error.
     errors: Arc<Mutex<Vec<u8>>>,
-    /// A channel that is disconnected when the standard error of the process has reached its end.
+    /// A channel that is disconnected when the standard error of the process has ended.
     errors_end: Receiver<()>,
-    /// Whether the exit status of the process was collected. If so, the kernel may already use the process ID for
-    /// another process.
+    /// Whether the exit status of the process was collected. If so, the process must not be killed, because the kernel
+    /// may already use its process ID for another process.
     has_ended: bool,
 }
 
 impl PolicyProcess {
-    /// Creates a process that is not started yet.
+    /// Prepares a process that the first request starts.
     ///
     /// # Errors
     /// The program does not exist.
@@ -95,14 +96,14 @@ impl PolicyProcess {
         Ok(Self { command, timeout, running: None })
     }
 
-    /// Sends one line and returns the answer. The first call starts the process.
+    /// Sends one line to the process and returns the answer of the process. The first call starts the process.
     ///
     /// # Errors
     /// The process cannot be started, ends, exceeds the timeout, or prints no line of UTF-8 text.
     pub(super) fn ask(&mut self, line: &str) -> Result<String, Failure> {
         if self.running.is_none() {
             let running = Running::start(&self.command)
-                .map_err(|error| Failure::silent(format!("it cannot be started: {error}")))?;
+                .map_err(|error| Failure::silent(format!("the process cannot be started: {error}")))?;
             let greeted = self.running.insert(running).ask(GREETING, self.timeout)?;
             let protocol = serde_json::from_str::<Greeted>(&greeted).map(|greeted| greeted.protocol);
             if protocol.ok() != Some(PROTOCOL) {
@@ -160,7 +161,7 @@ pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std
     Ok(())
 }
 
-/// Returns whether a program exists. A name without a slash is searched in the folders of PATH.
+/// Returns whether the program of a policy exists. A name without a slash is searched in the folders of PATH.
 fn is_there(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
@@ -169,7 +170,8 @@ fn is_there(program: &str) -> bool {
     !program.is_empty() && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns the last bytes of a text as one quoted line. The end of an output usually explains a failure.
+/// Returns the last bytes of an output of the process as one quoted line. The end of an output usually explains a
+/// failure.
 fn shown(text: &str) -> String {
     let mut start = text.len().saturating_sub(SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -209,22 +211,22 @@ impl Running {
     }
 
     fn ask(&self, line: &str, timeout: Duration) -> Result<String, Failure> {
-        let ended = || Failure::silent("it ended before it answered");
+        let ended = || Failure::silent("the process ended before it answered");
         let questions = self.questions.as_ref().ok_or_else(ended)?;
         questions.send(format!("{line}\n")).map_err(|_| ended())?;
         match self.answers.recv_timeout(timeout) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => Err(ended()),
             Err(RecvTimeoutError::Timeout) => Err(Failure::silent(format!(
-                "it did not answer within {timeout:?}; it must print and flush one line for each line that \
-                 it reads; if it needs more time, set a larger timeout"
+                "the process did not answer within {timeout:?}; it must print and flush one line for each \
+                 line that it reads; if it needs more time, set a larger timeout"
             ))),
         }
     }
 
-    /// Closes the input of the process. If the process does not end, kills the process and all its child processes.
-    /// Returns the exit status if the process ended before the kill. Returns `None` after a kill, and for all further
-    /// calls.
+    /// Closes the input of the process, so that it ends. If the process does not end, kills it and all its child
+    /// processes. Returns the exit status if the process ended before the kill. Returns `None` after a kill, and for
+    /// all further calls.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {
@@ -248,7 +250,7 @@ impl Running {
         None
     }
 
-    /// Kills the remaining processes of the process group.
+    /// Kills the remaining processes of the policy's process group.
     fn kill_group(&self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
             // The kill fails if no process of the group is left.
@@ -263,7 +265,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes each request to the process and sends the answer of the process to `answers`. The function returns when
+/// Sends each request to the process, and passes the answer of the process to `answers`. The function returns when
 /// `questions` is closed, or after the first answer that cannot be read.
 fn talk(
     questions: &Receiver<String>,
@@ -291,16 +293,16 @@ fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
             Ok(line) => Ok(line.trim_end().to_owned()),
             Err(_) => Err(Failure::answer(&text, "an answer must be text in UTF-8".to_owned())),
         },
-        Ok(0) => Err(Failure::silent("it ended before it answered")),
+        Ok(0) => Err(Failure::silent("the process ended before it answered")),
         Ok(_) if line.len() as u64 == MAX_ANSWER_BYTES => {
             Err(Failure::answer(&text, format!("an answer must have at most {MAX_ANSWER_BYTES} bytes")))
         }
-        Ok(_) => Err(Failure::answer(&text, "it ended in the middle of a line".to_owned())),
-        Err(error) => Err(Failure::silent(format!("its answer cannot be read: {error}"))),
+        Ok(_) => Err(Failure::answer(&text, "the process ended in the middle of a line".to_owned())),
+        Err(error) => Err(Failure::silent(format!("the answer of the process cannot be read: {error}"))),
     }
 }
 
-/// Reads standard error to its end, and keeps the last 4 × [`SHOWN_BYTES`] bytes in `kept`.
+/// Reads the standard error of the process to its end, and keeps the last 4 × [`SHOWN_BYTES`] bytes in `kept`.
 fn keep_end(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {

@@ -12,13 +12,13 @@ use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
-/// The number of runs in the measured shape, and the number of SSTables in each run.
+/// The number of runs in the measured shape of a tree. Each run has the same number of SSTables.
 const RUNS: u64 = 10;
 
-/// The number of picks in one time measurement.
+/// The number of picks that are timed together.
 const CALLS: u32 = 20;
 
-/// Measures the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
+/// Prepares the measurement of the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
 pub(crate) fn seam(
     catalog: &Catalog<dyn CompactionPolicy>,
     choice: &Choice,
@@ -60,7 +60,7 @@ pub(crate) fn seam(
     Some(Seam { axis: "compaction", kind: KIND, call, calls: CALLS, through, direct })
 }
 
-/// Returns a shape with ten runs in level 0. Each run has ten SSTables.
+/// Returns the measured shape of a tree: ten runs in level 0 with ten SSTables each.
 fn shape() -> Shape {
     let table = |id: u64| TableShape {
         id,

@@ -56,10 +56,10 @@ fn rubbish_is_named() {
 #[test]
 fn invalid_jobs_are_named_with_the_rule_they_break() {
     for (job, rule) in [
-        (r#"{"inputs": [], "level": 1}"#, "the job has no inputs"),
-        (r#"{"inputs": [1, 99], "level": 1}"#, "table 99 is named twice or is not in the tree"),
+        (r#"{"inputs": [], "level": 1}"#, "the job has no input tables"),
+        (r#"{"inputs": [1, 99], "level": 1}"#, "the job names table 99 twice, or the tree has no table 99"),
         (r#"{"inputs": [1, 2], "level": 18446744073709551615}"#, "is too deep"),
-        (r#"{"inputs": [1, 2], "level": 1, "run": 7777}"#, "run 7777 is not in level 1"),
+        (r#"{"inputs": [1, 2], "level": 1, "run": 7777}"#, "run 7777, which is not in level 1"),
         (r#"{"inputs": [1, 2], "level": 1, "action": "move"}"#, "cannot be moved without a merge"),
         (r#"{"inputs": [1, 2, 3, 4], "level": 1, "action": "drop"}"#, "unknown variant `drop`"),
     ] {
@@ -71,7 +71,7 @@ fn invalid_jobs_are_named_with_the_rule_they_break() {
 #[test]
 fn a_process_that_ends_is_named_with_what_it_said() {
     let failure = failure(&*policy("echo the table is wrong >&2; exit 3", "10s"));
-    assert!(failure.contains("it ended before it answered (exit status: 3)"), "{failure}");
+    assert!(failure.contains("the process ended before it answered (exit status: 3)"), "{failure}");
     assert!(failure.contains("on standard error: \"the table is wrong\""), "{failure}");
     let failure = self::failure(&*policy("read -r shape; printf nul", "10s"));
     assert!(
@@ -88,7 +88,7 @@ fn a_process_that_hangs_is_killed_with_what_it_started() {
     let start = Instant::now();
     assert_eq!(hanging.pick(&large), None);
     let failure = hanging.failure().unwrap();
-    assert!(failure.contains("it did not answer within 100ms"), "{failure}");
+    assert!(failure.contains("the process did not answer within 100ms"), "{failure}");
     drop(hanging);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
@@ -119,7 +119,7 @@ fn a_policy_that_never_rests_fails() {
     let shape = shape(&[&[1]]);
     let jobs = (0..=MAX_JOBS_IN_A_ROW + 1).take_while(|_| policy.pick(&shape).is_some()).count();
     assert!(jobs <= MAX_JOBS_IN_A_ROW as usize + 1, "{jobs}");
-    assert!(policy.failure().unwrap().contains("it does not stop"));
+    assert!(policy.failure().unwrap().contains("the policy does not stop"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, RunId, Shape, TableId, TableShape};
 
-/// A shape as lsmbench sends it to the process.
+/// The shape of a tree in the JSON format of the protocol.
 #[derive(Serialize)]
 struct SentShape<'a> {
     buffer_bytes: u64,
@@ -32,7 +32,7 @@ struct SentTable<'a> {
     largest: Hex<'a>,
 }
 
-/// Bytes that are encoded as a string of hexadecimal digits.
+/// The bytes of a key, which JSON contains as a string of hexadecimal digits.
 struct Hex<'a>(&'a [u8]);
 
 impl Serialize for Hex<'_> {
@@ -44,7 +44,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// A decoded shape, before its keys are converted from hexadecimal.
+/// A shape that was decoded from JSON. Its keys are still hexadecimal.
 #[derive(Deserialize)]
 struct ReadShape {
     buffer_bytes: u64,
@@ -69,7 +69,7 @@ struct ReadTable {
     largest: String,
 }
 
-/// A job in the encoding of the protocol.
+/// A compaction job in the JSON format of the protocol.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SentJob {
@@ -89,7 +89,7 @@ enum SentAction {
     Move,
 }
 
-/// Encodes a shape as one line, without the newline.
+/// Encodes the shape of a tree as one line of JSON, without the newline.
 pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     fn table(table: &TableShape) -> SentTable<'_> {
         SentTable {
@@ -109,7 +109,7 @@ pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     to_line(&SentShape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations })
 }
 
-/// Decodes a shape from one line.
+/// Decodes the shape of a tree from one line of JSON.
 fn decode_shape(line: &str) -> Result<Shape, String> {
     let shape: ReadShape = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let table = |table: ReadTable| {
@@ -132,9 +132,9 @@ fn decode_shape(line: &str) -> Result<Shape, String> {
     Ok(Shape { buffer_bytes: shape.buffer_bytes, levels: Levels { levels }, operations: shape.operations })
 }
 
-/// Decodes hexadecimal digits to bytes.
+/// Decodes the hexadecimal digits of a key to bytes.
 fn unhex(text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || format!("key \"{text}\" is not hexadecimal");
+    let wrong = || format!("the key \"{text}\" is not hexadecimal");
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);
     let pair = |pair: &[u8]| match *pair {
         [high, low] => Ok((digit(high)? * 16 + digit(low)?) as u8),
@@ -143,7 +143,7 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
     text.as_bytes().chunks(2).map(pair).collect()
 }
 
-/// Encodes a job as one line, without the newline. The line is `null` if there is no job.
+/// Encodes a compaction job as one line of JSON, without the newline. The line is `null` if there is no job.
 ///
 /// # Errors
 /// The job drops SSTables.
@@ -159,7 +159,7 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
     Ok(to_line(&job.map(sent).transpose()?))
 }
 
-/// Decodes a job from one line. Returns `None` for the line `null`.
+/// Decodes a compaction job from one line of JSON. Returns `None` for the line `null`.
 ///
 /// # Errors
 /// The line is neither `null` nor a job. The message describes a valid line.
@@ -179,18 +179,20 @@ pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     }))
 }
 
-/// Returns the job of `policy` for `shape`. The function encodes and decodes both the shape and the job.
+/// Returns the job of a built-in policy for the shape of a tree, after both were encoded as JSON and decoded again. A
+/// measurement of this function shows the cost of the encoding.
 ///
 /// # Panics
 /// An encoded value cannot be decoded, or the policy drops SSTables. Neither case can happen.
 pub(super) fn through(policy: &dyn CompactionPolicy, shape: &Shape) -> Option<Job> {
-    let shape = decode_shape(&encode_shape(shape)).expect("an encoded shape decodes");
-    let answer = encode_job(policy.pick(&shape).as_ref()).expect("policies that drop tables are rejected");
-    decode_job(&answer).expect("an encoded job decodes")
+    let shape = decode_shape(&encode_shape(shape)).expect("lsmbench must decode a shape that it encoded");
+    let answer = encode_job(policy.pick(&shape).as_ref())
+        .expect("a policy that drops SSTables must be rejected before it picks a job");
+    decode_job(&answer).expect("lsmbench must decode a job that it encoded")
 }
 
 fn to_line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("plain data has a JSON form")
+    serde_json::to_string(value).expect("a shape or a job must serialize to JSON")
 }
 
 #[cfg(test)]

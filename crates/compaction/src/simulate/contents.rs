@@ -11,16 +11,16 @@ pub trait Contents {
     /// the SSTables of each input run, newest run first.
     fn merge(&mut self, inputs: &[Vec<TableShape>], terms: &MergeTerms<'_>) -> Vec<TableShape>;
 
-    /// Removes the entries of SSTables that are no longer in the tree.
+    /// Removes the entries of SSTables that the tree no longer has.
     fn forget(&mut self, tables: &[TableId]);
 }
 
-/// The parameters of a merge: the number of its first output SSTable, the keys that divide the output, and the
-/// treatment of tombstones.
+/// The parameters of a merge of simulated SSTables: the number of its first output SSTable, the keys that divide the
+/// output, and the treatment of tombstones.
 pub struct MergeTerms<'a> {
     /// The number of the first output SSTable. The next output SSTables have the next numbers.
     pub first_table: TableId,
-    /// The keys at which the policy divides the output, in ascending order.
+    /// The keys at which the policy divides the output of the merge, in ascending order.
     pub cuts: &'a [Arc<[u8]>],
     /// Whether the merge drops tombstones, because no data is older than the output.
     pub drops_tombstones: bool,

@@ -13,7 +13,7 @@ use crate::shape::{TableId, TableShape};
 /// The newest version of a key in an SSTable or memtable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExactEntry {
-    /// The key.
+    /// The key of the entry.
     pub key: Arc<[u8]>,
     /// The length of the value in bytes, or `None` for a tombstone.
     pub value_bytes: Option<u32>,
@@ -27,8 +27,8 @@ impl ExactEntry {
     }
 }
 
-/// The exact entries of each SSTable. As in the real tree, an SSTable is complete as soon as its entries reach the
-/// capacity of an SSTable.
+/// The contents of a simulated tree whose SSTables have exact entries. As in the real tree, an SSTable is complete as
+/// soon as its entries reach the capacity of an SSTable.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,
@@ -52,7 +52,7 @@ impl ExactKeys {
         self.write(entries.into_iter(), first_table, &[])
     }
 
-    /// Returns the entry of `key` in an SSTable. Returns `None` if the SSTable does not contain the key.
+    /// Returns the entry of `key` in the SSTable `table`. Returns `None` if the SSTable does not contain the key.
     pub fn find(&self, table: TableId, key: &[u8]) -> Option<&ExactEntry> {
         let entries = self.tables.get(&table)?;
         entries.binary_search_by(|entry| (*entry.key).cmp(key)).ok().map(|at| &entries[at])

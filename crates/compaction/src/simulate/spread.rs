@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::contents::{Contents, MergeTerms};
 use crate::shape::{TableId, TableShape};
 
-/// The exclusive upper bound of the keys. Keys are integers that an `f64` represents exactly.
+/// The exclusive upper bound of the keys of a simulated tree. Keys are integers that an `f64` represents exactly.
 const KEY_SPACE: u64 = 1 << 53;
 
 /// A class of keys, such as the hot keys of a workload. All keys of a class are overwritten with equal probability.
@@ -20,21 +20,21 @@ pub struct KeyClass {
     pub share: f64,
 }
 
-/// The writes of one flush.
+/// The writes that the simulator collects in one flush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushedWrites {
-    /// The number of writes that add a new key. Each new key is added only once.
+    /// The number of writes in the flush that add a new key. Each new key is added only once.
     pub adds: f64,
-    /// The number of writes whose keys are drawn at random.
+    /// The number of writes in the flush whose keys are drawn at random.
     pub draws: f64,
-    /// The fraction of deletes among the random writes.
+    /// The fraction of deletes among the writes with random keys.
     pub deletes: f64,
-    /// The part of the key space that contains the new keys, as its start and its end from 0 to 1. Random keys come
-    /// from the whole key space.
+    /// The part of the key space that contains the new keys: its start and its end, as fractions of the key space.
+    /// Random keys come from the whole key space.
     pub within: (f64, f64),
 }
 
-/// The expected entries of each SSTable.
+/// The expected numbers of entries in each SSTable of a simulated tree.
 #[derive(Clone, Debug)]
 pub struct Spread {
     classes: Vec<KeyClass>,
@@ -44,25 +44,26 @@ pub struct Spread {
     tables: HashMap<TableId, Vec<Part>>,
 }
 
-/// The expected entries of one key class in a key range.
+/// The expected entries of one key class in a key interval. A key class is a set of keys that are written with equal
+/// probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Part {
-    /// The expected number of entries, including tombstones.
+    /// The expected number of entries of the key class in the interval, including tombstones.
     entries: f64,
     /// The expected number of entries whose keys were added as new keys.
     added: f64,
-    /// The expected number of tombstones.
+    /// The expected number of tombstones of the key class in the interval.
     tombstones: f64,
 }
 
-/// A key interval in which the entries are evenly distributed.
+/// A key interval of a simulated SSTable, in which the entries are evenly distributed.
 #[derive(Clone, Debug, PartialEq)]
 struct Stretch {
-    /// The first key of the interval.
+    /// The first key of the key interval.
     start: u64,
-    /// The first key after the interval.
+    /// The first key after the key interval.
     end: u64,
-    /// The expected entries of each class, which need not be integers.
+    /// The expected entries of each key class in the interval. These numbers need not be integers.
     parts: Vec<Part>,
 }
 
@@ -89,13 +90,14 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// Returns the expected entries of each class in the fraction `share` of the interval.
+    /// Returns the expected entries of each key class in a part of the interval. `share` is the fraction of the
+    /// interval that the part has.
     fn share(&self, share: f64) -> impl Iterator<Item = Part> {
         self.parts.iter().map(move |part| part.scaled(share))
     }
 
-    /// Returns the interval with a total of `entries` entries. The entries of each class are scaled by the same
-    /// factor.
+    /// Returns the interval with `entries` expected entries in total. The entries of each key class are scaled by the
+    /// same factor.
     fn resized(mut self, entries: f64) -> Self {
         let sum = self.entries();
         let share = if sum > 0.0 { entries / sum } else { 0.0 };
@@ -118,9 +120,9 @@ impl Stretch {
 }
 
 impl Spread {
-    /// Creates an empty tree. An entry with a value takes `entry_bytes` bytes, and a tombstone takes
-    /// `tombstone_bytes` bytes. An SSTable has at most `entries_per_table` entries. With `u64::MAX`, each run is one
-    /// SSTable.
+    /// Creates the contents of an empty simulated tree. An entry with a value takes `entry_bytes` bytes, and a
+    /// tombstone takes `tombstone_bytes` bytes. An SSTable has at most `entries_per_table` entries. With `u64::MAX`,
+    /// each run is one SSTable.
     pub fn new(
         classes: Vec<KeyClass>,
         entry_bytes: u64,
@@ -130,7 +132,7 @@ impl Spread {
         Self { classes, entry_bytes, tombstone_bytes, entries_per_table, tables: HashMap::new() }
     }
 
-    /// Adds the SSTables of one flush. The first SSTable has the number `first_table`.
+    /// Returns the simulated SSTables of one flush. The first SSTable has the number `first_table`.
     ///
     /// If w writes have random keys out of n keys, the expected number of distinct written keys is n·(1 − (1 −
     /// 1/n)^w).
@@ -208,7 +210,7 @@ impl Spread {
         tables.into_iter().map(|(id, stretch)| self.table(id, stretch)).collect()
     }
 
-    /// Creates an SSTable with the number `id` and the entries of an interval, and returns its shape.
+    /// Creates a simulated SSTable with the number `id` and the entries of an interval, and returns its shape.
     fn table(&mut self, id: TableId, stretch: Stretch) -> TableShape {
         let entries = stretch.entries().round() as u64;
         let tombstones = stretch.parts.iter().map(|part| part.tombstones).sum::<f64>().round() as u64;
@@ -225,13 +227,13 @@ impl Spread {
         shape
     }
 
-    /// Returns the key interval of an SSTable, with the expected entries of each class.
+    /// Returns the key interval of a simulated SSTable, with the expected entries of each key class.
     fn stretch(&self, table: &TableShape) -> Stretch {
         let parts = self.tables.get(&table.id).cloned().unwrap_or_default();
         Stretch { start: key(&table.smallest), end: key(&table.largest) + 1, parts }
     }
 
-    /// Merges several runs, newest run first, and returns intervals in key order. The boundaries of all input
+    /// Merges several simulated runs, newest run first, and returns intervals in key order. The boundaries of all input
     /// SSTables divide the result, and the entries between two boundaries are evenly distributed.
     fn merged(&self, inputs: &[Vec<TableShape>], drops_tombstones: bool) -> Vec<Stretch> {
         let mut stretches: Vec<(usize, Stretch)> = Vec::new();
@@ -283,8 +285,8 @@ impl Contents for Spread {
     }
 }
 
-/// Returns the expected entries after a merge of several random sets of keys. `keys` is the number of possible keys.
-/// The list of sets begins with the newest set.
+/// Returns the expected entries after a merge of several random sets of keys, newest set first. `keys` is the number of
+/// possible keys.
 ///
 /// The union of two random sets of a and b keys out of n possible keys has n·(1 − (1 − a/n)·(1 − b/n)) keys. Sets of
 /// new keys are disjoint, so the size of their union is the sum of their sizes. A tombstone remains if no newer set
@@ -323,13 +325,13 @@ fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) 
     sum
 }
 
-/// Returns the integer that the bytes of a simulated key represent.
+/// Returns the integer that the eight bytes of a simulated key represent.
 fn key(bytes: &[u8]) -> u64 {
-    u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
+    u64::from_be_bytes(bytes.try_into().expect("a simulated key must have 8 bytes"))
 }
 
-/// Divides a run at the keys `cuts`, which are sorted. Each part has a whole number of entries, and at least one
-/// entry unless the whole run has none.
+/// Divides a simulated run at the keys `cuts`, which are sorted. Each part has a whole number of entries, and at least
+/// one entry unless the whole run has none.
 fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];
@@ -363,8 +365,8 @@ fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     parts
 }
 
-/// Divides a run into intervals of `entries_per_table` entries, one per SSTable. The last interval gets the remaining
-/// entries. Each interval has a whole number of entries.
+/// Divides a simulated run into intervals of `entries_per_table` entries, one interval for each SSTable. The last
+/// interval gets the remaining entries. Each interval has a whole number of entries.
 fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
     let total = run.iter().map(Stretch::entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);

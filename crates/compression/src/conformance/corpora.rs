@@ -4,7 +4,7 @@ use types::SplitMix64;
 
 type Corpus = (&'static str, Vec<u8>);
 
-/// Returns blocks of every kind, in several sizes.
+/// Returns test blocks of every kind, in several sizes.
 pub(crate) fn all() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(5);
     let mut corpora = small();
@@ -27,7 +27,7 @@ pub(crate) fn all() -> Vec<Corpus> {
     corpora
 }
 
-/// Returns small blocks, for which a test can try every possible corruption.
+/// Returns small test blocks, for which a test can try every possible corruption.
 pub(crate) fn small() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(6);
     vec![
@@ -40,7 +40,7 @@ pub(crate) fn small() -> Vec<Corpus> {
     ]
 }
 
-/// Returns the blocks of one SSTable, which contain text with random bytes at regular intervals.
+/// Returns the blocks of one test SSTable, which contain text with random bytes at regular intervals.
 pub(crate) fn table() -> Vec<Vec<u8>> {
     let random = &mut SplitMix64::new(7);
     (0..64).map(|n| if n % 8 == 5 { mixed(1000, random) } else { text(1000, random) }).collect()
@@ -74,8 +74,8 @@ fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// Returns entries of 150 bytes. The first third of an entry is random, the second third repeats the first third, and
-/// the last third repeats one byte. The block therefore has matches at short and long distances.
+/// Returns a block whose matches are at short and long distances. Each entry of 150 bytes has random bytes in its first
+/// third, the same bytes in its second third, and one repeated byte in its last third.
 fn mixed(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 150);
     while bytes.len() < len {

@@ -7,10 +7,10 @@ use catalog::laws::{Invariant, ensure};
 use super::corpora;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW, decompress};
 
-/// The subject of the invariants: a codec or a selector.
+/// The codec or selector whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
-/// All invariants: their names, and the functions that check them.
+/// All invariants of compression, each with its name and the function that checks it.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("each tag belongs to one codec", a_tag_is_one_codec),
     ("decompression restores every block, and no block grows", every_block_comes_back),
@@ -94,7 +94,7 @@ pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptB
 /// A function that opens the dictionaries of an SSTable.
 pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
 
-/// The levels for which codecs are checked.
+/// The levels of the tree for which codecs are checked.
 const LEVELS: [usize; 4] = [0, 1, 2, 7];
 
 /// Checks invariants 1 and 2 of [`Compression`] at several levels of the tree.

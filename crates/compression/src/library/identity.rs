@@ -12,7 +12,7 @@ use super::table::{ABI, CodecApi};
 use crate::compression::Compression;
 use crate::lz4::Lz4;
 
-/// The function table of the built-in `lz4`.
+/// The function table of the C ABI whose functions call the codec `lz4`.
 pub(super) const API: CodecApi = CodecApi {
     abi: ABI,
     name: c"lz4".as_ptr(),

@@ -7,11 +7,11 @@ use catalog::library::{FunctionTable, OK, Provider};
 
 use crate::compression::CorruptBlock;
 
-/// The version of the ABI of codec libraries.
+/// The version of the C ABI of codec libraries (`lsmbench_codec.h`).
 pub(super) const ABI: u32 = 1;
 
-/// The number of bytes by which an output may exceed twice the length of the input. If the library reports a longer
-/// output, this is an error of the library.
+/// The number of bytes by which the output of a codec library may exceed twice the length of its input. A longer output
+/// counts as an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;
@@ -19,7 +19,7 @@ pub(super) type Compress = unsafe extern "C" fn(*const u8, usize, *mut u8, usize
 pub(super) type Decompress = unsafe extern "C" fn(*const u8, usize, *mut u8, usize) -> i32;
 pub(super) type MemoryBytes = unsafe extern "C" fn() -> usize;
 
-/// The C struct `lsmbench_codec_api`.
+/// The C struct `lsmbench_codec_api`: the functions that a codec library exports.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct CodecApi {
@@ -35,7 +35,7 @@ pub(super) struct CodecApi {
 // `Option`s.
 unsafe impl FunctionTable for CodecApi {}
 
-/// The functions of a library. All functions are mandatory. According to the header, several threads may call the
+/// The functions of a codec library. All functions are mandatory. According to the header, several threads may call the
 /// functions at the same time.
 pub(super) struct Functions {
     /// The name that the library gives to its stored format. Each block that the library has compressed begins with
@@ -45,12 +45,12 @@ pub(super) struct Functions {
     compress: Compress,
     decompress: Decompress,
     memory_bytes: MemoryBytes,
-    /// Keeps the library loaded, so that the function pointers stay valid.
+    /// The loaded library. While this value exists, the function pointers stay valid.
     _provider: Provider,
 }
 
 impl Functions {
-    /// Checks the function table of a library.
+    /// Checks the function table of a codec library.
     ///
     /// # Errors
     /// The name of the library is not printable, or a function is missing.
@@ -66,8 +66,8 @@ impl Functions {
         })
     }
 
-    /// Returns the maximum compressed size of a block of `length` bytes, in bytes. Returns `None` if the library
-    /// reports a size above the limit.
+    /// Returns the maximum compressed size in bytes of a block of `length` bytes, as the library reports it. Returns
+    /// `None` if this size is above the limit.
     pub(super) fn max_output(&self, length: usize) -> Option<usize> {
         // SAFETY: the function takes a number.
         let most = unsafe { (self.max_output)(length) };
@@ -86,7 +86,7 @@ impl Functions {
         (code == OK && written <= out.len()).then_some(written)
     }
 
-    /// Decompresses `stored` into `out`.
+    /// Decompresses the bytes `stored` of a block into `out`.
     ///
     /// # Errors
     /// The library reports an error.

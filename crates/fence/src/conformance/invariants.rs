@@ -8,13 +8,13 @@ use types::HashedKey;
 use super::table::{Cut, Table, numbered, shapes};
 use crate::{Fence, FencePolicy};
 
-/// A policy under test, with its entry in the catalog.
+/// A fence policy under test, with its entry in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FencePolicy>,
     pub(crate) oracle: bool,
 }
 
-/// All invariants, by name.
+/// All invariants of fences, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("`seek` and `find` return the block that can contain the key", seek_and_find_answer_rightly),
     ("a batch of searches gives the same answers as single searches", a_batch_answers_like_its_keys_alone),
@@ -45,8 +45,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that `seek` returns the right block for present keys, their neighbors, the separators, keys below and above
-/// all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
+/// Checks the blocks that `seek` and `find` return. The keys for `seek` are present keys, their neighbors, the
+/// separators, keys below and above all keys, and the keys in `more`. The keys for `find` are all present keys.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,
@@ -75,7 +75,7 @@ pub(crate) fn check_answers(
     probes.iter().try_for_each(|key| check_seek(&*fence, table, key, may_be_later))
 }
 
-/// Returns the key, and keys that are slightly smaller and slightly larger.
+/// Returns the key itself, the nearest keys below and above it, and other similar keys.
 fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     let mut near = vec![key.to_vec(), [key, b"\0"].concat(), [key, b"\xff"].concat()];
     if let Some((last, front)) = key.split_last() {
@@ -88,10 +88,12 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// Checks the result of `seek` for one key. Blocks before the returned block must have only smaller keys, and blocks
-/// after the returned block must have only larger keys. If the separators are first keys, the result must be the last
-/// block whose first key is at or below the key. Exception: with `may_be_later`, the result may be the block after
-/// the key, because a fence of largest keys returns this block for a key between two blocks.
+/// Checks the block that `seek` returns for one key. Blocks before the returned block must have only smaller keys, and
+/// blocks after the returned block only larger keys.
+///
+/// If the separators are first keys, the block must be the last block whose first key is at or below the key. With
+/// `may_be_later`, the block may also be the next block, because a fence of largest keys returns this block for a key
+/// between two blocks.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -102,7 +104,9 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) 
             blocks.len()
         )
     })?;
-    let before = block == 0 || blocks[block - 1].last().expect("no block is empty").as_slice() < key;
+    let before = block == 0
+        || blocks[block - 1].last().expect("each block of the tested SSTable must have a key").as_slice()
+            < key;
     let behind = block + 1 == blocks.len() || blocks[block + 1][0].as_slice() > key;
     ensure(before && behind, || {
         format!(
@@ -187,8 +191,8 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     })
 }
 
-/// Checks that a search of n blocks makes at most ⌈log₂ n⌉ + 1 reads. A read is a read of a page or of a block's
-/// first key.
+/// Checks that a search in an SSTable of n blocks makes at most ⌈log₂ n⌉ + 1 reads. A read is a read of a page of the
+/// fence or of a block's first key.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
@@ -209,9 +213,9 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
     Ok(())
 }
 
-/// Checks that the result of [`memory_bytes`](Fence::memory_bytes) is plausible. The memory is at most about three
-/// times the memory of the separators. If a search reads no pages, the memory is at least four bytes per block. An
-/// ideal bound must report 0.
+/// Checks that [`memory_bytes`](Fence::memory_bytes) is plausible. The result must be at most about three times the
+/// memory of the separators. If a search reads no pages, the result must be at least four bytes per block. An ideal
+/// bound must report 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
     table.store(&*subject.policy);
@@ -235,8 +239,8 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks that corrupt bytes never cause a panic. Opening a fence must fail if the stored bytes are too short or too
-/// long. With flipped bits, opening must fail, or each search must return an error or a block of the SSTable.
+/// Checks that corrupt bytes never cause a panic. A fence must not open if its stored bytes are too short or too long.
+/// With flipped bits, the fence must not open, or each search must return an error or a block of the SSTable.
 fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
     table.store(&*subject.policy);
@@ -283,8 +287,8 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     Ok(())
 }
 
-/// Returns whether the policy opens the stored fence. If so, checks that each search returns an error or a block of the
-/// SSTable.
+/// Returns whether the policy opens the stored fence. If the fence opens, checks that each search returns an error or a
+/// block of the SSTable.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
     let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();

@@ -8,29 +8,30 @@ use types::{Bytes, HashedKey, KeyHash, SplitMix64};
 
 use crate::{BlockBounds, FenceInput, FencePolicy, Separators, TableReadError, TableView};
 
-/// The kind of separator between two blocks.
+/// The kind of separator that the tests put between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The first key of the right block. For block 0, the separator is the first key of the SSTable.
+    /// The first key of the right block. The separator before block 0 is the first key of the SSTable.
     FirstKeys,
-    /// The shortest prefix of the right block's first key that is above the last key of the left block. For block 0,
-    /// the separator is the empty string.
+    /// The shortest prefix of the right block's first key that is above the last key of the left block. The separator
+    /// before block 0 is the empty string.
     Shortest,
 }
 
-/// Sorted keys in blocks, the bytes that a fence stored for these keys, and the number of reads.
+/// An SSTable for the tests of fences: sorted keys in blocks, the stored bytes of a fence, and the number of reads by
+/// the fence.
 pub(crate) struct Table {
     pub(crate) blocks: Vec<Vec<Vec<u8>>>,
     pub(crate) cut: Cut,
     pub(crate) stored: Vec<u8>,
-    /// A mask that selects the used bits of a hash. With fewer bits, more hashes are equal.
+    /// A mask that selects the used bits of a hash. With fewer bits, more keys have equal hashes.
     pub(crate) hash_mask: u64,
-    /// The number of pages and first keys that the fence has read.
+    /// The number of pages and first keys of blocks that the fence has read.
     pub(crate) reads: Cell<u32>,
 }
 
 impl Table {
-    /// Divides `keys` into blocks of about `keys_per_block` keys each.
+    /// Creates an SSTable with blocks of about `keys_per_block` keys each.
     pub(crate) fn new(keys: &[Vec<u8>], keys_per_block: usize, cut: Cut) -> Self {
         let mut random = SplitMix64::new(keys.len() as u64);
         let mut blocks = Vec::new();
@@ -44,7 +45,7 @@ impl Table {
         Self { blocks, cut, stored: Vec::new(), hash_mask: u64::MAX, reads: Cell::new(0) }
     }
 
-    /// Builds the fence of a policy, and keeps the fence's stored bytes.
+    /// Builds the fence of a policy for this SSTable, and keeps the stored bytes of the fence.
     pub(crate) fn store(&mut self, policy: &dyn FencePolicy) {
         self.stored = self.build(policy);
     }
@@ -67,13 +68,13 @@ impl Table {
         })
     }
 
-    /// Returns the bounds of all blocks. A block takes one page per key.
+    /// Returns the first key, the last key and the offset of every block. A block takes one page per key.
     fn bounds(&self) -> BlockBounds {
         let mut bounds = BlockBounds::default();
         let mut offset = 0;
         for keys in &self.blocks {
             bounds.first_keys.push(&keys[0]);
-            bounds.last_keys.push(keys.last().expect("no block is empty"));
+            bounds.last_keys.push(keys.last().expect("each block of the tested SSTable must have a key"));
             bounds.offsets.push(offset);
             offset += keys.len() as u64 * 4096;
         }
@@ -87,7 +88,9 @@ impl Table {
                 (Cut::FirstKeys, _) => separators.push(&keys[0]),
                 (Cut::Shortest, 0) => separators.push(b""),
                 (Cut::Shortest, _) => {
-                    let last = self.blocks[block - 1].last().expect("no block is empty");
+                    let last = self.blocks[block - 1]
+                        .last()
+                        .expect("each block of the tested SSTable must have a key");
                     separators.push(&keys[0][..=types::common_prefix(last, &keys[0])]);
                 }
             }
@@ -99,7 +102,7 @@ impl Table {
         self.blocks.iter().flatten()
     }
 
-    /// Returns the key with its hash. The hash is FNV-1a, mixed, and limited to the bits of the mask.
+    /// Returns a key together with its hash, an FNV-1a hash that is mixed and limited to the bits of the mask.
     pub(crate) fn hashed<'k>(&self, key: &'k [u8]) -> HashedKey<'k> {
         let fnv = key.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -120,7 +123,8 @@ impl TableView for Table {
 
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let part = self.stored.get(range.start as usize..range.end as usize);
-        part.map(Bytes::copy_from).ok_or_else(|| format!("{range:?} is outside of the stored bytes").into())
+        part.map(Bytes::copy_from)
+            .ok_or_else(|| format!("the byte range {range:?} is outside of the stored fence").into())
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
@@ -130,7 +134,8 @@ impl TableView for Table {
 
     fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         self.reads.set(self.reads.get() + 1);
-        let keys = self.blocks.get(block as usize).ok_or_else(|| format!("there is no block {block}"))?;
+        let keys =
+            self.blocks.get(block as usize).ok_or_else(|| format!("the SSTable has no block {block}"))?;
         Ok(Bytes::copy_from(&keys[0]))
     }
 }
@@ -140,7 +145,7 @@ pub(crate) fn numbered(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|i| format!("user{i:020}").into_bytes()).collect()
 }
 
-/// Returns several sets of sorted keys, each with a name.
+/// Returns several sets of sorted keys, each with a description.
 pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     const KEYS: usize = 1500;
     let mut random = SplitMix64::new(1);
@@ -183,7 +188,8 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// Returns random bytes with a random length up to `longest`. `byte` maps each byte.
+/// Returns random bytes with a random length of up to `longest` bytes. The function `byte` maps each random byte to a
+/// byte of the result.
 fn bytes(random: &mut SplitMix64, longest: u64, byte: impl Fn(u8) -> u8) -> Vec<u8> {
     let length = random.next_u64() % (longest + 1);
     (0..length).map(|_| byte(random.next_u64() as u8)).collect()

@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Binary),
 );
 
-/// The method of culling by binary search.
+/// The culling method `binary`: binary search over the files of a sorted run.
 pub(super) struct Binary;
 
 impl Culling for Binary {
@@ -26,12 +26,12 @@ impl Culling for Binary {
     }
 }
 
-/// The key ranges of a run's files, for binary search.
+/// The key ranges of the files of a sorted run, for binary search.
 struct BinaryIndex(FileRanges);
 
 impl BinaryIndex {
-    /// Returns the index of the first file at or after `from` for which `comes_before` is false. `comes_before` must
-    /// be true for all earlier files, and false for all later files.
+    /// Returns the index, from `from` on, of the first file for which `comes_before` is false. `comes_before` must be
+    /// true for all earlier files, and false for all later files.
     #[inline]
     fn first(&self, from: usize, comes_before: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (from, self.0.len());

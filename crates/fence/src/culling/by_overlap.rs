@@ -19,7 +19,8 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 
-/// A method of culling that depends on whether the files of the level overlap.
+/// The culling method `by-overlap`: binary search if the files of the level do not overlap, and linear search
+/// otherwise.
 struct ByOverlap {
     disjoint: Box<dyn Culling>,
     overlapping: Box<dyn Culling>,

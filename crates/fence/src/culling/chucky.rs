@@ -32,22 +32,23 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Chucky>(
      fingerprint_bits = 12\n",
 );
 
-/// The number of entries in a bucket.
+/// The number of entries in a bucket of the cuckoo filter.
 const BUCKET_ENTRIES: u64 = 4;
 
-/// The largest share of used entries. Above this share, cuckoo hashing with buckets of four entries often fails.
+/// The largest share of used entries in the cuckoo filter. Above this share, insertions often find no free entry.
 const MOST_LOAD: f64 = 0.95;
 
-/// The capacity of a new filter in keys, divided by the number of keys that the filter has at first.
+/// The capacity of a new cuckoo filter in keys, divided by the number of keys for which it is built. The rest is room
+/// for later files.
 const ROOM: f64 = 1.25;
 
-/// The smallest number of buckets.
+/// The smallest number of buckets of the cuckoo filter.
 const LEAST_BUCKETS: u64 = 16;
 
-/// The number of entries that one insertion may move.
+/// The number of entries that one insertion into the cuckoo filter may move.
 const MOST_MOVES: u32 = 256;
 
-/// The method of culling with a cuckoo filter. Scans use binary search.
+/// The culling method `chucky`: one cuckoo filter for the whole tree. Scans use binary search.
 struct Chucky(Params);
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -83,22 +84,23 @@ impl Culling for Chucky {
     }
 }
 
-/// A cuckoo filter whose entries contain file numbers.
+/// A cuckoo filter for the whole tree. Each entry has the fingerprint of a key and the number of a file that contains
+/// the key.
 struct CuckooIndex {
     fingerprint_bits: u32,
     buckets: u64,
     entries: PackedEntries,
     used: u64,
-    /// The file numbers of the entries that fit into neither of their buckets, by the smaller bucket and the
-    /// fingerprint.
+    /// Entries that fit into neither of their two buckets. The map key is the smaller bucket and the fingerprint, and
+    /// the value is the list of file numbers.
     overflow: BTreeMap<(u64, u64), Vec<u32>>,
 }
 
-/// The first bucket and the fingerprint of a key in the filter.
+/// The place of a key in the cuckoo filter: the first of its two buckets, and its fingerprint.
 #[derive(Clone, Copy)]
 struct Home {
     bucket: u64,
-    /// The fingerprint, which is never 0.
+    /// The fingerprint of the key, which is never 0.
     fingerprint: u64,
 }
 
@@ -123,7 +125,8 @@ impl CuckooIndex {
         }
     }
 
-    /// Returns the first bucket and the fingerprint of a hash. The two depend on different bits of the hash.
+    /// Returns the first bucket and the fingerprint for the hash of a key. The two depend on different bits of the
+    /// hash.
     fn home(&self, hash: u64) -> Home {
         let mixed = mix(hash);
         let bucket = ((u128::from(mixed) * u128::from(self.buckets)) >> 64) as u64;
@@ -132,13 +135,13 @@ impl CuckooIndex {
         Home { bucket, fingerprint: 1 + (((mix(mixed) >> 32) * range) >> 32) }
     }
 
-    /// Returns the other bucket of a key, with the same fingerprint. The function is its own inverse.
+    /// Returns the other of the two buckets of a key, with the same fingerprint. Two calls return the original bucket.
     fn other(&self, home: Home) -> Home {
         let shift = mix(home.fingerprint) % self.buckets;
         Home { bucket: (shift + self.buckets - home.bucket) % self.buckets, ..home }
     }
 
-    /// Returns the key of an entry in the map of the overflow list. Both buckets of the entry give the same key.
+    /// Returns the map key of an entry in `overflow`. Both buckets of the entry give the same map key.
     fn overflow_key(&self, home: Home) -> (u64, u64) {
         (home.bucket.min(self.other(home).bucket), home.fingerprint)
     }
@@ -159,7 +162,7 @@ impl CuckooIndex {
         fingerprint | u64::from(file) << self.fingerprint_bits
     }
 
-    /// Puts an entry into a free slot of a bucket. Returns `false` if the bucket is full.
+    /// Puts an entry into a free slot of a bucket. Returns `false` if the bucket has no free slot.
     fn fill(&mut self, bucket: u64, entry: u64) -> bool {
         let free = Self::slots(bucket).find(|slot| self.entries.get(*slot) == 0);
         free.map(|slot| self.entries.set(slot, entry)).is_some()
@@ -190,7 +193,7 @@ impl CuckooIndex {
         self.overflow.entry(self.overflow_key(home)).or_default().push(file);
     }
 
-    /// Returns whether the filter has room for this number of entries.
+    /// Returns whether the filter has room for `entries` entries in total.
     fn has_room_for(&self, entries: u64) -> bool {
         entries as f64 <= MOST_LOAD * (self.buckets * BUCKET_ENTRIES) as f64
     }
@@ -248,27 +251,28 @@ impl KeyIndex for CuckooIndex {
     }
 }
 
-/// Returns the number of bits that file numbers up to `file` need.
+/// Returns the number of bits of an entry that the file numbers from 0 to `file` need.
 fn file_bits(file: u32) -> u32 {
     (u32::BITS - file.leading_zeros()).max(1)
 }
 
-/// Mixes the bits of a number (the finalizer of `MurmurHash3`).
+/// Mixes the bits of a number, so that each bit of the result depends on all bits of the number. The function is the
+/// finalizer of `MurmurHash3`.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     bits = (bits ^ bits >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     bits ^ bits >> 33
 }
 
-/// An array of numbers of equal width.
+/// An array of filter entries that have equal widths.
 struct PackedEntries {
-    /// The number of bits of an entry, at most 48.
+    /// The number of bits of an entry of the array, at most 48.
     width: u32,
     words: Vec<u64>,
 }
 
 impl PackedEntries {
-    /// Creates an array of zeros.
+    /// Creates an array of `len` entries with the value 0.
     fn new(width: u32, len: u64) -> Self {
         // One more word allows every entry to be read as two words.
         Self { width, words: vec![0; (len * u64::from(width)).div_ceil(64) as usize + 1] }

@@ -17,10 +17,10 @@ use catalog::laws::{self, Invariant, ensure};
 
 use super::{CATALOG, Culling, FileKeys, FileRanges, KeyIndex, LevelForm, RunIndex};
 
-/// A culling method under test.
+/// A culling method under test. Culling selects the files of a sorted run that a read must search.
 struct Subject(Box<dyn Culling>);
 
-/// All invariants, by name.
+/// All invariants of culling methods, each with its name.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("`file_for` returns the only file whose key range includes the key", keys_are_in_their_file),
     ("`overlapping` returns all files that overlap the range", ranges_overlap_their_files),
@@ -39,11 +39,11 @@ pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS)
 }
 
-/// The files of a run, each with its smallest and its largest key.
+/// The files of a sorted run, each with its smallest and its largest key.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Returns runs for the checks. The runs have no file, one file, files of a single key, files with adjacent key
-/// ranges, or many files.
+/// Returns the sorted runs for the checks: runs without files, with one file, with files of a single key, with adjacent
+/// key ranges, and with many files.
 fn runs() -> Vec<Files> {
     let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
     let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();
@@ -56,7 +56,8 @@ fn runs() -> Vec<Files> {
     ]
 }
 
-/// Returns the bounds of all files, keys slightly below and above the bounds, and keys outside of the run.
+/// Returns the keys that the checks look up: the smallest and largest keys of all files, keys slightly below and above
+/// these keys, and keys outside of the run.
 fn probes(files: &Files) -> Vec<Vec<u8>> {
     let edges = files.iter().flat_map(|(low, high)| [low, high]);
     let mut probes: Vec<Vec<u8>> = edges
@@ -69,7 +70,7 @@ fn probes(files: &Files) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Calls `check` with the index of every run, for levels with and without overlapping files.
+/// Calls `check` with the culling index of every tested run, for levels with and without overlapping files.
 fn each(
     culling: &Subject,
     check: impl Fn(&dyn RunIndex, &Files) -> Result<(), String>,

@@ -11,20 +11,20 @@ pub trait KeyIndex: Send + Sync {
     /// Calls `visit` with the number of each file that may contain a key with this hash. A number may occur twice.
     fn files(&self, hash: u64, visit: &mut dyn FnMut(u32));
 
-    /// Returns the index after the files `removed` left the tree and the files `added` entered the tree. An added file
-    /// may have the number of a removed file. Returns `None` if the index has no room, so that the caller must build an
-    /// index from all files.
+    /// Returns the index after a change of the tree: the files `removed` have left the tree, and the files `added` have
+    /// entered it. An added file may have the number of a removed file. Returns `None` if the index has no room, so
+    /// that the caller must build an index from all files.
     fn edited(&self, removed: &[u32], added: &[FileKeys]) -> Option<Box<dyn KeyIndex>>;
 
     /// Returns the memory of the index in bytes.
     fn memory_bytes(&self) -> usize;
 }
 
-/// The keys of one file.
+/// The hashes of the keys in one file of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct FileKeys {
     /// The number of the file. Two files of a tree never have the same number, and the numbers are small.
     pub file: u32,
-    /// The hash of each key.
+    /// The hash of each key in the file.
     pub hashes: Vec<u64>,
 }

@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Linear),
 );
 
-/// The method of culling that checks all files of a run.
+/// The culling method `linear`: compares a key with each file of a run in turn.
 pub(super) struct Linear;
 
 impl Culling for Linear {
@@ -26,7 +26,7 @@ impl Culling for Linear {
     }
 }
 
-/// The key ranges of a run's files, for linear search.
+/// The key ranges of the files of a sorted run, for linear search.
 struct LinearIndex(FileRanges);
 
 impl RunIndex for LinearIndex {

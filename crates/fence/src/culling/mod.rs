@@ -15,7 +15,7 @@ pub use key_index::{FileKeys, KeyIndex};
 pub use policy::{Culling, LevelForm, RunIndex};
 pub use ranges::FileRanges;
 
-/// All culling methods. The first method is the baseline.
+/// All culling methods, which select the files that a read must search. The first method is the baseline.
 pub static CATALOG: Catalog<dyn Culling> = Catalog::new(
     catalog::origin!(),
     "culling",

@@ -6,13 +6,13 @@ use std::ops::{Bound, Range};
 use super::key_index::{FileKeys, KeyIndex};
 use super::ranges::FileRanges;
 
-/// A method that finds the files of a run that a read must search.
+/// A method that selects the files of a sorted run that a read must search.
 pub trait Culling: Send + Sync {
-    /// Builds the index of one run of a level. The index has all data for searches, so a search does not read files.
+    /// Builds the index of one sorted run of a level, with which searches find files. A search does not read files.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 
-    /// Builds an index over the keys of all files of a tree. `None` if the method has no such index. Gets then search
-    /// one sorted run after another.
+    /// Builds an index over the keys of all files of a tree. Returns `None` if the method has no such index, so that
+    /// gets search one sorted run after another.
     fn key_index(&self, _files: &[FileKeys]) -> Option<Box<dyn KeyIndex>> {
         None
     }
@@ -37,7 +37,7 @@ pub trait RunIndex: Send + Sync {
     /// contain such keys.
     fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize>;
 
-    /// Returns the only file that can contain `key`. `None` if no file can contain the key.
+    /// Returns the only file that can contain `key`. Returns `None` if no file can contain the key.
     fn file_for(&self, key: &[u8]) -> Option<usize> {
         let files = self.overlapping(Bound::Included(key), Bound::Included(key));
         (!files.is_empty()).then_some(files.start)

@@ -4,7 +4,8 @@ use std::ops::Bound;
 
 use crate::separators::Separators;
 
-/// The smallest and the largest key of each file, in key order. The ranges of the files do not overlap.
+/// The key ranges of the files of one sorted run: the smallest and the largest key of each file, in key order. The
+/// ranges do not overlap.
 #[derive(Clone, Debug, Default)]
 pub struct FileRanges {
     smallest: Separators,
@@ -17,13 +18,19 @@ impl FileRanges {
     /// # Panics
     /// Panics if the total length of all keys exceeds 4 GiB.
     pub fn push(&mut self, smallest: &[u8], largest: &[u8]) {
-        debug_assert!(smallest <= largest, "the smallest key of a file must not be above its largest key");
-        debug_assert!(self.is_empty() || self.largest(self.len() - 1) < smallest, "files must not overlap");
+        debug_assert!(
+            smallest <= largest,
+            "the smallest key of a file in a sorted run must not be above its largest key"
+        );
+        debug_assert!(
+            self.is_empty() || self.largest(self.len() - 1) < smallest,
+            "the files of a sorted run must not overlap"
+        );
         self.smallest.push(smallest);
         self.largest.push(largest);
     }
 
-    /// Returns the number of files.
+    /// Returns the number of files of the run.
     pub fn len(&self) -> usize {
         self.smallest.len()
     }

@@ -83,10 +83,10 @@ fn a_policy_that_fails_ends_the_run_with_what_it_said() {
             "read -r greeting; echo '{\"protocol\": 1}'; while read -r shape; do echo 17; done",
             "an answer must be one line of JSON",
         ),
-        ("read -r greeting; echo '{\"protocol\": 1}'; sleep 600", "it did not answer within 200ms"),
+        ("read -r greeting; echo '{\"protocol\": 1}'; sleep 600", "the process did not answer within 200ms"),
         (
             "read -r greeting; echo '{\"protocol\": 1}'; while read -r shape; do echo '{\"inputs\": [99999], \"level\": 1}'; done",
-            "table 99999 is named twice or is not in the tree",
+            "the job names table 99999 twice, or the tree has no table 99999",
         ),
     ] {
         for mode in ["counted", "timed"] {

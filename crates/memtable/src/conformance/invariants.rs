@@ -14,7 +14,7 @@ use super::model::{
 use super::stress;
 use crate::{Memtable, MemtablePolicy};
 
-/// The memtable policy under test.
+/// The memtable policy whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
 /// All invariants of the memtable axis, each with its name.
@@ -36,8 +36,8 @@ fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Returns short write histories that have exposed bugs before, each with its name. The checks read every key of these
-/// histories at every snapshot.
+/// Returns short write histories that have exposed bugs of memtables, each with its name. The checks read every key of
+/// these histories at every snapshot.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
         let write = |(at, key): (usize, Vec<u8>)| {
@@ -293,7 +293,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
             limit = 1 + (round as usize * 7) % 40;
             if !page.go_on(limit) {
-                let (last, _) = found.last().expect("a page has entries");
+                let (last, _) = found.last().expect("a full page of a scan must have entries");
                 page = table.entries(Bound::Excluded(last), direction, asked.snapshot, limit);
             }
             found.extend(owned(&page));
@@ -308,8 +308,8 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns all keys of the model, keys next to each of them, the empty key, and a key above all others. The memtable
-/// may lack the additional keys.
+/// Returns the keys that the checks look up: all keys of the model, keys next to each of them, the empty key, and a key
+/// above all others. Some of these keys are not in the memtable.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {

@@ -9,7 +9,7 @@ use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, Sequence
 
 use crate::Memtable;
 
-/// One insert of a history: a key, a sequence number, and a value or a tombstone.
+/// One insert of a write history: a key, a sequence number, and a value or a tombstone.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub(crate) key: Vec<u8>,
@@ -17,7 +17,7 @@ pub(crate) struct Write {
     pub(crate) value: Option<Vec<u8>>,
 }
 
-/// The result of a lookup: absent, a tombstone, or a value.
+/// The result of a lookup in the model or in a memtable: absent, a tombstone, or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
@@ -25,7 +25,7 @@ pub(crate) enum Known {
     Value(Vec<u8>),
 }
 
-/// A key and its value, or a tombstone.
+/// A key and its value. The value is `None` for a tombstone.
 pub(crate) type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
 /// The arguments of a scan: its start, direction, snapshot and limit.
@@ -37,10 +37,11 @@ pub(crate) struct Scan<'a> {
     pub(crate) limit: usize,
 }
 
-/// A key and the sequence number of one of its versions.
+/// The position of a version in the model: its key, and its sequence number in descending order.
 pub(crate) type Version = (Vec<u8>, Reverse<SequenceNumber>);
 
-/// All versions in ascending order of keys. The newest version of each key comes first.
+/// The reference model of a memtable: all versions in ascending order of keys. The newest version of each key comes
+/// first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(pub(crate) BTreeMap<Version, Option<Vec<u8>>>);
 
@@ -101,7 +102,7 @@ pub(crate) fn insert(table: &dyn Memtable, write: &Write) {
     table.insert(hashed(&write.key), write.sequence, write.value.as_deref());
 }
 
-/// Inserts writes with consecutive sequence numbers by one call of [`Memtable::insert_all`].
+/// Inserts writes with consecutive sequence numbers into a memtable by one call of [`Memtable::insert_all`].
 pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
     let mut entries = writes.iter().map(|write| (hashed(&write.key), write.value.as_deref()));
     table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
@@ -112,10 +113,14 @@ pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);
-    let appended = value.strip_prefix(b"before").expect("get() keeps the earlier bytes of the buffer");
+    let appended = value
+        .strip_prefix(b"before")
+        .expect("get() must keep the earlier bytes of the buffer to which it appends the value");
     match lookup {
         Lookup::Found => Known::Value(appended.to_vec()),
-        Lookup::Absent | Lookup::Deleted if !appended.is_empty() => panic!("a value without a find"),
+        Lookup::Absent | Lookup::Deleted if !appended.is_empty() => {
+            panic!("get() must append a value only if it finds a value")
+        }
         Lookup::Absent => Known::Nothing,
         Lookup::Deleted => Known::Tombstone,
     }
@@ -127,20 +132,20 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }
 
-/// Returns the entries of one scan by [`Memtable::entries`], which may borrow entries from the memtable.
+/// Returns the entries of one scan of a memtable, read by [`Memtable::entries`].
 pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
-/// Returns all entries of a scan that is read in pages of `scan.limit` entries by [`Memtable::entries`]. Each page
-/// continues the previous scan if the memtable can continue scans. Otherwise, each page starts a new scan after the
-/// last key. The function stops after more than `most` entries, so that an endless scan fails the test.
+/// Returns all entries of a scan of a memtable, read by [`Memtable::entries`] in pages of `scan.limit` entries. A page
+/// continues the scan if the memtable can continue scans, and otherwise starts a new scan after the last key. The
+/// function stops after more than `most` entries, so that an endless scan fails the test.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);
     while page.len() == scan.limit && found.len() <= most {
         if !page.go_on(scan.limit) {
-            let (last, _) = found.last().expect("a page has entries");
+            let (last, _) = found.last().expect("a full page of a scan must have entries");
             page = table.entries(Bound::Excluded(last), scan.direction, scan.snapshot, scan.limit);
         }
         found.extend(owned(&page));
@@ -148,8 +153,8 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
-/// Returns all entries of a scan that is read in pages of `asked.limit` entries by [`Memtable::scan`]. Each page is a
-/// new scan after the last key. The function stops after more than `most` entries.
+/// Returns all entries of a scan of a memtable, read by [`Memtable::scan`] in pages of `asked.limit` entries. Each page
+/// is a new scan after the last key. The function stops after more than `most` entries.
 pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut found: Vec<OwnedEntry> = Vec::new();
     loop {

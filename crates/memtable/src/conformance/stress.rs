@@ -17,13 +17,14 @@ use crate::{Memtable, MemtablePolicy};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
-/// The number of writes in one group of a writer. The sequence numbers of a group are consecutive.
+/// The number of writes that a writer of the stress test makes in one group. The sequence numbers of a group are
+/// consecutive.
 const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers. If `turn` is even, the function calls `insert_all` once. If `turn`
-/// is odd, it calls `insert` once per write.
+/// Inserts writes with consecutive sequence numbers into a memtable, by one call of `insert_all` if `turn` is even, and
+/// by one call of `insert` per write if `turn` is odd.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -31,14 +32,14 @@ fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     }
 }
 
-/// Returns the content of the write with the sequence number `sequence`.
+/// Returns the write that the stress test makes with the sequence number `sequence`.
 fn write(sequence: SequenceNumber) -> Write {
     let mixed = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let value = (!mixed.is_multiple_of(7)).then(|| sequence.to_le_bytes().repeat(1 + mixed as usize % 9));
     Write { key: key(mixed % KEYS), sequence, value }
 }
 
-/// Returns the key for a number, which has 8 or 40 bytes.
+/// Returns the key that the stress test uses for a number. The key has 8 or 40 bytes.
 fn key(number: u64) -> Vec<u8> {
     format!("{:0width$}", number, width = if number.is_multiple_of(3) { 40 } else { 8 }).into_bytes()
 }
@@ -76,11 +77,13 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
             scope.spawn(|| run.scan(Direction::Backward)),
         ];
         for writer in writers {
-            writer.join().expect("a writer panicked");
+            writer.join().expect("a thread that writes to the memtable must not panic");
         }
         run.table.freeze();
         run.is_over.store(true, Ordering::Release);
-        readers.into_iter().try_for_each(|reader| reader.join().expect("a reader panicked"))
+        readers
+            .into_iter()
+            .try_for_each(|reader| reader.join().expect("a thread that reads the memtable must not panic"))
     })
 }
 
@@ -120,9 +123,11 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
             }
             Ok(())
         });
-        writers.into_iter().for_each(|writer| writer.join().expect("a writer panicked"));
+        writers
+            .into_iter()
+            .for_each(|writer| writer.join().expect("a thread that writes to the memtable must not panic"));
         is_over.store(true, Ordering::Release);
-        reader.join().expect("a reader panicked")
+        reader.join().expect("a thread that reads the memtable must not panic")
     })?;
     let all: Vec<OwnedEntry> = (0..WRITES / BATCH)
         .flat_map(|turn| (0..WRITERS).flat_map(move |writer| batch(turn, writer)))
@@ -148,7 +153,9 @@ fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
     versions.sort();
     for sequence in 1..=WRITES {
         let written = write(sequence).key;
-        let at = versions.binary_search_by(|(key, _)| key.cmp(&written)).expect("a known key");
+        let at = versions
+            .binary_search_by(|(key, _)| key.cmp(&written))
+            .expect("each write of the stress test must have one of its keys");
         versions[at].1.push(sequence);
     }
     versions
@@ -167,15 +174,15 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a sequence number such that all inserts up to this number have returned. A few later inserts may also
+    /// Returns a sequence number up to which all inserts of all writers have returned. A few later inserts may also
     /// have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
-        turns.expect("the number of writers is above 0") * WRITERS * CALL
+        turns.expect("the stress test must have at least one writer") * WRITERS * CALL
     }
 
-    /// Calls `round`, which checks some reads, repeatedly until the writers have finished, and once more after the
-    /// memtable has become immutable. After a wrong result, all threads stop.
+    /// Calls `round`, which checks some reads, until the writers have finished, and once more after the memtable has
+    /// become immutable. After a wrong result, all threads stop.
     fn until_over(&self, mut round: impl FnMut(u64) -> Result<(), String>) -> Result<(), String> {
         for number in 0.. {
             let is_last = self.is_over.load(Ordering::Acquire);
@@ -187,8 +194,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the version that a reader at `snapshot` must see. `versions` contains the sequence numbers of the key in
-    /// ascending order.
+    /// Returns the write that a reader at `snapshot` must see. `versions` contains the sequence numbers of the writes
+    /// of one key in ascending order.
     fn expected(versions: &[SequenceNumber], snapshot: SequenceNumber) -> Option<Write> {
         let visible = versions.partition_point(|sequence| *sequence <= snapshot);
         visible.checked_sub(1).map(|newest| write(versions[newest]))

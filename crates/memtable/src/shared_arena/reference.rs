@@ -15,8 +15,8 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 /// The largest height of a skip-list tower, which is the number of its links.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
-/// A reference to a `T` that is stored in an arena. The reference is the index of the first unit of its target. Only
-/// the arena creates references.
+/// A reference to a `T` that is stored in an arena. The reference is the number of the 8-byte unit of the arena at
+/// which the `T` begins. Only the arena creates references.
 pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
 
 impl<T> Clone for Ref<T> {
@@ -64,7 +64,7 @@ impl<T> AtomicRef<T> {
     }
 }
 
-/// A version of a key in the arena. The type has no values, and is only the type parameter of references to versions.
+/// A version of a key in the arena, as the type parameter of references. No value of this type exists.
 pub(crate) enum Version {}
 
 /// A link of a skip-list tower. The low half is the reference to the next version, and the high half is the first four
@@ -72,27 +72,27 @@ pub(crate) enum Version {}
 #[repr(transparent)]
 pub(crate) struct Link(pub(super) AtomicU64);
 
-/// The value of a [`Link`].
+/// The value of a [`Link`]: the reference to the next version, and the first four bytes of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkWord(u64);
 
 impl LinkWord {
-    /// The link word that marks the end of the list.
+    /// The link word that marks the end of a skip list.
     pub(crate) const END: Self = Self(0);
 
-    /// Creates a link to `version`. `hint` is the first four bytes of the key of `version`.
+    /// Creates the value of a link to `version`. `hint` is the first four bytes of the key of `version`.
     #[inline]
     pub(crate) fn new(version: Ref<Version>, hint: u32) -> Self {
         Self(u64::from(hint) << 32 | u64::from(version.0.get()))
     }
 
-    /// Returns the next version. Returns `None` at the end of the list.
+    /// Returns the version to which the link points. Returns `None` at the end of the skip list.
     #[inline]
     pub(crate) fn target(self) -> Option<Ref<Version>> {
         NonZeroU32::new(self.0 as u32).map(|unit| Ref(unit, PhantomData))
     }
 
-    /// Returns the first four bytes of the key of the next version.
+    /// Returns the first four bytes of the key of the version to which the link points.
     #[inline]
     pub(crate) fn hint(self) -> u32 {
         (self.0 >> 32) as u32
@@ -121,7 +121,7 @@ impl Link {
 /// One version of a key, borrowed from the arena.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VersionRecord<'a> {
-    /// The reference of the version.
+    /// The reference to the version in the arena.
     pub(crate) version: Ref<Version>,
     pub(crate) key: &'a [u8],
     pub(crate) sequence: SequenceNumber,

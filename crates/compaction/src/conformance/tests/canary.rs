@@ -66,7 +66,7 @@ impl Fault {
         (Self::DropsBeforeOlder, "jobs are valid and change no lookup result"),
         (Self::DropsHalfARun, "jobs are valid and change no lookup result"),
         (Self::DropsWhatFits, PROMISE),
-        (Self::DropsTheNewest, "a job that drops data removes only the oldest runs"),
+        (Self::DropsTheNewest, "a compaction job that drops data removes only the oldest runs"),
         (Self::KeepsTooMuch, PROMISE),
         (Self::StatesToMergeAll, "if merges_all_runs() returns true, each job merges all SSTables"),
     ];

@@ -29,15 +29,15 @@ pub struct GoldenNumber {
     pub label: String,
     /// The name of the phase.
     pub phase: String,
-    /// The kind of operation.
+    /// The kind of operation, such as `get`, or `all`.
     pub operation: String,
-    /// The name of the column.
+    /// The name of the counter, which is a column of `runs.csv`.
     pub metric: String,
-    /// The value as text, with all its digits.
+    /// The value of the counter as text, with all its digits.
     pub value: String,
 }
 
-/// The CSV header above the values.
+/// The column names in a golden file. They stand above the values.
 const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
 
 impl Golden {

@@ -213,7 +213,9 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
         return Err("a quotation mark on this line has no closing quotation mark".to_owned());
     }
     if let Some(text) = record.iter().find(|text| text.chars().any(char::is_control)) {
-        return Err(format!("{text:?} contains a control character, which is not allowed in a field of a results file"));
+        return Err(format!(
+            "{text:?} contains a control character, which is not allowed in a field of a results file"
+        ));
     }
     if record.len() != columns.len() {
         return Err(format!(

@@ -9,8 +9,8 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// A rule that tests some claims. The rule defines how the claims are measured, compared or computed, or states why
-/// they cannot be tested.
+/// A `[[claim]]` table of an experiment file. It defines how its claims are measured, compared or computed, or states
+/// why they cannot be tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
@@ -103,9 +103,9 @@ pub enum Compare {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// Column that reaches `value`, or in which the subject leads.
+    /// Column that reaches the value `value`, or in which the subject leads the other side.
     pub column: String,
-    /// Value that the column reaches at the crossing.
+    /// Value that `column` reaches at the crossing.
     #[serde(default)]
     pub value: Option<f64>,
     /// Lead of the subject over the other side from the crossing on, as a fraction.
@@ -113,7 +113,7 @@ pub struct At {
     pub by: Option<f64>,
 }
 
-/// The way in which the claims of a rule are decided.
+/// How the claims of a rule are decided: by a run, by a computation, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A run decides the claims.
@@ -124,7 +124,7 @@ pub enum Way {
     Untestable,
 }
 
-/// An error in a rule: the key that causes the error, and a message.
+/// An error in a `[[claim]]` table: the key that causes the error, and the message.
 type Fault = (&'static str, String);
 
 impl Rule {
@@ -155,7 +155,7 @@ impl Rule {
         "untestable",
     ];
 
-    /// Returns the way in which the claims of the rule are decided.
+    /// Returns whether a run or a computation decides the claims of this rule.
     pub fn way(&self) -> Way {
         match (&self.untestable, &self.computed) {
             (Some(_), _) => Way::Untestable,
@@ -164,8 +164,8 @@ impl Rule {
         }
     }
 
-    /// Returns the columns of `runs.csv` that the rule names. Each element of the result is a key of the rule and a
-    /// column that this key names.
+    /// Returns the columns of `runs.csv` that the rule names. Each element is a key of the rule, and a column that the
+    /// key names.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -181,8 +181,8 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// Returns the values that the rule selects in a column. Each element of the result is a key of the rule and a
-    /// value that this key names.
+    /// Returns the values that the rule selects in a column. Each element is a key of the rule, and a value that the
+    /// key names.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -204,8 +204,8 @@ impl Rule {
         )
     }
 
-    /// Returns the parameters and columns in which the other side differs, with their values on the other side. Returns
-    /// nothing if `to` is not a table.
+    /// Returns how the other side of the comparison differs: the parameters and columns, with their values on the other
+    /// side. Returns nothing if `to` is not a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -214,7 +214,7 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Checks that the keys of the table fit together.
+    /// Checks that the keys of the `[[claim]]` table are complete and fit together.
     ///
     /// # Errors
     /// Returns the key that causes the error and a message, if a necessary key is missing, a key has no effect, or a
@@ -307,8 +307,7 @@ impl Rule {
         }
     }
 
-    /// Returns an error if the table lacks a key that the comparison needs, or contains a key that the comparison
-    /// ignores.
+    /// Returns an error if the table lacks a key that its comparison needs, or has a key that its comparison ignores.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =
@@ -354,7 +353,7 @@ impl Rule {
         }
     }
 
-    /// Returns an error if `to` names a subject that the rule does not define.
+    /// Returns an error if the key `to` names a subject that the rule does not define.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -366,8 +365,8 @@ impl Rule {
     }
 }
 
-/// Returns the values of the column to which the rule translates the parameter values of the document. Returns nothing
-/// if the rule translates no values.
+/// Returns the column values into which the rule translates the document's values of a parameter. Returns nothing if
+/// the rule translates no values.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

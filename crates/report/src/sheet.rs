@@ -3,12 +3,13 @@
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
-/// The figures that an experiment file reproduces, and the rules for their claims.
+/// The `[source]` and `[[claim]]` tables of an experiment file: the figures of documents that the experiment
+/// reproduces, and the rules for their claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The figures that the file reproduces.
+    /// The figures that the experiment reproduces.
     pub sources: Vec<FigureSource>,
-    /// The rules, in the order of the file.
+    /// The `[[claim]]` tables, in the order of the file.
     pub rules: Vec<Rule>,
 }
 
@@ -18,12 +19,12 @@ impl Sheet {
         self.sources.is_empty() && self.rules.is_empty()
     }
 
-    /// Returns the number of claims that are decided in the way `way`.
+    /// Returns how many claims a run decides, a computation decides, or nothing can test. `way` selects one of these.
     pub fn count(&self, way: Way) -> usize {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// Returns the figure of a rule. The result is the figure that the rule names, or the first figure of the file.
+    /// Returns the figure that a rule is about: the figure that the rule names, or else the first figure of the file.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -31,7 +32,7 @@ impl Sheet {
         }
     }
 
-    /// Checks the figures and the rules, without the claims of the document.
+    /// Checks the `[source]` and `[[claim]]` tables without the file of claims.
     ///
     /// # Errors
     /// Returns the first error: a figure or a rule that is invalid, or a rule whose figure is unknown.
@@ -55,7 +56,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Checks the figures and the rules, also against the claims of the document.
+    /// Checks the `[source]` and `[[claim]]` tables, also against the claims of the document.
     ///
     /// # Errors
     /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule, is
@@ -81,7 +82,7 @@ impl Sheet {
 pub struct SheetFault {
     /// The name of the table: `source` or `claim`.
     pub table: &'static str,
-    /// The index of the table among the tables with this name, starting from 0.
+    /// The index of the invalid table among the tables with this name, starting from 0.
     pub number: usize,
     /// The key that causes the error.
     pub key: &'static str,
@@ -89,8 +90,8 @@ pub struct SheetFault {
     pub message: String,
 }
 
-/// Returns an error if the rule does not fit a claim: if the metric, the subject, a parameter or the form of the claim
-/// has no counterpart in the rule.
+/// Checks that a rule can be applied to a claim. Returns an error if the rule does not cover the metric, the subject, a
+/// parameter or the form of the claim.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {

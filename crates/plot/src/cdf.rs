@@ -150,7 +150,7 @@ fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histog
 fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scene, Vec<Track>), PlotError> {
     let ends = curves.iter().flat_map(|curve| [curve.merged.min_nz(), curve.merged.max()]);
     let x = Scale::log(ends.map(|ns| ns as f64))
-        .ok_or_else(|| PlotError::Empty("all latencies are 0".to_owned()))?
+        .ok_or_else(|| PlotError::Empty("all latencies in the histograms are 0".to_owned()))?
         .inset(0.02);
     let most = curves.iter().map(|curve| curve.merged.len()).max().unwrap_or(1) as f64;
     // The last nine that the largest number of operations can show.

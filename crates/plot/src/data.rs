@@ -266,10 +266,16 @@ impl Plan {
         let is_text =
             |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == ValueType::Text);
         if is_text(y_at) {
-            return Err(PlotError::spec("y", format!("\"{y}\" contains names; choose a measured column")));
+            return Err(PlotError::spec(
+                "y",
+                format!("column \"{y}\" contains names; choose a measured column"),
+            ));
         }
         if is_text(x_at) && matches!(spec.form(), Form::Scatter | Form::Timeline) {
-            return Err(PlotError::spec("x", format!("\"{x}\" contains names; choose a measured column")));
+            return Err(PlotError::spec(
+                "x",
+                format!("column \"{x}\" contains names; choose a measured column"),
+            ));
         }
         if spec.form() == Form::Heatmap && spec.series.is_none() {
             return Err(PlotError::spec(

@@ -184,8 +184,9 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
         let ends = [comparison.low, comparison.high, 1.0, 1.0 + noise, 1.0 / (1.0 + noise)];
         comparison.rounds.iter().copied().chain(ends)
     });
-    let scale =
-        Scale::log(all).ok_or_else(|| PlotError::Empty("no ratio is above 0".to_owned()))?.inset(0.06);
+    let scale = Scale::log(all)
+        .ok_or_else(|| PlotError::Empty("no ratio of a candidate to its baseline is above 0".to_owned()))?
+        .inset(0.06);
     let title = format!("{} / that of {}", ratios.y.title(), ratios.baseline);
     captions.across = describe_words(&title, "", ratios.y.better(), Side::Across);
     let names: Vec<String> = ratios.comparisons.iter().map(|comparison| comparison.name.clone()).collect();

@@ -136,14 +136,15 @@ impl Claims {
 
     fn add(&mut self, claim: Claim) -> Result<(), String> {
         if !claim.value.is_finite() {
-            return Err(format!("value is {}; it must be a finite number", claim.value));
+            return Err(format!("the claimed value is {}; it must be a finite number", claim.value));
         }
         if let Some(other) =
             self.claims.iter().find(|other| other.metric == claim.metric && other.unit != claim.unit)
         {
             let (metric, unit, theirs) = (&claim.metric, &claim.unit, &other.unit);
             return Err(format!(
-                "{metric} has the unit {unit} here, but the unit {theirs} in {}; use one unit per metric",
+                "the metric {metric} has the unit {unit} here, but the unit {theirs} in claim {}; use one \
+                 unit per metric",
                 other.id
             ));
         }
@@ -182,9 +183,9 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     for pair in text.split(';').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair
             .split_once('=')
-            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not key=value")))?;
+            .ok_or_else(|| serde::de::Error::custom(format!("the parameter \"{pair}\" is not key=value")))?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(serde::de::Error::custom(format!("the key {key} occurs twice")));
+            return Err(serde::de::Error::custom(format!("the parameter {key} occurs twice")));
         }
     }
     Ok(params)
@@ -239,14 +240,14 @@ mod tests {
     fn what_is_no_claim_is_refused_with_its_line() {
         for (rows, said) in [
             ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
-            ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
+            ("a-1,,,,m,,inf,x,exact\n", ":2: the claimed value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
-            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not key=value"),
-            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the key a occurs twice"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: the parameter \"gets\" is not key=value"),
+            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the parameter a occurs twice"),
             ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
             (
                 "a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n",
-                ":3: m has the unit % here, but the unit x in a-1",
+                ":3: the metric m has the unit % here, but the unit x in claim a-1",
             ),
             ("a-1,,,,m\n", "claims.csv: "),
         ] {

@@ -194,7 +194,8 @@ impl ContradictionSide {
             ..Rule::default()
         };
         known(&self.computed, &self.with).map_err(|(_, message)| message)?;
-        let evidence = Evidence { runs: Err("nothing runs"), cores: None, facts: &Nothing };
+        let evidence =
+            Evidence { runs: Err("no experiment runs for a contradiction"), cores: None, facts: &Nothing };
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;

@@ -62,7 +62,9 @@ impl Highlight {
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or("computed or unit is missing; set both, such as unit = \"bits\"")?;
+    let unit = unit.ok_or(
+        "\"computed\" or \"unit\" is missing in the theoretical value; set both, such as unit = \"bits\"",
+    )?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)

@@ -28,7 +28,7 @@ impl TryFrom<String> for Ids {
         }
         for (at, id) in ids.iter().enumerate() {
             if ids[..at].contains(id) {
-                return Err(format!("{id} occurs twice in the list"));
+                return Err(format!("the list of claims contains {id} twice"));
             }
         }
         Ok(Self(ids))

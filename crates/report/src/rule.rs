@@ -252,9 +252,10 @@ impl Rule {
                 key,
                 format!("\"{key}\" has no effect together with \"untestable\"; remove one of the two keys"),
             )),
-            None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => {
-                Err(("untestable", "untestable is empty; write the reason".to_owned()))
-            }
+            None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => Err((
+                "untestable",
+                "untestable is empty; write the reason why the claims cannot be tested".to_owned(),
+            )),
             None => Ok(()),
         }
     }

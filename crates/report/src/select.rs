@@ -88,7 +88,7 @@ pub enum Other {
 
 /// The factor by which the measurement of a claim is multiplied.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a number, or the name of a parameter")]
+#[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {
     /// A fixed number.
     Number(f64),
@@ -99,7 +99,10 @@ pub enum Scale {
 
 /// Number of CPU cores that a claim needs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a whole number, or the name of a parameter")]
+#[serde(
+    untagged,
+    expecting = "expected a whole number of CPU cores, or the name of a parameter of the claim"
+)]
 pub enum Cores {
     /// A fixed number of cores.
     Number(u64),

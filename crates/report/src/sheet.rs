@@ -46,7 +46,10 @@ impl Sheet {
             if self.source_of(rule).is_none() {
                 let figures: Vec<&str> = self.sources.iter().map(|source| source.figure.as_str()).collect();
                 let message = match &rule.figure {
-                    _ if figures.is_empty() => "the file has claims but no source; add [source]".to_owned(),
+                    _ if figures.is_empty() => {
+                        "the file has [[claim]] tables, but no figure of a document; add a [source] table"
+                            .to_owned()
+                    }
                     Some(figure) => format!("unknown figure {figure}. Valid: {}", figures.join(", ")),
                     None => "figure is missing; name the figure of the claims".to_owned(),
                 };
@@ -95,13 +98,16 @@ pub struct SheetFault {
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {
-        return Err(("metric", format!("{id} is a claim about {}, which is not in metric", claim.metric)));
+        return Err((
+            "metric",
+            format!("claim {id} is about {}, but the key metric does not contain it", claim.metric),
+        ));
     }
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((
             "subjects",
             format!(
-                "{id} is about \"{}\", but the table subjects has no entry for this subject",
+                "claim {id} is about \"{}\", but the table subjects has no entry for this subject",
                 claim.subject
             ),
         ));
@@ -109,12 +115,14 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
         return Err((
             "sweep",
-            format!("{id} is not an \"up to\" claim, but only such claims can be compared over a sweep"),
+            format!(
+                "claim {id} is not an \"up to\" claim, but only such claims can be compared over a sweep"
+            ),
         ));
     }
     for (param, column) in &rule.params {
         let Some(value) = claim.params.get(param) else {
-            return Err(("params", format!("{id} has no parameter {param}")));
+            return Err(("params", format!("claim {id} has no parameter {param}")));
         };
         if let ParamColumn::Translated { values, .. } = column
             && !values.contains_key(value)
@@ -122,14 +130,15 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
             return Err((
                 "params",
                 format!(
-                    "{id} has {param} = {value}, but the table values of {param} has no entry for {value}"
+                    "claim {id} has {param} = {value}, but the table values of {param} has no entry for \
+                     {value}"
                 ),
             ));
         }
     }
     match &rule.scale {
         Some(Scale::Param(param)) if !claim.params.contains_key(param) => {
-            Err(("scale", format!("{id} has no parameter {param}")))
+            Err(("scale", format!("claim {id} has no parameter {param}")))
         }
         _ => Ok(()),
     }

@@ -48,7 +48,9 @@ impl Theory {
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
             return Err(
-                "says is missing; write the derivation, or the reason why there is no theory".to_owned()
+                "says is missing; write the derivation of the theoretical value, or the reason why there is \
+                 none"
+                    .to_owned(),
             );
         }
         match &self.computed {

@@ -104,7 +104,7 @@ impl LatencyLog {
         for (at, entry) in IntervalLogIterator::new(body).enumerate() {
             let line = at + 3;
             let Ok(LogEntry::Interval(interval)) = entry else {
-                return Err(damaged(line, "the line is not an interval of an HDR log"));
+                return Err(damaged(line, "the line is not a histogram of an HDR interval log"));
             };
             let tag = interval.tag().filter(|tag| Tag::new(tag.as_str()).is_some());
             let tag = tag.ok_or_else(|| damaged(line, "the histogram on this line has no tag"))?;
@@ -131,10 +131,10 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {
         Some((body, true)) => Ok(body),
         Some((_, false)) => {
-            Err("the checksum does not match, so the log is corrupt, or was renamed from the log of another \
-                 measurement")
+            Err("the checksum of the latency log does not match, so the log is corrupt, or was renamed from \
+                 the log of another measurement")
         }
-        None => Err("the log has no checksum, so it is truncated"),
+        None => Err("the latency log has no checksum, so it is truncated"),
     }
 }
 

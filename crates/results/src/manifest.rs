@@ -454,7 +454,7 @@ fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let expected = ending(body);
     match SEAL.len() + end.len() == expected.len() && expected.ends_with(end) {
         true => Ok(format!("{body}\n}}\n").into()),
-        false => Err("the checksum does not match, so the manifest is corrupt"),
+        false => Err("the checksum of the manifest does not match, so the manifest is corrupt"),
     }
 }
 

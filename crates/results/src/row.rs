@@ -37,7 +37,7 @@ impl Row {
     /// mistakes in the measuring code.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
-        let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
+        let at = at.unwrap_or_else(|| panic!("the results file must have the column \"{}\"", metric.name));
         self.cells[at] = metric.hold(&value.into());
         self
     }

@@ -182,7 +182,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
             return Err(ResultsError::Cell {
                 column: column.name().to_owned(),
                 text: text.clone(),
-                message: "a name must be one line without control characters",
+                message: "the text must be one line without control characters",
             });
         }
     }

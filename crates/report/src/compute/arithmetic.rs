@@ -12,7 +12,7 @@ pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
     let value =
-        with.facts.setting(path).ok_or_else(|| format!("{path} is not a number in this experiment"))?;
+        with.facts.setting(path).ok_or_else(|| format!("the experiment file has no number at {path}"))?;
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 

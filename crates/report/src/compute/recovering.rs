@@ -6,7 +6,7 @@ use super::Arguments;
 /// order: 100 / n.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
-        0 => Err("\"runs\" must be at least 1".to_owned()),
+        0 => Err("the argument runs must be at least 1".to_owned()),
         runs => Ok(100.0 / runs as f64),
     }
 }

@@ -101,7 +101,7 @@ impl Effects {
             return Err(Problem::at(
                 folder.root(),
                 None,
-                "effects need a sweep with at least two configurations",
+                "the effects of factors need a sweep with at least two configurations",
             ));
         }
         let all = TrialRows::of(&table);

@@ -50,7 +50,7 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>>
         if goldens.update && !new.wrong.is_empty() {
             let wrong: Vec<String> = new.wrong.into_iter().collect();
             return Err(Problem::new(format!(
-                "wrong answers by {}, so no golden file is written",
+                "{} returned wrong answers, so lsmbench writes no golden file",
                 wrong.join(", ")
             )));
         }

@@ -18,7 +18,7 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
         true => read(store),
         false => Err(Problem::new(format!(
-            "no history {}; create it with: {}",
+            "there is no history {}; create it with: {}",
             store.display(),
             add_command(store)
         ))),

@@ -78,9 +78,9 @@ pub struct Dot {
     pub x: f64,
     /// The median over all trials.
     pub y: f64,
-    /// The lower end of the interval.
+    /// The lower end of the interval that the whiskers show.
     pub low: f64,
-    /// The upper end of the interval.
+    /// The upper end of the interval that the whiskers show.
     pub high: f64,
     /// The value that theory predicts, if the chart sets `theory = true` and the results have a prediction.
     pub theory: Option<f64>,

@@ -50,7 +50,8 @@ impl fmt::Display for Finding {
 pub struct Judgement {
     /// The identifier of the claim.
     pub id: String,
-    /// The form of the comparison. `None` for a claim that was not compared with a measurement.
+    /// The form in which the claim was compared with a measurement, such as a ratio. `None` for a claim that was not
+    /// compared with a measurement.
     pub compare: Option<Compare>,
     /// The claim in the form of the comparison: the claimed number itself, or the ratio of two claims.
     pub claimed: f64,

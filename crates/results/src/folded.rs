@@ -17,7 +17,7 @@ const SEPARATOR: char = ';';
 /// The distinct stacks of a CPU profile, with the CPU time of each stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoldedStacks {
-    /// CPU time in nanoseconds, by stack.
+    /// The CPU time of each stack, in nanoseconds. The key contains the functions of the stack, separated by `;`.
     stacks: BTreeMap<String, u64>,
 }
 
@@ -93,7 +93,7 @@ impl FoldedStacks {
         Ok(stacks)
     }
 
-    /// Writes the stacks to a file.
+    /// Writes the profile to a file of folded stacks.
     ///
     /// # Errors
     /// The file cannot be written.

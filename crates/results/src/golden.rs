@@ -18,7 +18,7 @@ pub struct Golden {
     pub command: Vec<String>,
     /// The hash of the resolved experiment.
     pub config_hash: String,
-    /// The values, in the order of the rows of the experiment.
+    /// The counter values, in the order of the rows of the experiment.
     pub numbers: Vec<GoldenNumber>,
 }
 

@@ -41,7 +41,7 @@ pub struct Manifest {
     pub seed: u64,
     /// Number of trials of each configuration.
     pub trials: u64,
-    /// `timed` or `counted`.
+    /// The mode of the run: `timed`, or `counted`, which measures no times.
     pub mode: String,
     /// Whether the run used reduced sizes (`--quick`), which allow no conclusions.
     #[serde(default)]
@@ -131,9 +131,9 @@ pub struct CpuProfileInfo {
     pub operations: u64,
     /// Number of profiled trials. These trials are not in `runs.csv`.
     pub trials: u64,
-    /// Number of samples.
+    /// Number of samples in the profile.
     pub samples: u64,
-    /// Number of samples per second of CPU time.
+    /// Number of samples that the profiler takes per second of CPU time.
     pub samples_per_second: u64,
     /// Path of the folded stacks, relative to the folder of the manifest.
     pub file: String,
@@ -149,7 +149,7 @@ pub struct FlameGraphInfo {
     pub baseline: u64,
     /// A text that names the functions with the largest differences in CPU time.
     pub summary: String,
-    /// Path of the SVG file, relative to the folder of the manifest.
+    /// Path of the flame graph (SVG), relative to the folder of the manifest.
     pub file: String,
 }
 
@@ -178,19 +178,19 @@ pub struct FixtureInfo {
     pub seconds: f64,
     /// Numbers of the configurations whose trials start from the fixture.
     pub cells: Vec<u64>,
-    /// Files of the fixture.
+    /// The files that make up the fixture.
     pub files: Vec<FixtureFile>,
 }
 
-/// A file of a fixture.
+/// A file of a fixture, which is a prebuilt store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureFile {
-    /// File name.
+    /// Name of the file.
     pub name: String,
-    /// File size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// XXH3-64 of the content, in hexadecimal.
+    /// XXH3-64 of the file's content, in hexadecimal.
     pub xxh3: String,
 }
 
@@ -299,7 +299,7 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// The program that measured.
+/// The build of lsmbench that measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuildInfo {
@@ -311,9 +311,9 @@ pub struct BuildInfo {
     pub git_dirty: Option<bool>,
     /// The version of the Rust compiler.
     pub rustc: Option<String>,
-    /// Flags given to the compiler.
+    /// Flags that the build gave to the Rust compiler.
     pub flags: Option<String>,
-    /// The target triple.
+    /// The target triple of the build, such as `x86_64-unknown-linux-gnu`.
     pub target: Option<String>,
     /// The Cargo profile of the build, such as `release`.
     pub profile: Option<String>,
@@ -330,7 +330,7 @@ pub struct BuildInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarnessCost {
-    /// The clock: `time stamp counter` or `operating system`.
+    /// The clock that lsmbench reads: `time stamp counter` or `operating system`.
     pub clock: Option<String>,
     /// Nanoseconds to read the clock once.
     pub clock_ns: Option<f64>,

@@ -64,7 +64,7 @@ struct Pair<'a> {
     slowdown: f64,
 }
 
-/// Runs all comparisons, and returns the table with the verdict of each comparison.
+/// Runs all comparisons of a calibration, and returns the table with the verdict of each comparison.
 ///
 /// # Errors
 /// Returns an error if a run fails or is interrupted.
@@ -152,7 +152,7 @@ impl Calibration<'_> {
         Ok(busy_ns)
     }
 
-    /// Returns the requested number of comparisons for the slowdown of this pair.
+    /// Returns how many comparisons of this pair of trees the calibration must run.
     fn total(&self, pair: Pair<'_>) -> u64 {
         if pair.slowdown <= 0.0 { self.equal } else { self.comparisons }
     }

@@ -12,9 +12,9 @@ const FEWEST_COMPARISONS: u64 = 20;
 /// A method to compare two trees: the plan of the trials, the metric, and the number of rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// The value of `trials.plan`.
+    /// How the trials share the machine: the value of `trials.plan`.
     pub plan: String,
-    /// The metric of the verdicts.
+    /// The metric that the verdicts are about.
     pub metric: String,
     /// The number of rounds of each comparison.
     pub rounds: u64,
@@ -25,7 +25,7 @@ pub struct Method {
 pub struct CalibrationSeries {
     /// The method of these comparisons: plan, metric and number of rounds.
     pub method: Method,
-    /// The requested slowdown as a fraction; 0 for equal trees.
+    /// The requested slowdown of the second tree as a fraction; 0 for equal trees.
     pub slowdown: f64,
     /// The comparisons in the order of execution.
     pub runs: Vec<JudgedRun>,

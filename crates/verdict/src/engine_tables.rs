@@ -164,7 +164,7 @@ impl EngineTables {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// Returns the line with which all other lines are compared.
+    /// Returns the line of the baseline, with which all other lines are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }

@@ -10,13 +10,13 @@ use results::{Interleaving, Metric, RunMode};
 pub struct ExperimentFacts<'a> {
     /// The name of the experiment.
     pub name: String,
-    /// The mode, which decides whether time is measured.
+    /// The mode of the run, which states whether it measures times.
     pub mode: RunMode,
     /// Whether each baseline runs twice in every round, to measure the noise.
     pub measures_noise: bool,
     /// How the trials of a round share the machine.
     pub interleaving: Interleaving,
-    /// The swept paths, in the order of their columns.
+    /// The swept paths, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
     /// The indexes in `swept` of the paths whose values must be equal in configurations that are compared.
     pub within: Vec<usize>,
@@ -64,8 +64,8 @@ pub struct CellFacts {
     /// The value of every swept path, in the order of the swept paths. A value is empty if its path does not apply to
     /// the configuration.
     pub swept: Vec<String>,
-    /// The key `within` of each phase with a rate search, by the name of the phase. The search stops when its rate is
-    /// known to this relative precision: 0.05 means 5 %.
+    /// The relative precision of each rate search, by the name of its phase: 0.05 means 5 %. A rate search stops when
+    /// it knows its rate to this precision (key `within`).
     pub searches: BTreeMap<String, f64>,
 }
 
@@ -85,9 +85,9 @@ pub struct Contrast {
 /// How the configurations of a component experiment are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentFacts {
-    /// The phase that is judged by default.
+    /// The phase that the verdict is about, if the experiment names no phase.
     pub phase: &'static str,
-    /// The default column that decides the verdict.
+    /// The column that decides the verdict, if the experiment names no column.
     pub metric: &'static Metric,
     /// The column with the cost of a component, such as its memory.
     pub price: &'static Metric,

@@ -55,7 +55,8 @@ impl EngineTables {
         text + &self.provenance()
     }
 
-    /// Renders one table for each number of threads.
+    /// Renders one table for each number of threads. `table` renders a table from a number of threads and the columns
+    /// of the phases.
     fn by_threads(&self, table: impl Fn(u64, &[&Heading]) -> String) -> String {
         let threads: BTreeSet<u64> = self.columns.iter().map(|heading| heading.threads).collect();
         let of = |threads: u64| {

@@ -18,7 +18,7 @@ pub struct Series {
     pub metric: &'static Metric,
     /// The machine of the runs; empty for counters, because counters are equal on all machines.
     pub machine: String,
-    /// The runs, oldest first.
+    /// The runs that have a value of the metric, oldest first.
     pub runs: Vec<HistoryRun>,
     /// Indexes in `runs` of the first run after each change of the metric's level.
     pub change_points: Vec<usize>,

@@ -8,7 +8,8 @@ use results::columns as c;
 use crate::trial_rows::TrialRows;
 use crate::words::counted;
 
-/// The steadiness of a configuration: how many of its trials were steady.
+/// The steadiness of a configuration: how many of its trials were steady. In a steady trial, values such as the
+/// throughput stay near their mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
     /// The number of trials for which the steadiness is known.

@@ -9,10 +9,12 @@ use super::Verdicts;
 use super::judged::Judged;
 use crate::words::{and_more, counted, quoted};
 
-/// The error rate of all looks together: the probability of at least one false difference.
+/// The error rate of all looks of a run together: the probability of at least one false difference. A look is an
+/// evaluation of the verdicts during the run.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The assumed share of the error rate that remains for the last look of a run.
+/// The assumed share of the error rate that remains for the last look, which is the evaluation of the verdicts at the
+/// end of a run.
 const LAST_SHARE: f64 = 0.4;
 
 /// The largest number of configurations that the note about looks names.

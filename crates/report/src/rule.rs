@@ -72,23 +72,25 @@ pub struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// Compares the claim with `m`.
+    /// Compares the claim with the measurement `m`.
     Value,
-    /// Compares the claim with `m`, if both are amplifications. An amplification of 1 means no amplification, so the
-    /// tolerance applies only to the part above 1.
+    /// Compares the claim with the measurement `m`, if both are amplifications. An amplification of 1 means no
+    /// amplification, so the tolerance applies only to the part above 1.
     Amplification,
-    /// Compares the ratio of the two claims with `m / r`.
+    /// Compares the ratio of the two claims with the ratio of the two measurements, `m / r`.
     Ratio,
     /// Treats the claim as a factor by which the subject is better than the other side.
     Factor,
-    /// Compares the claim with `100 (1 - m / r)`.
+    /// Compares the claim with the percentage by which the measurement `m` is less than the measurement `r` of the
+    /// other side: `100 (1 - m / r)`.
     PercentLess,
-    /// Compares the claim with `100 (factor - 1)`, where `factor` is the factor by which the subject is better than the
-    /// other side.
+    /// Compares the claim with the percentage by which the subject is better than the other side: `100 (factor - 1)`,
+    /// where `factor` is the factor by which it is better.
     PercentMore,
-    /// Compares the claim with `100 (m / r - 1)`.
+    /// Compares the claim with the percentage by which the measurement `m` is more than the measurement `r` of the
+    /// other side: `100 (m / r - 1)`.
     PercentSlower,
-    /// Compares the claim with `100 m / r`.
+    /// Compares the claim with the measurement `m` in percent of the measurement `r` of the other side: `100 m / r`.
     PercentOf,
     /// Treats the claim as an absolute difference by which the subject is better than the other side.
     Difference,

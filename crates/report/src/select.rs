@@ -80,7 +80,7 @@ impl ParamColumn {
         as { threads = 1 }"
 )]
 pub enum Other {
-    /// Another subject of the claims.
+    /// Another subject of the claims, such as another variant.
     Subject(String),
     /// The parameters and columns in which the other side differs from the claim, with their values.
     Differing(BTreeMap<String, Texts>),
@@ -90,7 +90,7 @@ pub enum Other {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {
-    /// A fixed number.
+    /// A fixed factor.
     Number(f64),
     /// The name of a parameter of the claim. The measurement of each side is multiplied by the side's value of this
     /// parameter.

@@ -52,9 +52,9 @@ pub struct Costs {
 /// overhead per entry).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Linear {
-    /// The constant cost of an SSTable, even without entries.
+    /// The constant cost of each SSTable, even without entries.
     pub per_table: f64,
-    /// The cost per charged byte.
+    /// The cost per charged byte of an SSTable: per byte of its keys and values, and of a fixed overhead per entry.
     pub per_byte: f64,
 }
 
@@ -66,7 +66,8 @@ impl Linear {
         Self { per_table, per_byte: per_byte.max(0.0) }
     }
 
-    /// Returns the cost of `tables` SSTables that have `bytes` charged bytes in total.
+    /// Returns the cost of `tables` SSTables. `bytes` is the total number of their charged bytes: keys, values and a
+    /// fixed overhead per entry.
     pub fn of(self, tables: u64, bytes: u64) -> f64 {
         self.per_table * tables as f64 + self.per_byte * bytes as f64
     }
@@ -140,7 +141,8 @@ impl Costs {
         Ok(costs)
     }
 
-    /// Returns the file size of SSTables that have `bytes` charged bytes in total.
+    /// Returns the total file size of `tables` SSTables, in bytes. `bytes` is the total number of their charged bytes:
+    /// keys, values and a fixed overhead per entry.
     pub fn file_bytes_of(&self, tables: u64, bytes: u64) -> u64 {
         self.file_bytes.of(tables, bytes).round() as u64
     }
@@ -150,7 +152,8 @@ impl Costs {
         self.file_bytes_of(level.tables as u64, level.bytes)
     }
 
-    /// Returns the device time to write SSTables, in nanoseconds.
+    /// Returns the device time to write SSTables, in nanoseconds. `bytes` is the total number of their charged bytes:
+    /// keys, values and a fixed overhead per entry.
     pub fn write_ns_of(&self, written: Written, bytes: u64) -> f64 {
         self.write_ns.of(written.tables, bytes)
     }

@@ -112,7 +112,7 @@ fn check_design(design: &Design) -> Outcome<()> {
     )))
 }
 
-/// Returns an error for phases that cannot be simulated.
+/// Checks that all phases of a workload can be simulated.
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let counted = "use `lsmbench run` in counted mode";

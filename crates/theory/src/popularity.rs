@@ -111,7 +111,7 @@ impl Popularity {
         Self { classes }
     }
 
-    /// Returns the number of items.
+    /// Returns the number of items, which are keys or blocks.
     pub fn len(&self) -> f64 {
         self.classes.iter().map(|class| class.count).sum()
     }

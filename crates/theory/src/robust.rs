@@ -8,7 +8,7 @@
 /// The golden ratio minus 1, which divides the interval of a golden-section search.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// The number of search steps for `ln λ`.
+/// The number of steps of the golden-section search for λ.
 const ROUNDS: u32 = 200;
 
 /// Returns the mean cost of an operation in the worst mix of operations. `costs` contains the cost of each kind of

@@ -46,7 +46,7 @@ const STEPS: usize = 10_000;
 /// The change of the live share after which a fixed-point iteration ends.
 const LEAST_CHANGE: f64 = 1e-12;
 
-/// The smallest number of records per blob file for which the forms are valid.
+/// The smallest number of records per blob file for which the closed forms are valid.
 const LEAST_RECORDS: f64 = 10.0;
 
 /// The smallest number of earlier overwrites per key after which the blob files are in the steady state. With fewer
@@ -62,7 +62,7 @@ const LEAST_MERGES: f64 = 5.0;
 pub struct Overwrites {
     /// The number N of keys, each with one live record.
     pub keys: f64,
-    /// The number of earlier overwrites per key.
+    /// The number of times that each key was overwritten before, on average.
     pub earlier: f64,
     /// The number of flushes during the overwrites.
     pub flushes: f64,
@@ -72,7 +72,7 @@ pub struct Overwrites {
     pub flushes_per_merge: u64,
     /// The number of records in a full blob file.
     pub file_records: f64,
-    /// The mean number of records that one collection takes from the tail of a value log.
+    /// The mean number of records that one garbage collection takes from the tail of a value log.
     pub segment_records: f64,
     /// The number of partitions of the blob files, at least 1.
     pub partitions: u32,
@@ -81,7 +81,7 @@ pub struct Overwrites {
 /// The result of garbage collection of blob files in the steady state, while random keys are overwritten.
 #[derive(Clone, Copy, Debug)]
 pub struct Collection {
-    /// The number of records that flushes and collections write to blob files, per flushed record.
+    /// The number of records that flushes and garbage collections write to blob files, per flushed record.
     pub write_amp: f64,
     /// The mean share of the bytes in blob files that is live, because SSTables refer to them.
     pub live_share: f64,

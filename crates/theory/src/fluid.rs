@@ -80,16 +80,17 @@ impl Fluid {
         (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
     }
 
-    /// Returns the number of data blocks that a lookup of an absent key reads: `Σ K_i · fpr`, where K_i is the number
-    /// of runs in level i and `fpr` is the false-positive rate of each filter.
+    /// Returns the number of data blocks that a lookup of an absent key reads: `Σ K_i · fpr`, where `K_i` is the number
+    /// of runs in level i, and `fpr` is the false-positive rate of each filter.
     pub fn blocks_per_absent_get(&self, levels: u32, fpr: f64) -> f64 {
         self.most_runs(levels) * fpr
     }
 
     /// Returns the number of data blocks that a lookup of a present key reads, if all entries are looked up equally
     /// often. The lookup reads the block of its key, and one block per false positive in newer runs. With the fraction
-    /// `P_i` of all entries in level i, and `K_i` runs in this level, the number is `Σ P_i · (1 + Σ_{j<i} K_j·fpr +
-    /// (K_i − 1)/2 · fpr)`.
+    /// `P_i` of all entries in level i, and `K_i` runs in this level, the number of blocks is:
+    ///
+    /// `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {

@@ -57,8 +57,9 @@ impl KLsm {
         (1..=levels).map(level).collect()
     }
 
-    /// Returns the number of blocks that a lookup of an absent key reads: `Σ K_i·p_i`. K_i is the number of runs in
-    /// level i, and p_i the false-positive rate of their filters. All filters together have `bits` bits per entry.
+    /// Returns the number of blocks that a lookup of an absent key reads: `Σ K_i·p_i`, where `K_i` is the number of
+    /// runs in level i, and `p_i` is the false-positive rate of their filters. All filters together have `bits` bits
+    /// per entry.
     pub fn absent_lookup(&self, bits: f64) -> f64 {
         let levels = self.filter_levels();
         let rates = allocate(&levels, bits * self.entries);
@@ -66,8 +67,10 @@ impl KLsm {
     }
 
     /// Returns the number of blocks that a lookup of a present key reads: the block of the key, and one block per false
-    /// positive in newer runs. With the fraction P_i of all entries in level i, K_i runs and the false-positive rate
-    /// p_i, the number is `Σ P_i·(1 + Σ_{j<i} K_j·p_j + (K_i − 1)/2·p_i)`.
+    /// positive in newer runs. With the fraction `P_i` of all entries in level i, `K_i` runs and the false-positive
+    /// rate `p_i`, the number is:
+    ///
+    /// `Σ P_i·(1 + Σ_{j<i} K_j·p_j + (K_i − 1)/2·p_i)`
     pub fn present_lookup(&self, bits: f64) -> f64 {
         let levels = self.filter_levels();
         let rates = allocate(&levels, bits * self.entries);

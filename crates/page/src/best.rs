@@ -8,21 +8,20 @@ use crate::data::RunData;
 use crate::rows::{better, compared, criteria};
 use crate::selection::Selection;
 
-/// The best configuration of a group, compared with the second-best configuration.
+/// The best configuration of a group in one phase and metric, compared with the second-best configuration.
 struct Lead {
     of: Selection,
     group: usize,
     best: usize,
     next: usize,
-    /// The median of the second-best configuration.
+    /// The median of the second-best configuration, which is the baseline of the comparison.
     baseline: f64,
     comparison: Comparison,
     threshold: &'static str,
 }
 
-/// Returns a sentence for each group and each phase: first for the phase that the page shows first, and then for the
-/// other phases. A sentence compares the two configurations with the best medians. Returns no sentence if neither
-/// higher nor lower values of the metric are better.
+/// Returns sentences that compare the two best configurations: one for each group and each phase, beginning with the
+/// phase that the page shows first. Returns no sentence if neither higher nor lower values of the metric are better.
 pub(crate) fn best_sentences(run: &RunData) -> Vec<String> {
     let first = run.first.phase;
     let others = (0..run.phases.len()).filter(|phase| *phase != first);
@@ -58,7 +57,7 @@ fn lead(run: &RunData, of: Selection, number: usize) -> Option<Lead> {
 }
 
 impl Lead {
-    /// Returns the comparison as a row of `verdicts.csv`.
+    /// Converts the comparison to a row of `verdicts.csv`.
     fn row(&self, run: &RunData) -> Row {
         let group = &run.groups[self.group];
         let name = |cell: usize| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The columns of a timeline that the page shows.
+/// The columns of `timeline.csv` that the page shows.
 pub(crate) const TIMELINE: [Metric; 4] = [SECOND, c::OPS_PER_SECOND, c::P99_NS, c::RUNS];
 
 /// The columns of `levels.csv` that the page shows.
@@ -17,7 +17,7 @@ pub(crate) const LEVELS: [Metric; 6] =
 /// The maximum number of rows of each file that a page contains.
 const MOST_ROWS: usize = 20_000;
 
-/// The rows of `timeline.csv` or `levels.csv` for one configuration in one trial and one phase.
+/// The rows of `timeline.csv` or `levels.csv` for one configuration, one trial and one phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
     /// The index of the configuration in the data of the page.
@@ -30,13 +30,14 @@ pub(crate) struct Course {
     pub(crate) rows: Vec<Vec<Option<f64>>>,
 }
 
-/// Returns the timelines of all trials of a run. If these timelines have more than 20,000 rows, returns only the
-/// timelines of the first trial of each configuration, with at most 20,000 rows in total.
+/// Returns the timelines of all trials of a run. If they have more than 20,000 rows, returns only the timelines of the
+/// first trial of each configuration, with at most 20,000 rows in total. `phases` contains the names of the phases.
 pub(crate) fn timelines(opened: &Opened, phases: &[String]) -> Vec<Course> {
     opened.timeline.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, table, &TIMELINE))
 }
 
-/// Returns the levels of the trees in the first trial of each configuration.
+/// Returns the rows of `levels.csv` in the first trial of each configuration. `phases` contains the names of the
+/// phases.
 pub(crate) fn levels(opened: &Opened, phases: &[String]) -> Vec<Course> {
     let first = |table: &Table| table.filter(|row| row.get(&TRIAL).integer() == Some(0));
     opened.levels.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, &first(table), &LEVELS))

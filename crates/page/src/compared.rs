@@ -10,7 +10,7 @@ use crate::opened::Opened;
 use crate::rows::rows;
 use crate::selection::Selection;
 
-/// The maximum number of counters that a reason names.
+/// The maximum number of counters that the reason of a comparison names.
 const MOST_COUNTERS: usize = 2;
 
 /// The comparison of a configuration with its baseline in one metric.
@@ -20,7 +20,7 @@ pub struct ComparedConfiguration {
     pub phase: String,
     /// The title of the metric.
     pub metric: &'static str,
-    /// The name of the metric's column.
+    /// The name of the metric, which is a column of `runs.csv`.
     pub column: &'static str,
     /// The swept values that the candidate and the baseline share. Empty if the run has only one group of
     /// configurations.
@@ -92,8 +92,8 @@ pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfigurat
     all
 }
 
-/// Returns the phases, operations and metrics of the verdicts. If there are no verdicts, returns the throughput of each
-/// phase.
+/// Returns what to compare: the phases, operations and metrics of the verdicts, or the throughput of each phase if
+/// there are no verdicts.
 fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     let mut selections: Vec<Selection> = Vec::new();
     for verdict in &run.verdicts {
@@ -111,8 +111,8 @@ fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     phases.filter(|of| run.matrix(*of).is_some()).collect()
 }
 
-/// Returns the memory of each configuration in bytes, by the number of the configuration. The values come from the
-/// first row of each configuration in the phase.
+/// Returns the memory of each configuration in bytes, by the number of the configuration. The value comes from its
+/// first row in the phase.
 fn memory(runs: &Table, phase: &str) -> BTreeMap<u64, f64> {
     let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
     let mut memory = BTreeMap::new();

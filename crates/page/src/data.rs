@@ -23,8 +23,9 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// The medians that the bootstrap resamples produce, for each number of rounds. An array describes one median: the
-    /// positions of the two middle values in the sorted sample, and the number of resamples with this median.
+    /// The medians that the bootstrap draws, for each number of rounds. The script needs them to compute the same
+    /// confidence intervals as `verdicts.csv`. An array describes one median: the positions of the two middle values in
+    /// the sorted sample, and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -56,7 +57,8 @@ pub(crate) struct RunData {
     pub(crate) threshold: f64,
     pub(crate) started: String,
     pub(crate) trials: u64,
-    /// The verdicts of the run as sentences. Without verdicts, the best configuration in each phase.
+    /// The verdicts of the run as sentences. A run without verdicts has sentences about the best configuration in each
+    /// phase instead.
     pub(crate) conclusions: Vec<String>,
     /// The flame graphs. The page contains them as HTML, so the script does not need them.
     #[serde(skip)]
@@ -68,7 +70,7 @@ pub(crate) struct RunData {
     pub(crate) mismatches: Vec<EngineMismatches>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
-    /// The indexes of the swept paths that have equal values in all compared configurations.
+    /// The indexes of the swept paths whose values are equal in configurations that are compared.
     pub(crate) within: Vec<usize>,
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
@@ -95,12 +97,12 @@ pub(crate) struct RunData {
 /// A flame graph that compares the CPU profiles of two configurations.
 pub(crate) struct FlameGraph {
     pub(crate) title: String,
-    /// A text about the functions that cause most of the difference.
+    /// A text that names the functions which cause most of the difference.
     pub(crate) summary: String,
     pub(crate) svg: String,
 }
 
-/// A swept path.
+/// A swept path: the path of a setting that differs between configurations.
 #[derive(Serialize)]
 pub(crate) struct Swept {
     pub(crate) path: String,
@@ -111,11 +113,11 @@ pub(crate) struct Swept {
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
-    /// The indexes, in the list of rounds, of the rounds that ran on the machine.
+    /// The rounds that ran on the machine, as indexes in the list of rounds.
     pub(crate) rounds: Vec<usize>,
 }
 
-/// A column of results.
+/// The definition of a column of results, for the script of the page.
 #[derive(Clone, Serialize)]
 pub(crate) struct MetricData {
     pub(crate) name: &'static str,
@@ -126,7 +128,7 @@ pub(crate) struct MetricData {
     pub(crate) definition: &'static str,
 }
 
-/// A configuration.
+/// A configuration of a run, for the script of the page.
 #[derive(Serialize)]
 pub(crate) struct CellData {
     pub(crate) number: u64,
@@ -135,8 +137,8 @@ pub(crate) struct CellData {
     pub(crate) has_wrong_answers: bool,
 }
 
-/// A row of `verdicts.csv`. The row has the indexes of its group, phase, operation, metric and configurations instead
-/// of their names.
+/// A row of `verdicts.csv`, with indexes instead of the names of its group, phase, operation, metric and
+/// configurations.
 #[derive(Clone, Serialize)]
 pub(crate) struct VerdictData {
     pub(crate) group: usize,
@@ -156,7 +158,7 @@ pub(crate) struct VerdictData {
     pub(crate) differs_in: String,
 }
 
-/// A note about a configuration's values in a phase.
+/// A note about the values of a configuration in a phase, such as an implausible value.
 #[derive(Serialize)]
 pub(crate) struct Mark {
     pub(crate) cell: usize,
@@ -184,7 +186,7 @@ impl MetricData {
     }
 }
 
-/// Returns the flame graphs of a results folder. Skips graphs whose file is missing.
+/// Reads the flame graphs of a results folder. Skips graphs whose file is missing.
 fn flame_graphs(opened: &Opened) -> Vec<FlameGraph> {
     let label = |number: u64| {
         let place = opened.places.get(&number);
@@ -202,7 +204,7 @@ fn flame_graphs(opened: &Opened) -> Vec<FlameGraph> {
 }
 
 impl RunData {
-    /// Collects the data of a results folder.
+    /// Collects the data of a results folder for the page.
     pub(crate) fn of(opened: &Opened) -> Self {
         let manifest = &opened.manifest;
         let numbers = AllNumbers::of(opened, &judged(opened));
@@ -251,12 +253,12 @@ impl RunData {
         }
     }
 
-    /// Returns the values of a selection. Returns `None` if the page has no such values.
+    /// Returns the values of a phase, a kind of operation and a metric. Returns `None` if the page has no such values.
     pub(crate) fn matrix(&self, of: Selection) -> Option<&Matrix> {
         find(&self.numbers, of)
     }
 
-    /// Returns the values of the second trials of baselines for a selection.
+    /// Returns the values of the second trials of baselines (A/A runs) for a phase, a kind of operation and a metric.
     pub(crate) fn noise_of(&self, of: Selection) -> Option<&Matrix> {
         find(&self.noise, of)
     }
@@ -269,7 +271,7 @@ fn find(all: &[Matrix], of: Selection) -> Option<&Matrix> {
     all.iter().find(is_it)
 }
 
-/// Returns the machines of a merged timed run, if several machines ran its parts.
+/// Returns the machines of a timed run that several machines measured. Returns no machines for any other run.
 fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
     let is_timed = manifest.mode == results::RunMode::Timed.name();
     let nodes = manifest.nodes.iter().filter(|_| is_timed && manifest.nodes.len() > 1);
@@ -304,8 +306,8 @@ fn cells(opened: &Opened) -> Vec<CellData> {
     opened.manifest.cells.iter().map(cell).collect()
 }
 
-/// Returns the manifest without its conclusions. If the manifest has more than 100 configurations, the result has no
-/// configurations either.
+/// Returns the manifest for the page, without its conclusions. If it has more than 100 configurations, they are left
+/// out, too.
 fn shortened(manifest: &Manifest) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.conclusions.clear();
@@ -315,7 +317,7 @@ fn shortened(manifest: &Manifest) -> Manifest {
     manifest
 }
 
-/// Returns the rows of `verdicts.csv` whose names belong to configurations of the run.
+/// Converts the rows of `verdicts.csv` for the script. Leaves out rows that name unknown configurations.
 fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<VerdictData> {
     let place = |names: &[String], name: &str| names.iter().position(|of| of == name);
     let verdict = |row: &Row| {
@@ -348,7 +350,8 @@ fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<Verd
     opened.verdicts.iter().filter_map(verdict).collect()
 }
 
-/// Returns notes about implausible values, and about trials in which the store was not steady.
+/// Returns notes about implausible values, and about trials in which the store was not steady, by configuration and
+/// phase.
 fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     let mut marks: BTreeMap<(usize, usize, bool), (String, BTreeSet<u64>)> = BTreeMap::new();
     for row in opened.runs.rows() {
@@ -372,9 +375,9 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the medians that the bootstrap resamples produce, by the number of rounds. The page compares two
-/// configurations over the rounds in which both have values. The result has an entry for each possible number of such
-/// rounds that is sufficient for a verdict.
+/// Returns the medians that the bootstrap draws, by the number of rounds. The script compares two configurations over
+/// the rounds in which both have values. The result has an entry for each possible number of such rounds that is enough
+/// for a verdict.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();
@@ -395,7 +398,7 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     counts.into_iter().filter(|count| *count >= FEWEST_BLOCKS).map(|count| (count, table(count))).collect()
 }
 
-/// Returns, for each round, whether a configuration has a value.
+/// Returns whether a configuration has a value in each round.
 fn present(numbers: &Numbers, rounds: usize) -> Vec<bool> {
     match numbers {
         Numbers::None => vec![false; rounds],

@@ -15,8 +15,8 @@ pub(crate) struct Group {
     pub(crate) heading: String,
     /// The indexes of the configurations in the manifest.
     pub(crate) cells: Vec<usize>,
-    /// The names of the configurations within the group: the parts of their labels that differ. Empty if there is only
-    /// one group.
+    /// The names of the configurations on the page: the parts of their labels that differ. Empty if there is only one
+    /// group.
     pub(crate) names: Vec<String>,
     /// The index of the configuration that is the baseline of the group.
     pub(crate) baseline: usize,
@@ -36,14 +36,14 @@ pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     paths.filter(|(_, path)| titles.contains(&title(path).as_str())).map(|(place, _)| place).collect()
 }
 
-/// Returns the title of a swept path.
+/// Returns the title of a swept path, such as `bloom.bits_per_key`.
 pub(crate) fn title(path: &str) -> String {
     Column::Swept(path.to_owned()).title().to_owned()
 }
 
-/// Returns the groups of configurations of a run. The configurations of a group have equal values of the paths
-/// `within`. If a path does not apply to a configuration, the configuration belongs to each group with which its other
-/// values agree.
+/// Returns the groups of configurations that are compared. The configurations of a group have equal values of the paths
+/// `within`. A configuration to which such a path does not apply belongs to each group with which its other values
+/// agree.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();
@@ -77,11 +77,11 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
     keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
 }
 
-/// The text between two parts of a label.
+/// The separator between two parts of a configuration's label.
 const SEPARATOR: &str = " + ";
 
-/// Returns the labels without the parts that all labels contain. Returns whole labels if the remaining parts are empty or
-/// not distinct.
+/// Returns labels of configurations without the parts that all labels contain. Returns whole labels if the remaining
+/// parts are empty or not distinct.
 fn differing_parts(labels: &[&str]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(SEPARATOR).collect()).collect();
     let is_shared = |part: &&str| parts.iter().all(|parts| parts.contains(part));
@@ -97,8 +97,8 @@ fn differing_parts(labels: &[&str]) -> Vec<String> {
     }
 }
 
-/// Returns the first configuration among `cells` that has `name` as its label. If there is none, returns the first one
-/// that has `name` as a swept value, or else as a part of its label. Returns `None` if no configuration has this name.
+/// Returns the configuration among `cells` that a verdict names. This is the first one with the label `name`, or else
+/// with the swept value `name`, or else with `name` as a part of its label. Returns `None` if no configuration matches.
 pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
     let label = |cell: usize| manifest.cells[cell].label.as_str();

@@ -19,7 +19,7 @@ const MOST_SERIES: usize = 400;
 /// The number of characters of a commit hash that a page shows.
 const COMMIT: usize = 10;
 
-/// The history of metrics.
+/// The history of metrics over past runs, for the page.
 #[derive(Serialize)]
 pub(crate) struct HistoryData {
     metrics: Vec<MetricData>,
@@ -34,14 +34,14 @@ struct ExperimentHistory {
     series: Vec<SeriesData>,
 }
 
-/// A past run: its start time, and the commit of the program.
+/// A past run of an experiment: its start time, and the commit of the program.
 #[derive(Serialize)]
 struct PastRun {
     started: String,
     commit: String,
 }
 
-/// The values of one metric for one configuration.
+/// The values of one metric of one configuration in past runs.
 #[derive(Serialize)]
 struct SeriesData {
     label: String,
@@ -50,11 +50,11 @@ struct SeriesData {
     version: usize,
     phase: String,
     operation: String,
-    /// The index of the metric.
+    /// The index of the metric in the list of metrics.
     metric: usize,
-    /// The machine. Empty for counters, which are equal on all machines.
+    /// The machine that measured the values. Empty for counters, which are equal on all machines.
     machine: String,
-    /// The values, each with the index of its run.
+    /// The values, each with the index of its past run.
     values: Vec<(usize, f64)>,
     changes: Vec<ChangePoint>,
     /// The parts of the series between change points. Each part has the index of its first run, the index of its last
@@ -62,14 +62,14 @@ struct SeriesData {
     levels: Vec<(usize, usize, f64)>,
 }
 
-/// A change point.
+/// A lasting change of a metric.
 #[derive(Serialize)]
 struct ChangePoint {
-    /// The index of the first run after the change.
+    /// The index of the first past run after the change.
     run: usize,
     before: f64,
     after: f64,
-    /// The verdict: `improved`, `regressed` or `changed`.
+    /// The verdict on the change: `improved`, `regressed` or `changed`.
     verdict: &'static str,
 }
 
@@ -93,8 +93,8 @@ impl HistoryData {
         Ok(Self { experiments: experiments.collect(), metrics })
     }
 
-    /// Returns a table of the change points (newest change first) and all series as HTML. The script of the page adds
-    /// the charts.
+    /// Renders the history as HTML: a table of the change points (newest change first), and all series. The script of
+    /// the page adds the charts.
     pub(crate) fn html(&self) -> String {
         let mut text =
             "<article class=\"history\" id=\"history-page\">\n<header>\n<h1>History</h1>\n".to_owned();
@@ -178,7 +178,7 @@ impl HistoryData {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Returns the first and the last value of each series, for browsers without scripts.
+    /// Renders the first and the last value of each series as a table, for browsers without scripts.
     fn plain(&self) -> String {
         let mut text = "<div class=\"plain\">\n<table>\n<caption>First and last value of each series</caption>\n<thead><tr>\
                         <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">runs</th><th scope=\"col\">\
@@ -263,7 +263,7 @@ impl SeriesData {
         key(self) == key(other)
     }
 
-    /// Returns the name of the series, such as `ycsb: leveled, phase a, get`.
+    /// Returns the name of the series for readers, such as `ycsb: leveled, phase a, get`.
     fn name(&self, experiment: &str) -> String {
         let operation = match self.operation.as_str() {
             results::columns::ALL => String::new(),

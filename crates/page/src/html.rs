@@ -14,14 +14,13 @@ use crate::script::{Contents, script};
 /// The style sheet of all pages.
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
 
-/// The maximum number of table rows in the HTML. The script shows all rows.
+/// The maximum number of rows of a table in the HTML. The script shows all rows.
 const MOST_ROWS: usize = 400;
 
-/// The maximum number of conclusions that the page shows at first. Further conclusions are folded.
+/// The maximum number of sentences about verdicts that the page shows at first. The others are folded.
 const MOST_CONCLUSIONS: usize = 8;
 
-/// The frame of a page that belongs to a site. The pages of a site share the style sheet, the script and the links
-/// between pages.
+/// The parts of a page that come from a site: the links between pages, the shared style sheet and the shared script.
 #[derive(Clone, Debug, Default)]
 pub struct SiteFrame {
     /// The HTML before the content, which links to other pages.
@@ -32,7 +31,7 @@ pub struct SiteFrame {
     pub script: String,
 }
 
-/// Returns the complete HTML of a page. On a site, the page loads the style sheet and the script of the site.
+/// Returns the complete HTML of a page. On a site, `frame` contains the links to the shared style sheet and script.
 pub(crate) fn page(data: &PageData, history: Option<&HistoryData>, frame: Option<&SiteFrame>) -> String {
     let title = match (&data.runs[..], history) {
         ([], _) => "History".to_owned(),
@@ -72,14 +71,14 @@ pub(crate) fn page(data: &PageData, history: Option<&HistoryData>, frame: Option
     )
 }
 
-/// Returns data as a script element that browsers do not execute.
+/// Embeds data in the page as JSON, in a script element that browsers do not execute.
 fn embedded(id: &str, data: &impl Serialize) -> String {
     let json = serde_json::to_string(data).unwrap_or_default();
     let json = json.replace("</", "<\\/").replace("<!--", "<\\u0021--");
     format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
 }
 
-/// Returns the part of a page about one run, which browsers show without scripts.
+/// Renders a run as a part of the page that browsers show without scripts.
 fn section(run: &RunData, number: usize) -> String {
     let mut text = format!(
         "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\
@@ -99,8 +98,8 @@ fn section(run: &RunData, number: usize) -> String {
     text + "</article>\n"
 }
 
-/// Returns a line of facts about a run, such as `timed, 6 trials of 3 configurations, seed 42; AMD EPYC, 4 cores;
-/// lsmbench 0.1.0 (1a2b3c4), 2026-01-01`.
+/// Describes a run in a line, such as `timed, 6 trials of 3 configurations, seed 42; AMD EPYC, 4 cores; lsmbench 0.1.0
+/// (1a2b3c4), 2026-01-01`.
 fn facts(run: &RunData) -> String {
     let manifest = &run.manifest;
     let mode = if run.is_counted { "counted (exact)" } else { "timed" };
@@ -143,7 +142,7 @@ fn conclusions(run: &RunData) -> String {
     }
 }
 
-/// Returns the flame graphs, each in a collapsed section. A sandboxed frame contains each graph, so a graph cannot run
+/// Renders the flame graphs, each in a collapsed section. A sandboxed frame contains each graph, so a graph cannot run
 /// scripts.
 fn flame_graphs(run: &RunData) -> String {
     let folded = run.flame_graphs.iter().map(|graph| {
@@ -176,13 +175,13 @@ fn warnings(run: &RunData) -> String {
     format!("<details class=\"notes\"{open}><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
 }
 
-/// Returns whether a note reports a load by other programs or a debug build, which disturb all times of a run. In merged
-/// results, the name of the machine precedes the note.
+/// Returns whether a note about a run reports a disturbance of all its times: a load by other programs, or a debug
+/// build. In merged results, the name of the machine precedes the note.
 fn is_disturbance(note: &str) -> bool {
     note.split(": ").any(|part| ["load, ", "build, debug"].iter().any(|start| part.starts_with(start)))
 }
 
-/// Returns the settings of the engines that differ from the design, in a collapsed section.
+/// Renders the settings of engines that differ from the design, in a collapsed section.
 fn mismatches(run: &RunData) -> String {
     if run.mismatches.is_empty() {
         return String::new();
@@ -247,7 +246,7 @@ fn table(run: &RunData) -> String {
     text + "</div>\n"
 }
 
-/// Sorts the rows of a group by value, best first. Rows without a value are last.
+/// Sorts the table rows of a group by value, best first. Rows without a value are last.
 fn best_first(rows: &mut [TableRow<'_>], better: Better) {
     let by_value = |one: &TableRow<'_>, next: &TableRow<'_>| match (one.median, next.median, better) {
         (Some(one), Some(next), Better::Higher) => next.total_cmp(&one),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The percentiles that a page contains, as fractions.
+/// The fractions whose percentiles a page contains, such as 0.99 for p99.
 pub(crate) const QUANTILES: [f64; 27] = [
     0.0, 0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97,
     0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999, 1.0,
@@ -23,7 +23,7 @@ pub(crate) struct Latencies {
     pub(crate) phase: usize,
     /// The tag of the histogram, such as `get` for service times, or `get:response` for response times.
     pub(crate) tag: String,
-    /// The number of operations.
+    /// The number of operations in the histogram.
     pub(crate) count: u64,
     /// The latency of each percentile, in nanoseconds.
     pub(crate) ns: Vec<u64>,

@@ -40,7 +40,7 @@ pub use html::SiteFrame;
 /// The file name of a page in a folder.
 pub const FILE_NAME: &str = "page.html";
 
-/// A page about results folders, and possibly about a history.
+/// A page about results folders, with an optional history of metrics.
 pub struct Page {
     opened: Vec<Opened>,
     data: PageData,
@@ -48,10 +48,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads results folders.
+    /// Reads results folders for a page.
     ///
     /// # Errors
-    /// A folder has no results, or its results cannot be read or do not match their seals.
+    /// A folder has no results, or its results cannot be read or have changed since the run wrote them.
     pub fn of(folders: &[PathBuf]) -> Outcome<Self> {
         let opened: Vec<Opened> =
             folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;

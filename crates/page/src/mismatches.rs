@@ -3,7 +3,7 @@
 
 use results::{Manifest, UNEQUAL};
 
-/// The lines about one engine.
+/// The notes about one engine: mismatched settings and doubts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EngineMismatches {
     pub(crate) engine: String,

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The maximum number of values in a page. The values of metrics that decide a verdict do not count.
+/// The maximum number of values in a page. The values of metrics with verdicts do not count.
 const MOST_NUMBERS: usize = 400_000;
 
-/// The main metrics. After the metrics of verdicts, a page includes these metrics first.
+/// The main metrics, which a page includes directly after the metrics with verdicts.
 const MAIN: [Metric; 14] = [
     c::OPS_PER_SECOND,
     c::MEAN_NS,
@@ -33,7 +33,7 @@ const MAIN: [Metric; 14] = [
 /// Metrics that the page omits, because they only count answers that lsmbench has checked.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
-/// The values of one metric for one phase and one kind of operation.
+/// The values of one metric, in one phase and one kind of operation, for all configurations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Matrix {
     /// The index of the phase in [`AllNumbers::phases`].
@@ -46,15 +46,15 @@ pub(crate) struct Matrix {
     pub(crate) cells: Vec<Numbers>,
 }
 
-/// The values of one configuration, by round.
+/// The values of one metric in one configuration, by round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Numbers {
-    /// No round has a value.
+    /// No round has a value of the metric.
     None,
-    /// The value that is equal in all rounds.
+    /// The metric has this value in all rounds.
     All(f64),
-    /// The value of each round, or `None`.
+    /// The value of each round; `None` for a round without a value.
     Each(Vec<Option<f64>>),
 }
 
@@ -68,17 +68,18 @@ pub(crate) struct AllNumbers {
     /// the same order.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
-    /// The values of the second trials of baselines.
+    /// The values of the second trials of baselines, which are the A/A runs.
     pub(crate) noise: Vec<Matrix>,
     /// The metrics that the page omits to stay small.
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// Rows by phase and kind of operation. Each row has the index of its configuration and the index of its round.
+/// Rows by the indexes of their phase and kind of operation. Each row has the index of its configuration and the index
+/// of its round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
-    /// Converts the values of all rounds to the most compact form that represents them.
+    /// Converts the values of all rounds to the smallest form that represents them.
     fn of(rounds: Vec<Option<f64>>) -> Self {
         match rounds.first() {
             _ if rounds.iter().all(Option::is_none) => Self::None,
@@ -89,7 +90,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the number of stored values.
+    /// Returns how many values this form stores.
     fn count(&self) -> usize {
         match self {
             Self::Each(rounds) => rounds.len(),
@@ -97,7 +98,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the values of the given rounds as a sample.
+    /// Returns the values of these rounds as a sample with the name `name`.
     pub(crate) fn sample(&self, name: &str, rounds: &[u64]) -> Sample {
         let of = |at: usize| match self {
             Self::None => None,
@@ -110,7 +111,7 @@ impl Numbers {
 }
 
 impl AllNumbers {
-    /// Reads the values of a run. Never omits the values of the metrics `judged`.
+    /// Reads the values of a run for the page. The page always includes the metrics `judged`.
     pub(crate) fn of(opened: &Opened, judged: &[String]) -> Self {
         let text = |row: &Row, metric| row.get(metric).to_string();
         let phases = distinct(&opened.runs, &opened.manifest.phases, |row| text(row, &PHASE));
@@ -184,8 +185,8 @@ impl AllNumbers {
     }
 }
 
-/// Returns the metrics with numeric values, in the order in which a page includes them: the metrics of verdicts, the
-/// main metrics, other metrics for which higher or lower values are better, and all other metrics.
+/// Returns the numeric metrics in the order in which a page includes them: the metrics with verdicts, the main metrics,
+/// other metrics of which higher or lower values are better, and all other metrics.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);
@@ -200,8 +201,7 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// Returns the rank of the first main metric. The lower ranks are reserved for the metrics of verdicts. No experiment
-/// has more metrics of verdicts than reserved ranks.
+/// Returns the rank of the first main metric in the order of metrics. Lower ranks belong to the metrics with verdicts.
 fn judged_ranks() -> usize {
     METRICS.len()
 }
@@ -210,7 +210,8 @@ fn place(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|of| of == name)
 }
 
-/// Returns the distinct texts of rows: first the texts in `first`, and then all others in the order of the table.
+/// Returns the distinct texts that `text` returns for the rows of a table: first the texts in `first`, and then all
+/// others in the order of the table.
 fn distinct(table: &Table, first: &[String], text: impl Fn(&Row) -> String) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for row in table.rows() {

@@ -20,7 +20,7 @@ pub(crate) struct Opened {
     pub(crate) verdicts: Vec<Row>,
     /// The numbers of the configurations with wrong answers. The page shows no values of these configurations.
     pub(crate) wrong: BTreeSet<u64>,
-    /// The index of each configuration in the manifest, by the number of the configuration.
+    /// The index of each configuration in the manifest, by its number.
     pub(crate) places: BTreeMap<u64, usize>,
 }
 
@@ -28,7 +28,7 @@ impl Opened {
     /// Reads the files of a results folder.
     ///
     /// # Errors
-    /// The folder has no manifest, or a file cannot be read or does not match its seal.
+    /// The folder has no manifest, or a file cannot be read or has changed since the run wrote it.
     pub(crate) fn read(root: &Path) -> Outcome<Self> {
         let folder = Folder::new(root);
         if !folder.manifest().exists() {

@@ -10,28 +10,28 @@ use crate::selection::Selection;
 
 /// A row of the table: a configuration, and its comparison with the baseline of its group.
 pub(crate) struct TableRow<'a> {
-    /// Index of the configuration.
+    /// The index of the configuration in the manifest.
     pub(crate) cell: usize,
-    /// The index of the baseline of the group.
+    /// The index of the baseline's configuration in the manifest.
     pub(crate) baseline_cell: usize,
     pub(crate) heading: &'a str,
     /// The name that distinguishes the configuration from the other configurations of its group.
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
     pub(crate) median: Option<f64>,
-    /// The median of the baseline.
+    /// The median of the metric in the baseline.
     pub(crate) baseline: Option<f64>,
     /// The comparison with the baseline. `None` if the configuration is the baseline.
     pub(crate) comparison: Option<Comparison>,
     /// The name of the threshold below which the comparison ignores a difference: `noise floor` or `threshold`.
     threshold: &'static str,
-    /// The verdict of the run, if the run judged this row.
+    /// The verdict in `verdicts.csv` on this row, if there is one.
     pub(crate) verdict: Option<&'a VerdictData>,
     /// The number of rounds in which the configuration has a value.
     pub(crate) trials: usize,
 }
 
-/// Returns the table rows for a selection, group by group.
+/// Returns the rows of the table for a phase, a kind of operation and a metric, group by group.
 pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     let Some(matrix) = run.matrix(of) else { return Vec::new() };
     let better = better(&run.metrics[of.metric]);
@@ -65,8 +65,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     rows
 }
 
-/// Returns the criteria of comparisons in a group, and the name of the threshold below which a verdict ignores a
-/// difference. `baseline` is the configuration of the group that has second trials (A/A runs).
+/// Returns the statistical criteria for the comparisons of a group, and the name of the limit below which they ignore a
+/// difference. `baseline` is the configuration with second trials (A/A runs), which measure the noise.
 pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
     let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
     let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));
@@ -81,7 +81,7 @@ pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criter
 }
 
 /// Compares the values `own` of a configuration with the values `baseline`. In counted mode, compares the medians as
-/// exact values. Otherwise, compares the values of each round as pairs.
+/// exact values. Otherwise, compares the values round by round.
 pub(crate) fn compared(
     run: &RunData,
     baseline: &Sample,
@@ -103,7 +103,7 @@ pub(crate) fn better(metric: &MetricData) -> Better {
     }
 }
 
-/// Returns the unit of a metric. Returns the plain unit if no column has the name of the metric.
+/// Returns the unit of a metric, or the plain unit if the metric is unknown.
 pub(crate) fn unit(metric: &MetricData) -> Unit {
     results::reference::metric(metric.name).map_or(Unit::Plain, |metric| metric.unit)
 }
@@ -124,7 +124,8 @@ impl TableRow<'_> {
         self.verdict.map(|verdict| verdict.verdict.clone()).or(own).unwrap_or_default()
     }
 
-    /// Returns the verdict for the table: its word, or `within the threshold of 2.0%` for an equivalent configuration.
+    /// Returns the verdict as the table shows it: one word, or `within the threshold of 2.0%` for an equivalent
+    /// configuration.
     pub(crate) fn verdict_text(&self) -> String {
         let word = self.verdict_word();
         let Some(comparison) = self.comparison.filter(|_| word == Verdict::Equivalent.name()) else {
@@ -135,7 +136,7 @@ impl TableRow<'_> {
         format!("within the threshold of {:.1}%", limit * 100.0)
     }
 
-    /// Returns the reason why the verdict is inconclusive. Empty for other verdicts.
+    /// Returns the reason why the verdict is inconclusive. Empty for any other verdict.
     pub(crate) fn doubt(&self) -> String {
         let own = || self.comparison.and_then(|comparison| comparison.reason(self.threshold));
         self.verdict.map_or_else(|| own().unwrap_or_default(), |verdict| verdict.doubt.clone())

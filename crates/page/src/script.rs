@@ -16,17 +16,17 @@ const RUNS: [&str; 4] = [
 /// The part of the script that shows a history.
 const HISTORY: &str = include_str!("assets/history.js");
 
-/// The contents that the script of a page shows.
+/// The contents of a page that its script must show: runs, a history, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) has_runs: bool,
     pub(crate) has_history: bool,
 }
 
-/// The punctuation and operators of JavaScript next to which a space can be removed.
+/// The signs of JavaScript next to which a space can be removed.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// The characters before which, or after which, a line break can be removed. All statements except blocks end with a
+/// The signs of JavaScript before or after which a line break can be removed. All statements except blocks end with a
 /// semicolon.
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
@@ -34,25 +34,25 @@ const AFTER_BREAK: &str = "})],.?:&|";
 /// The keywords of declarations. A constant is a variable that no statement changes, so `let` can declare it, too.
 const DECLARATIONS: [&str; 2] = ["const", "let"];
 
-/// Constants and shorter expressions of equal value.
+/// Constants of JavaScript, and shorter expressions of equal value.
 const SHORTER: [(&str, &str); 2] = [("true", "!0"), ("false", "!1")];
 
-/// The part of the statements between two brackets that the function has already read.
+/// The state of the shortening function between two brackets of the script.
 #[derive(Clone, Copy, Default)]
 struct Statements {
-    /// Whether the current statement is a declaration.
+    /// Whether the current statement is a declaration, such as `let a = 1`.
     is_declaration: bool,
-    /// Whether the previous statement was a declaration.
+    /// Whether the previous statement was a declaration, such as `let a = 1`.
     was_declaration: bool,
 }
 
-/// Returns whether a character can be a part of a name.
+/// Returns whether a character can be a part of a JavaScript name or number.
 fn is_part_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.')
 }
 
-/// Returns the script for the contents of a page. Without a document, as in a test, the script for runs exports its
-/// functions.
+/// Returns the script of a page with these contents. Without a browser document, as in a test, the script for runs
+/// exports its functions.
 pub(crate) fn script(contents: Contents) -> String {
     let Contents { has_runs, has_history } = contents;
     let of_runs = RUNS.iter().filter(|_| has_runs);
@@ -68,9 +68,11 @@ pub(crate) fn script(contents: Contents) -> String {
     format!("(()=>{{'use strict';\n{parts}{begin}}})();\n")
 }
 
-/// Shortens a part of the script: removes comment lines, indentation, spaces next to signs, line breaks inside of
-/// statements, semicolons at the end of blocks, and parentheses around a single parameter. Replaces each `const` with
-/// `let`, and joins declarations that follow each other.
+/// Shortens a part of the script without changing its meaning:
+///
+/// * removes comment lines, indentation, and spaces next to signs;
+/// * removes line breaks in statements, semicolons at the end of blocks, and parentheses around a single parameter;
+/// * replaces each `const` with `let`, and joins declarations that follow each other.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
@@ -148,15 +150,15 @@ fn bare(part: &str) -> String {
     text
 }
 
-/// Returns whether the characters begin with a word that no part of a name follows.
+/// Returns whether the characters begin with the whole word `word`.
 fn is_word(characters: &[char], word: &str) -> bool {
     let length = word.len();
     characters.iter().take(length).copied().eq(word.chars())
         && !characters.get(length).is_some_and(|next| is_part_of_name(*next))
 }
 
-/// Returns the length of the name in parentheses that is the only parameter of an arrow function. The characters begin
-/// with the opening parenthesis.
+/// Returns the length of the only parameter of an arrow function in parentheses, such as 1 for `(a) =>`. The characters
+/// begin with the opening parenthesis. Returns `None` for any other text.
 fn single_parameter(characters: &[char]) -> Option<usize> {
     let length = characters.iter().skip(1).take_while(|letter| is_part_of_name(**letter)).count();
     let is_arrow = characters.get(length + 1..).is_some_and(|rest| rest.starts_with(&[')', ' ', '=', '>']));
@@ -196,7 +198,8 @@ fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Returns whether a slash after this text starts a regular expression. In a division, a value precedes the slash.
+/// Returns whether a slash after this text starts a regular expression. If a value precedes the slash, it is a
+/// division.
 fn starts_pattern(text: &str) -> bool {
     text.trim_end().chars().last().is_some_and(|last| "(,=:[!&|?{};".contains(last))
 }

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
 
-/// The part of a resolved experiment that the page reads: the section `[verdict]`.
+/// The part of the experiment file that the page reads: the section `[verdict]`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Experiment {
     verdict: VerdictSpec,
 }
 
-/// The phase, the kind of operation and the metric that decide the verdict of an experiment, and the threshold below
-/// which a verdict ignores a difference.
+/// The section `[verdict]` of an experiment: the phase, the kind of operation and the metric of the verdict, and the
+/// threshold below which differences are ignored.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct VerdictSpec {
@@ -34,7 +34,7 @@ pub(crate) struct Selection {
 }
 
 impl VerdictSpec {
-    /// Returns the section `[verdict]` of a run; empty if the manifest contains no readable experiment.
+    /// Reads the section `[verdict]` from the manifest of a run. Empty if the manifest contains no readable experiment.
     fn of(manifest: &Manifest) -> Self {
         toml::from_str::<Experiment>(&manifest.resolved).unwrap_or_default().verdict
     }
@@ -45,7 +45,7 @@ pub(crate) fn threshold(manifest: &Manifest) -> f64 {
     VerdictSpec::of(manifest).threshold.unwrap_or(measure::Criteria::default().delta)
 }
 
-/// Returns the metrics of the verdicts, starting with the metric that decides the verdict.
+/// Returns the metrics with verdicts, starting with the metric that decides the verdict.
 pub(crate) fn judged(opened: &Opened) -> Vec<String> {
     let mut metrics: Vec<String> = Vec::new();
     for row in &opened.verdicts {
@@ -58,10 +58,11 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// Returns the selection of the first verdict. Without verdicts, returns the selection that the section `[verdict]`
-    /// of the experiment names. If this selection has no values, returns the throughput (in `timed` mode) or the write
-    /// amplification (in `counted` mode) of the last phase. If this selection has no values either, returns any
-    /// selection with values.
+    /// Returns the selection that a page shows first, which is the first one with values:
+    ///
+    /// 1. the selection of the first verdict, or of the section `[verdict]` of the experiment if there are no verdicts;
+    /// 2. the throughput (in `timed` mode) or the write amplification (in `counted` mode) of the last phase;
+    /// 3. any selection with values.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,

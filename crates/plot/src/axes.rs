@@ -7,7 +7,7 @@ use crate::palette::{AXIS, GRID, TEXT};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Rect, Scene, Text, cut, wrap};
 
-/// The gap between an axis and its labels, in pixels.
+/// The gap between an axis and the labels of its ticks, in pixels.
 const GAP: f64 = 8.0;
 /// The smallest horizontal gap between two labels next to each other, in pixels.
 const BETWEEN: f64 = 10.0;
@@ -19,7 +19,7 @@ const UPRIGHT: f64 = 170.0;
 /// The labels of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
-    /// The position of each label on the axis (from 0 to 1), and its lines of text.
+    /// The labels: the position of each on the axis (from 0 to 1), and its lines of text.
     labels: Vec<(f64, Vec<String>)>,
     upright: bool,
 }
@@ -33,13 +33,13 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Converts the values of a point to its position in pixels. Returns `None` if an axis cannot show the value, such
-    /// as 0 on a logarithmic axis.
+    /// Returns the position of a data point in pixels. Returns `None` if an axis cannot show the value, such as 0 on a
+    /// logarithmic axis.
     pub(crate) fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
-    /// Returns a copy of this frame that converts all points to positions `pixels` further to the right.
+    /// Returns a copy of this plot area that is `pixels` further to the right, with the same scales.
     pub(crate) fn shifted(&self, pixels: f64) -> Self {
         let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
         Self { rect, ..self.clone() }
@@ -73,8 +73,8 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Returns the ticks of a horizontal axis, without overlapping labels. If the labels of all values in `wanted` fit, the
-/// ticks are at the values in `wanted`. Otherwise, the ticks are at round values.
+/// Returns the ticks of a horizontal axis that is `width` pixels wide, so that labels do not overlap. The ticks are at
+/// the values in `wanted` if their labels fit, and otherwise at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -97,7 +97,7 @@ pub(crate) fn fitting_ticks(
     thinned(last, width)
 }
 
-/// Returns whether all labels fit on an axis of this width without overlap.
+/// Returns whether the labels of the ticks fit on an axis of this width without overlap.
 fn fits(ticks: &[Tick], width: f64) -> bool {
     ticks.windows(2).all(|pair| {
         let room = (pair[1].at - pair[0].at) * width;
@@ -105,7 +105,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// Returns the first tick and as many of the following ticks as fit without overlap.
+/// Removes ticks so that the labels of the others fit on an axis of this width. The first tick remains.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -119,14 +119,14 @@ fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
 }
 
 impl Labels {
-    /// Returns the labels of ticks. Each label takes one line.
+    /// Converts ticks to axis labels of one line each.
     pub(crate) fn of_ticks(ticks: &[Tick]) -> Self {
         let label = |tick: &Tick| (tick.at, vec![tick.label.clone()]);
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Returns the labels of categories on an axis that is `width` pixels wide. A label is split into several lines if
-    /// all labels then fit. Otherwise, all labels are vertical. If even vertical labels overlap, some labels are
+    /// Arranges the names of categories as labels of an axis that is `width` pixels wide. A name is split into several
+    /// lines if all names then fit. Otherwise, all names are vertical. If even vertical names overlap, some of them are
     /// omitted.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
@@ -149,12 +149,12 @@ impl Labels {
         Self { labels, upright: true }
     }
 
-    /// Returns whether the labels are vertical because horizontal labels do not fit.
+    /// Returns whether the labels are vertical, because horizontal labels do not fit.
     pub(crate) fn is_upright(&self) -> bool {
         self.upright
     }
 
-    /// Returns the height of the labels in pixels, including the gap to the axis.
+    /// Returns the height in pixels of the labels below a plot, including the gap to the axis.
     pub(crate) fn height(&self) -> f64 {
         let lines = |lines: &Vec<String>| {
             if self.upright {
@@ -166,8 +166,8 @@ impl Labels {
         self.labels.iter().map(|(_, label)| lines(label)).fold(0.0, f64::max) + GAP
     }
 
-    /// Returns the distances by which the outermost labels extend beyond the left end and the right end of an axis of
-    /// this width, in pixels.
+    /// Returns how far the outermost labels extend beyond the left end and the right end of an axis of this width, in
+    /// pixels.
     pub(crate) fn overhang(&self, width: f64) -> (f64, f64) {
         if self.upright {
             return (0.0, 0.0);
@@ -178,7 +178,7 @@ impl Labels {
         (left.max(0.0), right.max(0.0))
     }
 
-    /// Draws the labels below the plot, with the axis.
+    /// Draws the horizontal axis and its labels below the plot. `ticks` is true if the axis has tick marks.
     pub(crate) fn draw(&self, scene: &mut Scene, rect: Rect, ticks: bool) {
         scene.line(&[(rect.left, rect.bottom), (rect.right, rect.bottom)], 1.0, AXIS);
         for (at, lines) in &self.labels {
@@ -223,8 +223,8 @@ pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String
     }
 }
 
-/// Breaks each name into at most `lines` lines of at most `most` pixels. Returns the lines of each name, and the width
-/// of the widest line.
+/// Breaks the name of each category into at most `lines` lines of at most `most` pixels. Returns the lines of each
+/// name, and the width of the widest line.
 pub(crate) fn names_down(names: &[String], most: f64, lines: usize) -> (Vec<Vec<String>>, f64) {
     let wrapped: Vec<Vec<String>> =
         names.iter().map(|name| wrap(name, most, LABEL, Weight::Regular, lines)).collect();

@@ -19,9 +19,9 @@ const MOST_CATEGORIES: usize = 100;
 /// The fraction of a slot that stays empty, so that bars of neighboring slots do not touch. A slot is the part of the
 /// axis that belongs to one category.
 const GAP: f64 = 0.28;
-/// The thickness of a horizontal bar in pixels. The next constant is the gap between groups of horizontal bars in
-/// pixels.
+/// The thickness of a horizontal bar, in pixels.
 const LYING: f64 = 17.0;
+/// The gap between groups of horizontal bars, in pixels.
 const LYING_GAP: f64 = 9.0;
 /// The width that is reserved for the number at the end of a horizontal bar, in pixels.
 const NUMBER: f64 = 62.0;
@@ -91,7 +91,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Draws a chart with horizontal bars, one row per bar. The number of bars determines the height of the chart.
+/// Draws a chart with horizontal bars, one row per bar. The chart is higher if it has more bars.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -121,7 +121,7 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// Returns the scale of the values. A linear scale starts at 0, so that the lengths of bars are comparable. A
+/// Returns the scale of the measured values. A linear scale starts at 0, so that the lengths of bars are comparable. A
 /// logarithmic scale covers all values above 0.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
@@ -137,8 +137,8 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// Returns the data with a different hatch for each series. A hatch is a pattern of lines, with which readers can
-/// distinguish bars without color.
+/// Returns a copy of the data in which each series has a different hatch: a pattern of lines that distinguishes bars
+/// without color.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
@@ -149,7 +149,7 @@ fn hatched(data: &Data) -> Data {
     data
 }
 
-/// The plot area of a bar chart, with the scale of the values. If `lying` is true, the bars are horizontal.
+/// The plot area of a bar chart, with the scale of the measured values. If `lying` is true, the bars are horizontal.
 struct BarFrame {
     rect: Rect,
     scale: Scale,
@@ -157,8 +157,8 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// Returns the position in pixels of `value` on the scale of values, and of `along` on the axis of categories.
-    /// `along` is in pixels. Returns `None` if the scale cannot show the value.
+    /// Returns a position on a bar in pixels. `value` is on the scale of the measured values, and `along` is the
+    /// distance from the start of the other axis in pixels. Returns `None` if the scale cannot show the value.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -168,7 +168,7 @@ impl BarFrame {
         })
     }
 
-    /// Returns the value at which bars start. On a logarithmic scale, bars start at the lower end of the scale.
+    /// Returns the value at which bars start: 0, or the lower end of a logarithmic scale.
     fn base(&self) -> f64 {
         match self.scale {
             Scale::Log { low, .. } => low,
@@ -200,15 +200,15 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// Returns the thickness of a bar in pixels. `slot` is the length in pixels of the axis part that belongs to one
-/// category.
+/// Returns the thickness of a bar in pixels. `slot` is the length of the axis part that belongs to one category, in
+/// pixels.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     // A single bar is not better for being as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
-/// Draws a line across the whole plot at each ideal bound, so that readers can compare all bars with the bound.
+/// Draws the ideal bounds as lines across the whole plot, so that readers can compare all bars with each bound.
 fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
@@ -219,7 +219,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// Returns the number at the end of a bar as text. If `signed` is true, appends the sign of the verdict, such as ▲.
+/// Formats the number at the end of a bar. If `signed` is true, the sign of the verdict follows, such as ▲.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {
@@ -228,8 +228,8 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// Returns the font size of the numbers at the ends of bars, which is equal for all bars. Returns `None` if the numbers
-/// would be too small to read.
+/// Returns the font size of the numbers at the ends of all bars. Returns `None` if the numbers would be too small to
+/// read.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);

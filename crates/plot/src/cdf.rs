@@ -34,8 +34,8 @@ struct Curve {
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution. `captions` is a function that creates the captions from the conditions, the text about the
-/// trials, and the default title.
+/// Draws the distribution of latencies. `captions` creates the captions of the chart from the conditions, the text
+/// about the trials, and the default title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -83,8 +83,8 @@ pub(crate) fn draw(
     Ok((scene, captions, figure))
 }
 
-/// Reads the histograms of each series. Returns the heading of the legend and the curves. Adds a note about rows
-/// without a usable histogram to `notes`.
+/// Reads the histograms of each series. Returns the heading of the legend, and one curve per series. Adds a note to
+/// `notes` if rows have no usable histogram.
 fn curves(
     table: &Table,
     folder: &Folder,
@@ -137,8 +137,8 @@ fn curves(
     Ok((named.heading, curves.into_values().collect()))
 }
 
-/// Reads the latency histogram of one row. Returns `None` if the latency log of the row has no histogram of service
-/// times, or of response times if `response` is true.
+/// Reads the latency histogram for one row of `runs.csv`. With `response`, this is the histogram of response times,
+/// else of service times. Returns `None` if the latency log has no such histogram.
 fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
     let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
     let operation = row.get(&OPERATION).text().unwrap_or("all");
@@ -150,7 +150,7 @@ fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histog
 fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scene, Vec<Track>), PlotError> {
     let ends = curves.iter().flat_map(|curve| [curve.merged.min_nz(), curve.merged.max()]);
     let x = Scale::log(ends.map(|ns| ns as f64))
-        .ok_or_else(|| PlotError::Empty("all latencies are 0".to_owned()))?
+        .ok_or_else(|| PlotError::Empty("all latencies in the histograms are 0".to_owned()))?
         .inset(0.02);
     let most = curves.iter().map(|curve| curve.merged.len()).max().unwrap_or(1) as f64;
     // The last nine that the largest number of operations can show.
@@ -198,7 +198,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
     Ok((page.below(rect), tracks))
 }
 
-/// Returns the path of a distribution in pixels, and the points at which its steps end.
+/// Returns the curve of a distribution as a path in pixels, and the points at which its steps end.
 fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
     let total = histogram.len() as f64;
     let mut points: Vec<(f64, f64)> = Vec::new();

@@ -19,14 +19,14 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, quantity};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub median: f64,
-    /// The ends of the interval that the whiskers show.
+    /// The ends of the interval over trials, which the whiskers show.
     pub low: f64,
     pub high: f64,
     pub trials: usize,
 }
 
 impl Spread {
-    /// Computes the spread of one or more values.
+    /// Computes the median and the interval of one or more measured values.
     pub(crate) fn of(mut values: Vec<f64>, whiskers: Whiskers) -> Self {
         values.sort_unstable_by(f64::total_cmp);
         let last = values.len() - 1;
@@ -53,7 +53,7 @@ impl Spread {
         Self { median, low, high, trials: values.len() }
     }
 
-    /// Returns whether the ends of the interval differ.
+    /// Returns whether the interval over trials has a width.
     pub(crate) fn is_wide(&self) -> bool {
         self.high > self.low
     }
@@ -62,10 +62,11 @@ impl Spread {
 /// The smallest number of trials for which the median has a 95 % confidence interval.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// Returns the number of values to remove at each end of `trials` sorted values, so that the rest spans the 95 %
-/// confidence interval (CI) of the median. This CI is valid for any distribution of the values. The result is the
-/// largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` if there are too
-/// few values.
+/// Returns how many of `trials` sorted values to remove at each end, so that the rest spans the 95 % confidence
+/// interval (CI) of the median. Returns `None` if there are too few values.
+///
+/// This CI is valid for any distribution of the values. The result is the largest `cut` with `1 - 2 P(X <= cut) >=
+/// 0.95`, where X is binomial with p = 1/2.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -93,9 +94,9 @@ pub(crate) struct Point {
     pub y: Spread,
     /// The value that theory predicts for `y`; `None` without a prediction.
     pub theory: Option<f64>,
-    /// The ideal bound of `y`, which no design can beat; `None` without a bound.
+    /// The ideal bound of `y`, which no component can exceed; `None` without a bound.
     pub bound: Option<f64>,
-    /// The sign of the verdict on `y`; `None` without a verdict.
+    /// The sign at the point for the verdict on `y`, such as ▲; `None` without a verdict.
     pub sign: Option<&'static str>,
     /// The text next to the point: the value of a swept column.
     pub tag: Option<String>,
@@ -115,7 +116,7 @@ pub(crate) struct Series {
 pub(crate) enum Across {
     /// A numeric axis, with the unit of its values.
     Numbers(Unit),
-    /// An axis of names, with the style of each name. A chart with only one series uses these styles.
+    /// An axis of names, each with a style. A chart uses these styles only if it has a single series.
     Names(Vec<(String, Style)>),
 }
 
@@ -136,18 +137,18 @@ pub(crate) struct Data {
     pub facts: Vec<String>,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: Option<String>,
-    /// The explanation of the verdict signs at the bars. `None` if the chart shows no signs.
+    /// The explanation of the verdict signs, such as ▲, at the bars. `None` if the chart shows no signs.
     pub signs: Option<String>,
     /// The notes at the end of the caption, which list the omitted rows and the reasons.
     pub notes: Vec<String>,
 }
 
-/// The kind of an expected value: a prediction of theory, or an ideal bound.
+/// The kind of a line next to the measured values: a prediction of theory, or an ideal bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// The prediction of theory.
+    /// The value that theory predicts.
     Theory,
-    /// The ideal bound.
+    /// The ideal bound, which no component can exceed.
     Bound,
 }
 
@@ -155,7 +156,7 @@ impl Known {
     /// Both kinds of expected value, in the order of drawing.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
-    /// Returns the expected value of this kind at a point.
+    /// Returns the prediction or the bound at a point.
     pub(crate) fn at(self, point: &Point) -> Option<f64> {
         match self {
             Self::Theory => point.theory,
@@ -165,9 +166,8 @@ impl Known {
 }
 
 impl Data {
-    /// Returns the expected values along the horizontal axis if these values are equal in all series. One line is then
-    /// sufficient for all series. Returns `None` if expected values differ between series, or if fewer than two series
-    /// have expected values.
+    /// Returns the expected values along the horizontal axis if they are equal in all series, so that one line is
+    /// enough. Returns `None` if they differ between series, or if fewer than two series have expected values.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -223,12 +223,12 @@ struct Plan {
     y: Column,
     x_at: usize,
     y_at: usize,
-    /// The column with the theoretical values, and the column with the ideal bounds.
+    /// The column with the theoretical values of `y`: its index and its definition.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
     /// The indexes of the columns whose values name a series. The first of these columns determines the color.
     series_at: Vec<usize>,
-    /// The index of the column whose values are written next to the points.
+    /// The index of the column whose values label the points of a scatter plot.
     tag_at: Option<usize>,
     schema: Schema,
     whiskers: Whiskers,
@@ -238,7 +238,7 @@ struct Plan {
 struct Cell {
     x: Value,
     series: Vec<Value>,
-    /// The name of the configuration without its settings: the engine, or else the label.
+    /// The name of the configuration without its settings: the engine, or else the label of the configuration.
     own: String,
     tag: Option<String>,
     /// The number of the configuration in `runs.csv`. Names that are not in a catalog are sorted by this number.
@@ -266,10 +266,16 @@ impl Plan {
         let is_text =
             |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == ValueType::Text);
         if is_text(y_at) {
-            return Err(PlotError::spec("y", format!("\"{y}\" contains names; choose a measured column")));
+            return Err(PlotError::spec(
+                "y",
+                format!("column \"{y}\" contains names; choose a measured column"),
+            ));
         }
         if is_text(x_at) && matches!(spec.form(), Form::Scatter | Form::Timeline) {
-            return Err(PlotError::spec("x", format!("\"{x}\" contains names; choose a measured column")));
+            return Err(PlotError::spec(
+                "x",
+                format!("column \"{x}\" contains names; choose a measured column"),
+            ));
         }
         if spec.form() == Form::Heatmap && spec.series.is_none() {
             return Err(PlotError::spec(
@@ -303,7 +309,7 @@ impl Plan {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Groups the rows by the point to which they belong. Omits rows without a value of `y`.
+    /// Groups the rows of results by the point that they belong to. Omits rows without a value of `y`.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -345,8 +351,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis. The axis is numeric if all values are numbers with the same unit. Otherwise, the
-    /// axis has names.
+    /// Returns the horizontal axis for these points. The axis is numeric if all values are numbers with the same unit.
+    /// Otherwise, it has names.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
@@ -369,7 +375,7 @@ impl Plan {
         Across::Names(names.iter().map(|(name, _)| text_of(name)).zip(looks).collect())
     }
 
-    /// Returns the series in order, with their styles and points.
+    /// Builds the series of the chart from the rows of all points, in order and with their styles.
     fn series(&self, cells: &[Cell], across: &Across, order: &LabelOrder) -> Result<Vec<Series>, PlotError> {
         let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>, &str)> = Vec::new();
         let names: BTreeMap<&str, usize> = match across {
@@ -410,7 +416,7 @@ impl Plan {
     }
 }
 
-/// Returns the smallest and the largest number of trials of a point.
+/// Returns the smallest and the largest number of trials that a point of these series has.
 pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
     let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
     (trials().min().unwrap_or(0), trials().max().unwrap_or(0))

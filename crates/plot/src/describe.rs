@@ -2,7 +2,7 @@
 
 use results::{Better, Column};
 
-/// The axis to which a description belongs.
+/// The axis that a description belongs to: horizontal or vertical.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Upwards,

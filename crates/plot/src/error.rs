@@ -12,10 +12,10 @@ pub enum PlotError {
     /// The results cannot be read, or lack a column.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The description of the chart is invalid, or does not fit the table of results.
+    /// The description of the chart is invalid, or does not fit the results.
     #[error("{key}: {message}")]
     Spec {
-        /// The key in the table `[[chart]]` of the experiment file.
+        /// The invalid key in the table `[[chart]]` of the experiment file.
         key: &'static str,
         /// The error in the value of the key, and how to correct it.
         message: String,
@@ -23,12 +23,12 @@ pub enum PlotError {
     /// The chart has no values to draw.
     #[error("nothing to draw: {0}")]
     Empty(String),
-    /// The chart cannot be written.
+    /// A file of the chart cannot be written.
     #[error("{}: cannot write the chart: {message}", path.display())]
     Write {
-        /// The path of the file.
+        /// The path of the chart file.
         path: PathBuf,
-        /// The error message.
+        /// The reason why the file cannot be written.
         message: String,
     },
 }

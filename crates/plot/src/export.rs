@@ -6,9 +6,9 @@ use crate::figure::{Drawing, Figure, Spot, Track, number};
 use crate::palette::Color;
 use crate::style::Length;
 
-/// Returns the drawn values as CSV, with one row per point. The columns are the series, both axes, the kind and both
-/// ends of the vertical interval, the number of trials, both ends of the horizontal interval, the theoretical value and
-/// the ideal bound. The field of a value that the chart does not draw is empty.
+/// Returns the drawn values as CSV, with one row per point. The columns are the series, both axes, the intervals, the
+/// number of trials, the theoretical value and the ideal bound. The field of a value that the chart does not draw is
+/// empty.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -38,7 +38,7 @@ pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// Returns the distances from a point to the lower end and to the upper end of its interval.
+/// Returns how far the interval of a point extends below and above the point.
 fn errors(spot: &Spot) -> (f64, f64) {
     spot.interval.map_or((0.0, 0.0), |(low, high)| ((spot.y - low).max(0.0), (high - spot.y).max(0.0)))
 }
@@ -71,7 +71,7 @@ fn tex(text: &str) -> String {
     escaped
 }
 
-/// Returns a `tikzpicture` for `pgfplots` that draws the figure.
+/// Returns LaTeX code that draws the chart with `pgfplots`.
 pub(crate) fn pgf(figure: &Figure, width: Option<Length>) -> String {
     let mut text = String::from(
         "% Needs in the preamble: \\usepackage{pgfplots} \\pgfplotsset{compat=1.16}\n\\begin{tikzpicture}\n",

@@ -6,13 +6,13 @@ use crate::Form;
 use crate::data::{Across, Data, Point};
 use crate::palette::Color;
 
-/// The drawn values of a chart.
+/// The values that a chart draws, as exports write them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figure {
     pub title: String,
     pub x: Dimension,
     pub y: Dimension,
-    /// The names on the horizontal axis, in order. Empty if the horizontal axis has numbers.
+    /// The names of the categories on the horizontal axis, in order. Empty for an axis with numbers.
     pub names: Vec<String>,
     pub drawing: Drawing,
     /// The kind of the vertical intervals, such as `95 % CI of the median`.
@@ -20,7 +20,7 @@ pub(crate) struct Figure {
     pub tracks: Vec<Track>,
 }
 
-/// How an export draws the values.
+/// How an exported chart draws its values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Drawing {
     #[default]
@@ -29,7 +29,7 @@ pub(crate) enum Drawing {
     Steps,
     Points,
     Bars,
-    /// Fields of a heat map. The color of a field shows its value.
+    /// Colored fields of a heat map, whose colors show values.
     Fields,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Track {
     pub spots: Vec<Spot>,
 }
 
-/// One drawn point of a series.
+/// One drawn point of a series, with its intervals and expected values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     /// The number on the horizontal axis, or the index of the name on this axis.
@@ -88,7 +88,7 @@ impl Spot {
 }
 
 impl Figure {
-    /// Returns the drawn values of a chart whose data consists of points.
+    /// Collects the values that a chart of points, lines, bars or fields draws. `interval` describes the whiskers.
     pub(crate) fn of(data: &Data, form: Form, [log_x, log_y]: [bool; 2], interval: String) -> Self {
         let (names, unit) = match &data.across {
             Across::Names(names) => (names.iter().map(|(name, _)| name.clone()).collect(), Unit::Plain),
@@ -124,7 +124,7 @@ impl Figure {
         }
     }
 
-    /// Returns the horizontal value of a point as text: a name or a number.
+    /// Formats the horizontal value of a point: the name of its category, or its number.
     pub(crate) fn across(&self, spot: &Spot) -> String {
         match self.names.get(spot.x as usize) {
             Some(name) => name.replace(crate::format::SPACE, " "),
@@ -133,7 +133,7 @@ impl Figure {
     }
 }
 
-/// Formats a number without rounding.
+/// Formats a number for an export, without rounding.
 pub(crate) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
 }

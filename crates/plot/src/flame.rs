@@ -34,9 +34,9 @@ const LEAST_WIDTH: f64 = 0.5;
 /// The smallest width of a box with a text, in pixels.
 const LEAST_TEXT_WIDTH: f64 = 30.0;
 
-/// The color of functions that use less CPU time than in the other profile. The constant [`MORE`] is the color of
-/// functions that use more CPU time.
+/// The color of functions that use less CPU time than in the other profile.
 const LESS: Color = HUES[0];
+/// The color of functions that use more CPU time than in the other profile.
 const MORE: Color = HUES[1];
 
 /// A differential flame graph of two CPU profiles.
@@ -46,24 +46,24 @@ pub struct FlameGraph<'a> {
     pub title: String,
     /// The sentences below the title.
     pub caption: String,
-    /// The profile of the baseline and the profile of the candidate.
+    /// The profiles to compare: first the baseline, then the candidate.
     pub sides: [FlameSide<'a>; 2],
-    /// The function that shortens the name of a function for the text in its box.
+    /// Shortens the name of a function for the text in its box.
     pub short_name: fn(&str) -> String,
 }
 
-/// One profile of a flame graph.
+/// One of the two profiles of a flame graph.
 #[derive(Clone, Copy, Debug)]
 pub struct FlameSide<'a> {
-    /// The label of the configuration.
+    /// The label of the profiled configuration.
     pub label: &'a str,
     /// The stacks of the profile, each with its CPU time.
     pub stacks: &'a FoldedStacks,
-    /// The number of operations of the phase.
+    /// The number of operations during the profile.
     pub operations: u64,
 }
 
-/// A function in the call tree of all stacks.
+/// A function in the tree of all calls, merged over all stacks.
 #[derive(Default)]
 struct Node<'a> {
     /// CPU time per operation in both profiles, in nanoseconds. The time includes all called functions.
@@ -88,9 +88,8 @@ impl<'a> Node<'a> {
         root
     }
 
-    /// Removes uninteresting outermost functions, such as the start of a thread. Such a function uses no CPU time
-    /// itself and calls only one function. The first function below it that uses CPU time or calls several functions
-    /// takes its place.
+    /// Removes outermost functions without information, such as the start of a thread. Such a function uses no CPU time
+    /// itself and calls only one function. The next function that uses CPU time or calls several functions replaces it.
     fn without_starts(mut self) -> Self {
         let mut callees = BTreeMap::new();
         for (mut name, mut node) in std::mem::take(&mut self.callees) {
@@ -118,38 +117,38 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the largest difference in the CPU time of a function between the two profiles, over all functions below
-    /// this node, in nanoseconds.
+    /// Returns the largest difference between the two profiles in the CPU time of a function, in nanoseconds. The
+    /// functions are all functions below this node.
     fn largest_difference(&self) -> f64 {
         let below = self.callees.values();
         below.map(|node| (node.ns[1] - node.ns[0]).abs().max(node.largest_difference())).fold(0.0, f64::max)
     }
 
-    /// Returns the number of rows of boxes that the functions below this node need in one profile. Boxes that are too
-    /// narrow do not count.
+    /// Returns the number of rows of boxes below this node in one profile. `scale` is in pixels per nanosecond. Boxes
+    /// that are too narrow to be drawn do not count.
     fn depth(&self, side: usize, scale: f64) -> usize {
         let shown = self.callees.values().filter(|node| node.ns[side] * scale >= LEAST_WIDTH);
         shown.map(|node| 1 + node.depth(side, scale)).max().unwrap_or(0)
     }
 }
 
-/// Returns whether two functions have equal times in each of the two profiles, apart from rounding errors.
+/// Returns whether two functions use equal CPU times in both profiles, apart from rounding errors.
 fn is_near(a: [f64; 2], b: [f64; 2]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
 }
 
-/// The shared state while the boxes are drawn.
+/// The state while the boxes of a flame graph are drawn.
 struct Drawing<'a> {
     graph: &'a FlameGraph<'a>,
-    /// Pixels per nanosecond.
+    /// The width of a box in pixels per nanosecond of CPU time.
     scale: f64,
-    /// The difference that is drawn with the strongest color, in nanoseconds.
+    /// The difference in CPU time that gets the strongest color, in nanoseconds.
     largest_ns: f64,
     svg: String,
 }
 
 impl FlameGraph<'_> {
-    /// Renders the graph as SVG.
+    /// Renders the flame graph as SVG.
     pub fn svg(&self) -> String {
         let root = Node::of(&self.sides).without_starts();
         let longest_ns = root.ns[0].max(root.ns[1]);
@@ -184,8 +183,8 @@ impl FlameGraph<'_> {
 }
 
 impl Drawing<'_> {
-    /// Draws the functions that a function calls, from left to right, starting with the largest time. `x` and `y` are
-    /// the upper left corner of the first box.
+    /// Draws the boxes of the functions that `node` calls, from left to right, largest time first. `x` and `y` are the
+    /// upper left corner of the first box.
     fn callees(&mut self, node: &Node<'_>, side: usize, (mut x, y): (f64, f64)) {
         let mut callees: Vec<(&&str, &Node<'_>)> = node.callees.iter().collect();
         // Both panels have the same order.
@@ -247,7 +246,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Formats a CPU time per operation.
+/// Formats a CPU time per operation, such as `1.20 µs`.
 fn ns(value: f64) -> String {
     alike(value, Unit::Nanoseconds).replace('\u{a0}', " ")
 }

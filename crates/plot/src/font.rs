@@ -14,11 +14,12 @@ use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily,
 use crate::PlotError;
 use crate::palette::Color;
 
-/// The font families that an SVG names. The families after the first two are the fallback: Arial, and fonts with
-/// similar widths.
+/// The font families in an SVG, in order of preference. All families after the second are replacements with similar
+/// widths.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
-/// The divisor by which the SVG back end divides a font size.
+/// The number by which the SVG back end of `plotters` divides a font size. [`TextStyle`] multiplies its size by this
+/// number.
 const SIZE_PER_EM: f64 = 1.24;
 
 /// The distance from the upper edge of a text to its baseline, in em. The SVG back end shifts the text by this
@@ -46,18 +47,18 @@ pub(crate) enum Weight {
     Bold,
 }
 
-/// One face of a typeface: a font in one weight, with the bytes of its file.
+/// One font of a typeface, regular or bold, with the bytes of its file.
 #[derive(Clone)]
 pub(crate) struct Face {
     font: FontArc,
     bytes: Arc<Cow<'static, [u8]>>,
-    /// The index of this face in a font file that contains several faces.
+    /// The index of this font in its file, because a font file can contain several fonts.
     index: u32,
 }
 
 impl Face {
     fn embedded(bytes: &'static [u8]) -> Self {
-        let font = FontArc::try_from_slice(bytes).expect("the embedded font is a font");
+        let font = FontArc::try_from_slice(bytes).expect("the embedded file must be a valid font");
         Self { font, bytes: Arc::new(Cow::Borrowed(bytes)), index: 0 }
     }
 
@@ -68,12 +69,12 @@ impl Face {
         })?
     }
 
-    /// Returns the bytes of the font file, and the index of this face in the file.
+    /// Returns the bytes of the font file, and the index of this font in the file.
     pub(crate) fn file(&self) -> (&[u8], u32) {
         (&self.bytes, self.index)
     }
 
-    /// Returns the parsed font of this face, which provides the widths and outlines of glyphs.
+    /// Returns the parsed font, which has the widths and outlines of glyphs.
     pub(crate) fn font(&self) -> &FontArc {
         &self.font
     }
@@ -95,7 +96,7 @@ static EMBEDDED: LazyLock<Typeface> = LazyLock::new(|| Typeface {
 });
 
 thread_local! {
-    /// The typeface of the chart that this thread is drawing.
+    /// The typeface in which the current thread draws a chart.
     static CURRENT: RefCell<Option<Typeface>> = const { RefCell::new(None) };
 }
 
@@ -134,7 +135,7 @@ impl Typeface {
         Ok(Self { family: Some(family), regular, bold })
     }
 
-    /// Returns the face with this weight.
+    /// Returns the font of this typeface with the given weight.
     pub(crate) fn face(&self, weight: Weight) -> &Face {
         match weight {
             Weight::Regular => &self.regular,
@@ -142,7 +143,7 @@ impl Typeface {
         }
     }
 
-    /// Returns whether this is the embedded typeface. Its letters are condensed.
+    /// Returns whether this is the embedded typeface, whose letters are condensed.
     pub(crate) fn is_embedded(&self) -> bool {
         self.family.is_none()
     }
@@ -155,7 +156,8 @@ impl Typeface {
         )
     }
 
-    /// Runs `draw` with this typeface as the current typeface: `draw` measures and writes all texts in it.
+    /// Calls `draw` with this typeface as the current typeface of the thread. `draw` measures and writes all its texts
+    /// in it.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();
@@ -163,7 +165,7 @@ impl Typeface {
         drawn
     }
 
-    /// Returns the typeface of the chart that this thread is drawing.
+    /// Returns the typeface in which the current thread draws a chart.
     pub(crate) fn current() -> Self {
         CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).clone())
     }
@@ -178,7 +180,7 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     advances(text, &of(weight)).last().map_or(0.0, |(_, _, end)| end) * size
 }
 
-/// Returns the glyphs of a line of text, each with the positions of its start and its end in em.
+/// Returns the glyphs of a line of text, each with its start and its end in em.
 pub(crate) fn advances<'a>(
     text: &'a str,
     font: &'a FontArc,
@@ -195,7 +197,7 @@ pub(crate) fn advances<'a>(
     })
 }
 
-/// The style of a line of text. Back ends place the text by its upper edge.
+/// The style of a line of text. Back ends of `plotters` place the text by its upper edge.
 pub(crate) struct TextStyle {
     /// The font size in pixels per em.
     pub size: f64,
@@ -208,7 +210,7 @@ pub(crate) struct TextStyle {
 }
 
 impl TextStyle {
-    /// Creates the style of a text in the typeface of the chart.
+    /// Creates the style of a text in the current typeface of the thread.
     pub(crate) fn new(size: f64, weight: Weight, color: Color, anchor: Anchor, rotated: bool) -> Self {
         Self { size, weight, color, anchor, rotated, families: Typeface::current().families() }
     }

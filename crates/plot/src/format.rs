@@ -8,7 +8,7 @@ pub(crate) const SPACE: char = '\u{a0}';
 /// The narrow non-breaking space, which separates thousands.
 const NARROW_SPACE: char = '\u{202f}';
 
-/// The multiples of a unit, such as KiB and MiB. Each element is the name of a multiple and its size in base units.
+/// The larger units of a unit, such as KiB and MiB for bytes. Each element is a name and its size in base units.
 type Steps = &'static [(&'static str, f64)];
 
 const COUNTS: Steps = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -37,7 +37,8 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// Returns the largest multiple of a unit that is at most `number`, and its size in base units.
+/// Returns the larger unit that suits a number, such as MiB for 3,000,000 bytes, and the size of this unit in base
+/// units.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
     // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
@@ -57,8 +58,8 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`. Values that are printed
-/// next to each other then have equal precision. Integer counts have no decimals.
+/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`, so that neighboring values
+/// have equal precision. Integer counts have no decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -88,14 +89,14 @@ fn with_unit(digits: &str, name: &str) -> String {
     if name.is_empty() { digits.to_owned() } else { format!("{digits}{SPACE}{name}") }
 }
 
-/// The unit of all numbers on a linear axis, such as ms, and the size of this unit in base units.
+/// The unit of all numbers on a linear axis, such as ms, and its size in base units.
 pub(crate) struct AxisUnit {
     /// The name of the unit for the description of the axis; empty for numbers without a unit.
     pub name: &'static str,
     pub size: f64,
 }
 
-/// Returns the unit for an axis whose largest number is `largest`.
+/// Returns the unit for a linear axis whose largest number is `largest`.
 pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     let (step, size) = step(largest, unit);
     let name = match (unit, step) {
@@ -144,7 +145,7 @@ fn grouped(text: &str) -> String {
     out + rest
 }
 
-/// Formats a number in scientific notation: `1.2×10⁻⁷`, and `10⁶` for a pure power.
+/// Formats a number with a power of ten: `1.2×10⁻⁷`, and `10⁶` for a pure power.
 fn scientific(number: f64) -> String {
     let text = format!("{number:.2e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -160,7 +161,7 @@ fn superscript(c: char) -> char {
     c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])
 }
 
-/// Removes the zeros at the end of a fraction.
+/// Removes the zeros at the end of the decimals of a number.
 fn trim(text: &str) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

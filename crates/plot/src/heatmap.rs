@@ -15,9 +15,9 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The smallest height of a row of fields, in pixels.
 const ROW: f64 = 22.0;
-/// The width in pixels of the color key below the chart. The next constant is the height in pixels of the color key
-/// with its numbers.
+/// The width of the color key below the chart, in pixels.
 const KEY_WIDTH: f64 = 260.0;
+/// The height of the color key with its numbers, in pixels.
 const KEY: f64 = 46.0;
 
 /// Draws a heat map.
@@ -67,7 +67,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
     data.series.iter().flat_map(|series| &series.points).map(|point| point.y)
 }
 
-/// Returns the color scale from the smallest to the largest value.
+/// Returns the scale of the colors, from the smallest to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
     if spec.is_log_y() {
@@ -77,7 +77,7 @@ fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(if high > low { Scale::Linear { low, high } } else { Scale::linear(medians(), false) })
 }
 
-/// Draws the color key, which shows the value of each color.
+/// Draws the color key below the chart, which shows the value of each color.
 fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     const STEPS: usize = 130;
     let step = rect.width() / STEPS as f64;

@@ -4,11 +4,11 @@ use catalog::{Catalog, Choice, Variant};
 
 use crate::painter::Painter;
 
-/// A kind of chart.
+/// A kind of chart, such as a bar chart.
 ///
-/// Contract: a painter draws equal points in the same way each time.
+/// Contract: its painter draws equal points in the same way each time.
 pub trait ChartKind: Send + Sync {
-    /// Returns the built-in conversion of rows to points, which this kind uses.
+    /// Returns the built-in conversion of result rows to points, which this kind uses.
     fn form(&self) -> Form;
 
     /// Returns a painter that draws the points instead of the built-in painter of the form. `None` selects the built-in
@@ -21,14 +21,14 @@ pub trait ChartKind: Send + Sync {
 /// Declares the built-in kinds. Each kind has a form and a variant in the catalog.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
-        /// The built-in conversions of rows to points. Each built-in kind of chart has its own conversion.
+        /// The built-in conversions of result rows to points, one per built-in kind of chart.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Form {
             $($(#[$doc])+ $form,)+
         }
 
         impl Form {
-            /// Returns the name of the built-in kind.
+            /// Returns the name of the built-in kind in experiment files.
             fn kind(self) -> &'static str {
                 match self {
                     $(Self::$form => $kind,)+
@@ -77,12 +77,12 @@ kinds! {
 }
 
 impl Form {
-    /// Returns the catalog choice of the built-in kind.
+    /// Returns the choice of the built-in kind, as an experiment file would make it.
     ///
     /// # Panics
     /// Panics if the catalog has no kind for the form.
     pub fn choice(self) -> Choice {
-        KINDS.variant(self.kind()).expect("the catalog has a chart kind for each form").default_choice()
+        KINDS.variant(self.kind()).expect("the catalog must have a chart kind for each form").default_choice()
     }
 }
 

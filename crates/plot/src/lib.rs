@@ -75,23 +75,23 @@ pub struct Context {
     pub run_id: String,
     /// Whether the run was a quick run (`--quick`). The caption of the chart states that the run was a quick run.
     pub is_quick: bool,
-    /// The order of labels, which also determines their styles.
+    /// The order of labels, such as names of variants. It also determines their colors.
     pub order: LabelOrder,
-    /// The width of the page, which applies if the style sets no width.
+    /// The width of the chart, if the style sets no width.
     pub width: Width,
-    /// A description of the points. If this text is set, the caption shows it instead of the number of trials and the
-    /// interval.
+    /// A text about the points. If it is set, the caption shows it instead of the number of trials and the interval.
     pub points: Option<String>,
-    /// Swept paths whose change also changes other settings, each with a text about these settings. If such a path
-    /// differs, the caption shows the text instead of "only this path differs".
+    /// Swept paths that also change other settings, each with a text about these settings. The caption shows the text
+    /// if configurations differ in such a path. For example, another engine cannot match all settings of a design.
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
 }
 
 impl Context {
-    /// Creates the context for the run of a manifest. `order` contains the labels of the catalogs. Labels that are in
-    /// no catalog get the order of the run's configurations, so they have the same styles in every chart.
+    /// Creates the context for charts of the run that a manifest describes. `order` contains the labels of the
+    /// catalogs. All other labels keep the order of the run's configurations, so that they have the same styles in
+    /// every chart.
     pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
@@ -113,12 +113,13 @@ impl Context {
         }
     }
 
-    /// Returns the width of the page.
+    /// Returns the width of the chart: the width in the style, or else the default width.
     fn page_width(&self) -> Width {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// Returns the captions of a chart. Omits the captions that the style hides.
+    /// Returns the texts around a chart: title, question, conditions, verdict and notes. Omits texts that the style
+    /// hides.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -134,20 +135,20 @@ impl Context {
         }
     }
 
-    /// Returns the sentence of the verdict, or an empty text if the style hides verdicts.
+    /// Returns the sentence about verdicts, or an empty text if the style hides verdicts.
     fn verdict(&self, sentence: Option<String>) -> String {
         let is_wanted = matches!(self.style.caption.unwrap_or(Caption::All), Caption::All | Caption::Verdict);
         sentence.filter(|_| is_wanted).unwrap_or_default()
     }
 }
 
-/// A drawn chart, ready to be written.
+/// A drawn chart, which can be written to files.
 #[derive(Clone)]
 pub struct Chart {
     scene: Scene,
     title: String,
     notes: Vec<String>,
-    /// The drawn values, for the CSV file and for exports.
+    /// The values that the chart draws, for the CSV file and for exports.
     figure: Figure,
     typeface: Typeface,
     width: Width,
@@ -174,8 +175,8 @@ impl Chart {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
-    /// Draws a chart from a table that the caller has read. `folder` contains the histograms and the verdicts of the
-    /// run.
+    /// Draws a chart from a table of results. `folder` is the results folder, with the histograms and the verdicts of
+    /// the run.
     ///
     /// # Errors
     /// Returns the same errors as [`draw`](Self::draw).
@@ -254,13 +255,13 @@ impl Chart {
         &self.title
     }
 
-    /// Returns the texts that extend beyond the page or overlap other texts. Tests check that a chart has no such
-    /// texts.
+    /// Returns a message for each text that extends beyond the page or overlaps another text. Tests check that charts
+    /// have no such texts.
     pub fn flaws(&self) -> Vec<String> {
         self.typeface.using(|| self.scene.flaws())
     }
 
-    /// Returns the notes of the caption, which list the omitted rows and the reasons.
+    /// Returns the notes in the caption: the omitted rows and the reasons.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -337,8 +338,8 @@ fn capitalized(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Returns the conditions for the caption, such as `lookup phase · only bloom differs · median of 6 trials`. If a
-/// change of the swept path also changes other settings, the text is, for example, `engine differs, and terms that
+/// Returns the conditions of the measurement for the caption, such as `lookup phase · only bloom differs · median of 6
+/// trials`. A swept path may also change other settings. The text then is, for example, `engine differs, and terms that
 /// cannot be made equal`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
@@ -366,8 +367,8 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// Names the interval that the whiskers show. If the chart shows the range because there are too few trials for the
-/// requested interval, the text states this reason.
+/// Names the interval that the whiskers show. If there are too few trials for this interval, the text states that the
+/// chart shows the range instead.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {

@@ -14,11 +14,11 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// The largest number of points with which a series is drawn with whiskers and marks. Longer series, and all series of
-/// a timeline, have a band instead of whiskers, and no marks.
+/// The largest number of points in a series with whiskers and marks. Longer series, and all series of a timeline, have
+/// a band instead of whiskers, and no marks.
 const FEW_POINTS: usize = 16;
 
-/// Returns the word with which the caption names the drawn spread over trials, such as `whiskers` or `band`.
+/// Returns the word for the drawn spread over trials in the caption: `whiskers` or `band`.
 pub(crate) fn spread_phrase(data: &Data) -> &'static str {
     if is_dense(data) { "band" } else { "whiskers" }
 }
@@ -67,8 +67,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Returns the horizontal offset of each series in pixels. Whiskers of different series at the same position would
-/// otherwise hide each other. If no two series have whiskers at the same position, all offsets are 0.
+/// Returns how far each series is shifted to the right, in pixels, so that whiskers of different series do not hide
+/// each other. If no two series have whiskers at the same position, no series is shifted.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
     /// Largest distance in pixels between the first and the last series at one position of the x axis. A larger
@@ -97,7 +97,7 @@ fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     (0..count).map(|at| (at as f64 - (count - 1) as f64 / 2.0) * step).collect()
 }
 
-/// Returns the scale of the horizontal axis.
+/// Returns the scale of the horizontal axis of a line chart or scatter plot.
 pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         let points = data.series.iter().flat_map(|series| &series.points);
@@ -127,7 +127,7 @@ pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> P
     PlotError::spec(key, message)
 }
 
-/// Returns the scale of the vertical axis.
+/// Returns the scale of the vertical axis of a line chart or scatter plot.
 pub(crate) fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let numbers = || {
@@ -192,15 +192,15 @@ fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     })
 }
 
-/// Returns a note with the number of points that a logarithmic axis cannot show.
+/// Returns a note with the number of points that a logarithmic axis cannot show. Returns `None` without such points.
 fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     let points = data.series.iter().flat_map(|series| &series.points);
     let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
     (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
 }
 
-/// Draws the spread of a series over trials, as whiskers or as a band. Call this function before the lines are drawn,
-/// so that the lines are above the spread.
+/// Draws the spread of a series over trials as whiskers, or as a band if `dense` is true. Call this function before the
+/// lines are drawn, so that the lines are above the spread.
 fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
     let color = series.style.color;
@@ -225,8 +225,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Returns the ends of the whiskers of a point. A point has a vertical whisker if its values differ between trials. A
-/// point also has a horizontal whisker if its horizontal values differ between trials.
+/// Returns the ends of the whiskers of a point. It has a vertical whisker if its values differ between trials, and a
+/// horizontal whisker if its horizontal values differ.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -236,8 +236,7 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// Draws the line of a series. In a scatter plot, a thin line joins the points that have tags, in the order of the
-/// points.
+/// Draws the line of a series. In a scatter plot, a thin line joins the points that have labels.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     let style = series.style;
     let places: Vec<Option<(f64, f64)>> =
@@ -249,8 +248,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws the lines of one kind of expected values, above the lines of the series. If the expected values are equal for
-/// all series, draws one line. Otherwise, draws one line per series.
+/// Draws the predictions of theory or the ideal bounds as lines above the measured series. If they are equal for all
+/// series, the function draws one line, else one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -276,7 +275,7 @@ fn marks(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Writes the tag of each point next to the point, if the chart has tags and there is enough space.
+/// Writes the label of each point of a scatter plot next to the point, if there is enough space.
 fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let places = points().filter_map(|point| frame.point(point.x.median, point.y.median));
@@ -312,7 +311,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// Splits a line at the points that the axes cannot show. Returns the parts of the line between these points.
+/// Splits a line where an axis cannot show a point, such as 0 on a logarithmic axis. Returns the parts of the line.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

@@ -13,8 +13,8 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// Returns the indexes of the columns that name a series. These are the requested column, and further columns if a
-/// series would otherwise mix several configurations.
+/// Returns the columns that distinguish the series of a chart, as indexes: the requested column, and further columns if
+/// a series would otherwise mix several configurations. `x_at` is the column of the horizontal axis.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -48,7 +48,7 @@ pub(crate) fn tell_apart(
     Ok(columns)
 }
 
-/// The assignment of the rows of a table to series.
+/// The series of a table: the names of all series, and the series of each row.
 pub(crate) struct NamedSeries {
     /// The column that names the series, for the heading of the legend.
     pub heading: String,
@@ -58,7 +58,7 @@ pub(crate) struct NamedSeries {
     pub of_rows: Vec<usize>,
 }
 
-/// Groups the rows of a table by series.
+/// Assigns each row of a table to a series.
 pub(crate) fn series_of(
     table: &Table,
     spec: &ChartSpec,
@@ -86,7 +86,7 @@ pub(crate) fn series_of(
     })
 }
 
-/// Sorts series by their first column, then by the further columns.
+/// Sorts series by the values of the column that determines the color, and then by the values of further columns.
 ///
 /// # Errors
 /// There are more series than readers can distinguish.
@@ -112,8 +112,7 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// Returns the styles of series, in the order of the series. The series name consists of column values, and the value
-/// of the first column determines the style.
+/// Returns the style of each series. The value of the first column in the name of a series determines its color.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &LabelOrder,
@@ -123,16 +122,18 @@ pub(crate) fn styles_of<'a>(
     order.styles(columns.first().map_or("", |column| column.name()), &firsts)
 }
 
-/// Returns the label of a name for the legend. `(bound)` is appended to the label of an ideal bound.
+/// Returns the text of a name in the legend. ` (bound)` follows the name of an ideal bound.
 pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// Returns the label of a series, such as `blocked · size_ratio=4`. The label consists of the values of the columns. A
-/// number also has the name of its setting, such as `size_ratio=4`, except in the first column, whose name is the
-/// heading of the legend. The label omits settings that do not apply to the configuration, such as the compaction
-/// policy of lsmbench in another engine. If no setting applies, the label is `own`, the [own name](own_name) of the
-/// configuration.
+/// Returns the label of a series, such as `blocked · size_ratio=4`.
+///
+/// * The label consists of the values of the columns. A number also has the name of its setting, such as
+///   `size_ratio=4`, except in the first column.
+/// * Settings that do not apply to the configuration are left out, such as the compaction policy of lsmbench in another
+///   engine.
+/// * If no setting applies, the label is `own`, the [own name](own_name) of the configuration.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value], own: &str) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -147,13 +148,13 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value], own: &str) -> Str
     if parts.is_empty() && !key.is_empty() { own.to_owned() } else { parts.join(" · ") }
 }
 
-/// Returns the name of a row's configuration without any setting: the engine, or else the label.
+/// Returns the name of a configuration without its settings: the engine, or else the label.
 pub(crate) fn own_name(row: &Row) -> String {
     let engine = row.schema().position(ENGINE).map(|at| row.cells()[at].to_string());
     engine.filter(|engine| !engine.is_empty()).unwrap_or_else(|| row.get(&LABEL).to_string())
 }
 
-/// Formats a swept value for readers. A value with a unit has a space before the unit.
+/// Formats a swept value for readers, with a space before its unit, if it has one.
 pub(crate) fn text_of(value: &Value) -> String {
     let text = value.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic());
@@ -165,8 +166,7 @@ pub(crate) fn text_of(value: &Value) -> String {
 }
 
 /// Returns the styles of the bars in a chart with a single series. Bars have different styles if a catalog contains
-/// their names, or if there are enough colors for all names. In all other cases, and for numbers, all bars have the
-/// same style.
+/// their names, or if there are enough colors for all names. Otherwise, and for numbers, all bars have the same style.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
@@ -182,8 +182,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// Returns the swept column that labels the points of a scatter plot, in addition to the series. Returns `None` unless
-/// exactly one such column exists.
+/// Returns the column whose values label the points of a scatter plot: the only swept column that is neither an axis
+/// nor part of the series. Returns `None` if there is no such column, or more than one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,
@@ -202,8 +202,8 @@ pub(crate) fn tag_of(
     Ok(if varying.len() == 1 { varying.pop() } else { None })
 }
 
-/// Compares two names of a column: first by their order in the catalog, then as numbers, then by the order of their
-/// configurations.
+/// Compares two names on an axis or in a legend: first by their order in the catalog, then as numbers, then by the
+/// order of their configurations.
 pub(crate) fn compare(order: &LabelOrder, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
     let by_number = || {

@@ -9,9 +9,9 @@ use crate::palette::Color;
 /// The SVG attributes that contain colors.
 const ATTRIBUTES: [&str; 2] = ["fill", "stroke"];
 
-/// Returns style sheet rules that make SVG charts dark inside elements that the selector `within` selects. The rules
-/// replace each color of `charts`. Apply the rules only on dark pages. The background of the page must be the color
-/// that replaces white.
+/// Returns style sheet rules that give SVG charts dark colors, for a page in dark mode. The rules apply inside the
+/// elements that the selector `within` selects, and replace each color in `charts`. The background of the page must be
+/// the color that replaces white.
 pub fn night<'a>(charts: impl IntoIterator<Item = &'a str>, within: &str) -> String {
     let mut used = BTreeSet::new();
     for chart in charts {

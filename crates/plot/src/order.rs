@@ -6,17 +6,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::palette::{HUES, MARKS, Style};
 
-/// The known labels of each column, in order. The caller adds the labels of the catalogs. A chart may also have labels
-/// that are not in this list.
+/// The known labels of each column, in order, such as the names of variants. A chart may also have other labels.
 #[derive(Clone, Debug, Default)]
 pub struct LabelOrder {
-    /// The labels of catalogs, by column name.
+    /// The labels that a catalog contains, by column name.
     columns: BTreeMap<String, Vec<Known>>,
-    /// The labels of the configurations of a run, by column name, for columns without a catalog.
+    /// The labels of the configurations of a run, by column name. They are used for columns without a catalog.
     cells: BTreeMap<String, Vec<String>>,
 }
 
-/// A label of a catalog, and whether the label is an ideal bound.
+/// A label of a catalog, such as the name of a variant, and whether it is an ideal bound.
 #[derive(Clone, Debug)]
 struct Known {
     kind: String,
@@ -25,8 +24,8 @@ struct Known {
 
 impl LabelOrder {
     /// Adds the catalog labels of a column, in order. The second part of each pair is `true` for an ideal bound, which
-    /// no real component can beat. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of its
-    /// kind, such as `blocked`.
+    /// no real component can exceed. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of
+    /// its variant `blocked`.
     #[must_use]
     pub fn with<'a>(
         mut self,
@@ -38,9 +37,11 @@ impl LabelOrder {
         self
     }
 
-    /// Adds the labels of a run's configurations to a column, in the order of the configurations. The style of a label
-    /// depends on its position among all labels of the run. A label therefore has the same style in a chart that shows
-    /// only some labels. If a catalog contains the label, the position in the catalog takes precedence.
+    /// Adds the labels of a run's configurations to a column, in the order of the configurations. If a catalog contains
+    /// a label, its position in the catalog takes precedence.
+    ///
+    /// The style of a label depends on its position among all labels of the run. A label therefore has the same style
+    /// in a chart that shows only some labels.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();
@@ -52,7 +53,7 @@ impl LabelOrder {
         self
     }
 
-    /// Returns the index of a label in its column, and whether the label is an ideal bound.
+    /// Returns the index of a label among the known labels of its column, and whether the label is an ideal bound.
     fn find(&self, column: &str, label: &str) -> Option<(usize, bool)> {
         match self.columns.get(column) {
             Some(known) => {
@@ -80,11 +81,12 @@ impl LabelOrder {
         }
     }
 
-    /// Returns the styles of the labels of one chart, in the order of the labels. The position of a label in the
-    /// catalog determines its style, so a label has the same style in every chart. If an earlier label of this chart
-    /// already uses the color or the mark, the label gets the next free color or mark. Labels of one variant with
-    /// different parameters share a color, and differ in dashes and marks. Labels also share colors if no color is
-    /// free.
+    /// Returns the styles of the labels of one chart, in the order of the labels.
+    ///
+    /// * The position of a label in the catalog determines its style, so a label has the same style in every chart.
+    /// * If an earlier label of this chart already uses its color or mark, the label gets the next free color or mark.
+    /// * Labels of one variant with different parameters share a color, and differ in dashes and marks.
+    /// * Labels also share colors if no color is free.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -106,7 +108,7 @@ impl LabelOrder {
     }
 }
 
-/// Changes styles so that no two labels share a color or a mark, as long as free colors and marks remain.
+/// Changes the styles of labels so that no two labels share a color or a mark, as long as free colors and marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);

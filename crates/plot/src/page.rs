@@ -24,7 +24,8 @@ const MARGIN: f64 = 24.0;
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
 const TITLE_IN_PRINT: f64 = 14.0;
-/// The width of the line or mark in front of a name in the legend, including the gap to the name, in pixels.
+/// The width of a sample in the legend, which is the line or mark in front of a name, including the gap to the name. In
+/// pixels.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
 /// Pixels per inch of a page for print. With this value, 12 pixels are 8 points.
@@ -68,7 +69,7 @@ pub enum Width {
     Full,
     /// A page of 360 pixels, for a phone.
     Phone,
-    /// A width in inches, for print.
+    /// A width in inches, for a chart in print.
     Print(f64),
 }
 
@@ -107,13 +108,13 @@ impl Width {
 /// The legend of a chart: the name of each series, with a sample of its style.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Legend {
-    /// The title of the column that distinguishes the series.
+    /// The title of the column that distinguishes the series, above the names.
     pub heading: String,
     pub entries: Vec<(String, Sample)>,
 }
 
-/// Returns the legend with the names of the series and the lines of expected values. Returns `None` if the chart has
-/// only one line.
+/// Returns the legend with the names of the series and of the lines of expected values. `sample` returns the sample of
+/// a style. Returns `None` if the chart has only one line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
@@ -127,10 +128,10 @@ pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Optio
     Some(Legend { heading: data.legend.clone().unwrap_or_default(), entries: entries.chain(known).collect() })
 }
 
-/// The sample of a style in front of a name in the legend.
+/// The sample in front of a name in the legend, which shows a style.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sample {
-    /// A short line. If `mark` is true, the line has the mark of the points.
+    /// A short line, with the mark of the points if `mark` is true.
     Line { style: Style, mark: bool },
     /// A mark without a line.
     Mark(Style),
@@ -142,18 +143,18 @@ pub(crate) enum Sample {
     Bound,
 }
 
-/// A page with its captions drawn, and the free space for the plot.
+/// A page with its title, legend and caption, and the free space for the plot.
 pub(crate) struct Page {
     pub scene: Scene,
-    /// The space between the captions, for the plot and the labels of its ticks.
+    /// The space for the plot and the labels of its axes.
     pub room: Rect,
-    /// The index of the shape that is the description of the horizontal axis. `None` if there is no description.
+    /// The index of the text in the scene that describes the horizontal axis. `None` if there is no description.
     across: Option<usize>,
     margin: f64,
 }
 
 impl Page {
-    /// Moves the description of the horizontal axis below the middle of the plot, and returns the scene.
+    /// Centers the description of the horizontal axis below the plot, and returns the drawing of the page.
     pub(crate) fn below(mut self, plot: Rect) -> Scene {
         if let Some(Shape::Text(text)) = self.across.and_then(|at| self.scene.shapes.get_mut(at)) {
             let half = font::width(&text.line, text.size, text.weight) / 2.0;
@@ -164,7 +165,7 @@ impl Page {
     }
 }
 
-/// Draws the captions of a page, and reserves the space for the plot between them. `plot` is the smallest height of the
+/// Draws the texts of a page, and reserves the space for the plot between them. `plot` is the smallest height of the
 /// plot in pixels, including the labels of its ticks.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     let (width, margin) = (captions.width.pixels(), captions.width.margin());
@@ -216,8 +217,8 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     y + 8.0
 }
 
-/// Draws all texts below the plot, starting at y = 0: the description of the horizontal axis, the legend, the caption,
-/// and the line that names the experiment and the run. Returns the total height of these texts.
+/// Draws the texts below the plot, starting at y = 0: the description of the horizontal axis, the legend, the caption,
+/// and the line that names the experiment and the run. Returns their total height.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;
@@ -292,7 +293,7 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
     }
 }
 
-/// Returns the dash pattern of the line for a kind of expected value.
+/// Returns the dash pattern for the lines of theory or of an ideal bound.
 pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     match known {
         Known::Theory => THEORY,
@@ -300,7 +301,7 @@ pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     }
 }
 
-/// Draws a bar with the fill and the hatch of its style. The edge of the bar makes light fills visible on white.
+/// Draws a bar with the fill and the hatch of its style. An edge makes light fills visible on white.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     scene.rect(rect, style.color);
     if rect.width() < 4.0 || rect.height() < 4.0 {
@@ -320,7 +321,7 @@ pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     }
 }
 
-/// Returns the lines of a hatch, cut off at the edges of a rectangle.
+/// Returns the lines of a hatch inside a rectangle.
 fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
     const STEP: f64 = 6.0;
     let steps = |length: f64, step: f64| (1..(length / step).ceil() as usize).map(move |at| at as f64 * step);
@@ -353,7 +354,7 @@ fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
     }
 }
 
-/// Draws a whisker between two points, with a short cap across each end.
+/// Draws a whisker, the line of an interval, between two points, with a short cap across each end.
 pub(crate) fn whisker(scene: &mut Scene, from: (f64, f64), to: (f64, f64), color: Color) {
     const CAP: f64 = 3.0;
     scene.line(&[from, to], 1.25, color);
@@ -370,7 +371,7 @@ pub(crate) fn tick(scene: &mut Scene, x: f64, bottom: f64) {
 }
 
 impl Scene {
-    /// Draws a mark of the usual size.
+    /// Draws the mark of a data point, in the usual size.
     pub(crate) fn mark(&mut self, x: f64, y: f64, color: Color, mark: Mark) {
         self.shapes.push(Shape::Mark { x, y, radius: 4.0, color, mark });
     }

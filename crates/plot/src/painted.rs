@@ -8,7 +8,7 @@ use crate::painter::{Canvas, ChartAxis, ChartPoints, Curve, Dot, Painter};
 use crate::scene::Scene;
 use crate::{ChartSpec, PlotError};
 
-/// Draws a page on which `painter` draws the plot.
+/// Draws a chart whose plot `painter` draws, with the title, legend and caption around it.
 ///
 /// # Errors
 /// A logarithmic axis has no number above 0.

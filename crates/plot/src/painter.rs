@@ -10,16 +10,16 @@ use crate::scene::{Rect, Scene, Text};
 
 /// Draws points onto a canvas. The caller draws the title, the legend and the notes around the canvas.
 pub trait Painter: Send + Sync {
-    /// Returns the height in pixels that the canvas needs for these points. 0 selects the default height.
+    /// Returns the height of the plot in pixels that these points need. 0 selects the default height.
     fn height(&self, _picture: &ChartPoints<'_>) -> f64 {
         0.0
     }
 
-    /// Draws the points of a chart onto `canvas`.
+    /// Draws the points of a chart into the plot area `canvas`.
     fn paint(&self, picture: &ChartPoints<'_>, canvas: &mut Canvas<'_>);
 }
 
-/// The points of a chart, with its axes.
+/// The points of a chart and its axes, as a painter of another crate receives them.
 #[derive(Clone, Debug)]
 pub struct ChartPoints<'a> {
     /// The names on the horizontal axis, in order. Empty for an axis of numbers.
@@ -71,16 +71,16 @@ pub struct Curve<'a> {
     pub points: Vec<Dot>,
 }
 
-/// A point: the median over trials, and the interval that the whiskers show.
+/// A point of a chart: the median over trials, and the interval that the whiskers show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
     /// The number on the horizontal axis, or the index of the name on this axis.
     pub x: f64,
     /// The median over all trials.
     pub y: f64,
-    /// The lower end of the interval.
+    /// The lower end of the interval that the whiskers show.
     pub low: f64,
-    /// The upper end of the interval.
+    /// The upper end of the interval that the whiskers show.
     pub high: f64,
     /// The value that theory predicts, if the chart sets `theory = true` and the results have a prediction.
     pub theory: Option<f64>,
@@ -92,7 +92,7 @@ pub struct Dot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// The color of the series with this index. If the chart has only one series, the index selects a name on the
-    /// horizontal axis, and the color is the color of this name.
+    /// horizontal axis and the color of this name.
     Series(usize),
     /// The color of text.
     Text,
@@ -102,7 +102,7 @@ pub enum Ink {
     Grid,
 }
 
-/// The part of a text that is placed at the given position.
+/// The part of a text that is at a given position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// The start of the text is at the position.
@@ -113,7 +113,7 @@ pub enum Align {
     End,
 }
 
-/// The part of a page between the captions. Coordinates are pixels from its upper left corner.
+/// The plot area of a page, in which a painter draws. Coordinates are pixels from its upper left corner.
 pub struct Canvas<'a> {
     pub(crate) scene: &'a mut Scene,
     pub(crate) area: Rect,

@@ -36,9 +36,11 @@ impl Color {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Returns the color that replaces this color on a dark page. A series keeps its hue. A mixture of a series color
-    /// with white or with the ink color is replaced by the mixture of the replacements. For all other colors, the
-    /// lightness is inverted.
+    /// Returns the color that replaces this color on a dark page.
+    ///
+    /// * The color of a series keeps its hue.
+    /// * A mixture of a series color with white or with the ink color becomes the mixture of the replacements.
+    /// * For all other colors, the lightness is inverted.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -68,7 +70,7 @@ impl Color {
     }
 }
 
-/// The number of mixing ratios that are tried to recognize a color as a mixture of two colors.
+/// The number of mixing ratios to try when a color may be a mixture of two known colors.
 const SHARES: u32 = 20;
 
 /// The background of the page.
@@ -112,14 +114,15 @@ const HUES_AT_NIGHT: [Color; 8] = [
 
 /// The background of a dark page, which is equal to the background of the dark report pages.
 const PAPER_AT_NIGHT: Color = Color(30, 33, 37);
-/// The lightness of a dark page.
+/// The lightness of the background of a dark page, from 0 to 1.
 const NIGHT: f64 = 0.13;
 
-/// Dash patterns: the lengths of strokes and gaps in pixels. The empty pattern is a solid line.
+/// The dash patterns of series lines: the lengths of strokes and gaps in pixels. The empty pattern is a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
-/// The dash pattern of lines that show theoretical values or an ideal bound: the lengths of strokes and gaps in pixels.
+/// The dash pattern of lines that show theoretical values: the lengths of strokes and gaps in pixels.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
+/// The dash pattern of lines that show an ideal bound: the lengths of strokes and gaps in pixels.
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 
 /// The shape of the mark at a point.
@@ -157,7 +160,7 @@ const HATCHES: [Hatch; 8] = [
 ];
 
 impl Hatch {
-    /// Returns the hatch of the series with this index in a chart.
+    /// Returns the hatch for the series with this index in a chart: the pattern of lines in its bars.
     pub(crate) fn at(place: usize) -> Self {
         HATCHES[place % HATCHES.len()]
     }
@@ -175,14 +178,14 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The hatch of the bars, if bars of several series are next to each other.
     pub hatch: Hatch,
-    /// The position of the label in the order of labels. Labels that differ only in parameters have the same position.
-    /// `None` for an ideal bound.
+    /// The position of the label in the order of labels. Labels of one variant with different parameters have the same
+    /// position. `None` for an ideal bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
-    /// Returns the style of a label at a position in the order of labels. `repeat` is the number of earlier labels at
-    /// the same position, such as labels of the same variant with other parameters.
+    /// Returns the style of a label. `place` is its position in the order of labels. `repeat` is the number of earlier
+    /// labels at the same position, such as labels of the same variant with other parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
@@ -202,12 +205,12 @@ impl Style {
         Self { color, fill: color, dashes: &[], ..self }
     }
 
-    /// Returns whether this is the style of an ideal bound.
+    /// Returns whether this is the style of an ideal bound, which no component can exceed.
     pub(crate) fn is_bound(&self) -> bool {
         self.kind.is_none()
     }
 
-    /// Returns the style of an ideal bound, which no component can beat. `repeat` is the number of earlier bounds in
+    /// Returns the style of an ideal bound, which no component can exceed. `repeat` is the number of earlier bounds in
     /// the chart.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
@@ -222,8 +225,8 @@ impl Style {
     }
 }
 
-/// The colors of heat maps, from light colors for small values to dark colors for large values. Readers can distinguish
-/// the colors in gray and with any color vision.
+/// The colors of heat maps, from light for small values to dark for large values. Readers can distinguish them in gray
+/// and with any color vision.
 const RAMP: [Color; 6] = [
     Color(247, 251, 255),
     Color(198, 219, 239),
@@ -233,7 +236,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// Returns the color for a share from 0 (smallest value) to 1 (largest value).
+/// Returns the heat map color for a share from 0 (smallest value) to 1 (largest value).
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);

@@ -14,8 +14,8 @@ use crate::scene::{Rect, Scene, Shape, Text};
 
 /// PDF points per inch.
 const POINTS: f64 = 72.0;
-/// The distance of a control point from its end point in a Bezier curve that approximates a quarter of a circle, as a
-/// multiple of the radius.
+/// The constant that approximates a quarter of a circle by a Bezier curve: the distance of a control point from its end
+/// point, as a multiple of the radius.
 const QUARTER: f64 = 0.552_284_75;
 /// The number of glyph units per em in a PDF font.
 const PER_EM: f64 = 1000.0;
@@ -30,7 +30,7 @@ struct FontIds {
     unicode: Ref,
 }
 
-/// One face of a typeface, with the glyphs that the page uses.
+/// A font with the glyphs that the page uses, to embed in the PDF.
 struct Embedded<'a> {
     face: &'a Face,
     /// The name of the font in the resources of the page.
@@ -45,7 +45,7 @@ impl<'a> Embedded<'a> {
         Self { face, resource, used: GlyphRemapper::new(), glyphs: BTreeMap::from([(0, ('\u{fffd}', 0.0))]) }
     }
 
-    /// Adds a glyph to the subset, and returns the index of the glyph in the subset.
+    /// Adds a glyph to the embedded glyphs, and returns its index among them.
     fn take(&mut self, glyph: GlyphId, character: char) -> u16 {
         let font = self.face.font();
         let per_em = f64::from(font.units_per_em().unwrap_or(2048.0));
@@ -255,8 +255,8 @@ fn document(
     Ok(pdf.finish())
 }
 
-/// Embeds the subset of a font as a composite font (PDF 1.7, 9.7). The CIDs of the font are the indices of the glyphs
-/// in the subset.
+/// Embeds the used glyphs of a font as a composite font (PDF 1.7, 9.7). The character identifiers (CIDs) of the font
+/// are the indexes of the glyphs.
 fn embed(pdf: &mut Pdf, ids: FontIds, face: &Embedded<'_>) -> Result<(), String> {
     let (bytes, index) = face.face.file();
     let subset = subsetter::subset(bytes, index, &face.used)

@@ -5,20 +5,24 @@ use results::{Table, Value};
 
 use crate::{ChartSpec, Form, PlotError};
 
-/// A chart shows the rate of a timeline interval only if the length of this interval is at least this fraction of a
-/// full interval. The first interval is always shown.
+/// The smallest length of a timeline interval that a chart shows, as a fraction of a full interval. In a shorter
+/// interval, the rate would be imprecise. The first interval is always shown.
 const LEAST_SHARE: f64 = 0.5;
 
-/// The rows that a chart draws, and the texts that describe the selection.
+/// The result rows that a chart draws, and the texts that describe the selection.
 pub(crate) struct Picked {
     pub table: Table,
     pub facts: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// Selects the rows that pass the filter of the chart. If the filter, `x` and `series` do not name the column `phase`,
-/// selects only rows of the last phase. If the filter, `x` and `series` do not name the column `operation`, selects
-/// only rows with the operation `all`. Omits rows with wrong answers.
+/// Selects the result rows that a chart draws:
+///
+/// * rows that pass the filter of the chart;
+/// * rows of the last phase, unless the filter, `x` or `series` names the column `phase`;
+/// * rows with the operation `all`, unless the filter, `x` or `series` names the column `operation`.
+///
+/// Omits rows with wrong answers.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());
@@ -70,8 +74,8 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     Ok(Picked { table: right, facts, notes })
 }
 
-/// Returns the rows of a timeline. Omits the last interval of a phase if it is much shorter than a full interval,
-/// because its rate would be imprecise.
+/// Returns the rows of a timeline without the last interval of a phase, if this interval is much shorter than a full
+/// interval. Its rate would be imprecise.
 fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
     let least = LEAST_SHARE * lengths.fold(0.0, f64::max);
@@ -85,7 +89,7 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// Returns the rows with `value` in the column. If no row has this value, the error lists the existing values.
+/// Returns the rows with the value `value` in a column. If no row has this value, the error lists the existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {
@@ -94,7 +98,7 @@ fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotErr
     Ok(kept)
 }
 
-/// Describes a filter, such as `lookup phase`, `get operations` or `bloom.bits_per_key = 12`.
+/// Describes a filter in the caption, such as `lookup phase`, `get operations` or `bloom.bits_per_key = 12`.
 fn fact(column: &str, values: &[String]) -> String {
     let values = values.join(", ");
     match column {
@@ -104,7 +108,8 @@ fn fact(column: &str, values: &[String]) -> String {
     }
 }
 
-/// Names the swept columns that have several values, such as `only bloom differs` or `bloom and fence differ`.
+/// Names the swept columns that have several values in the drawn rows, such as `only bloom differs` or `bloom and fence
+/// differ`.
 fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
@@ -120,7 +125,7 @@ fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     })
 }
 
-/// Returns the text for the case that only one column differs.
+/// Returns the text of the caption if only one swept column differs, such as `only bloom differs`.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

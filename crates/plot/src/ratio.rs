@@ -20,13 +20,13 @@ use crate::style::Whiskers;
 use crate::verdict::{Judged, change};
 use crate::{ChartSpec, PlotError, format};
 
-/// The smallest height of a row in pixels. The next constant is the height of the strip inside a row that contains the
-/// points of the rounds.
+/// The smallest height of a row of the chart, in pixels.
 const ROW: f64 = 34.0;
+/// The height of the strip in a row that contains the points of the rounds, in pixels.
 const ROUNDS: f64 = 16.0;
-/// The width in pixels of the text at the right end of a row, which states the change. The next constant is the width
-/// of this text on a narrow page.
+/// The width of the text at the right end of a row that states the change, in pixels.
 const CHANGE: f64 = 116.0;
+/// The width of the text that states the change, on a narrow page, in pixels.
 const NUMBER: f64 = 56.0;
 /// The page width in pixels below which a page counts as narrow.
 const NARROW: f64 = 500.0;
@@ -34,7 +34,7 @@ const NARROW: f64 = 500.0;
 /// The comparison of one candidate with its baseline.
 struct PairedRatios {
     name: String,
-    /// The ratio in each round, in the order of the rounds.
+    /// The ratio of the candidate to the baseline in each round, in order.
     rounds: Vec<f64>,
     median: f64,
     low: f64,
@@ -47,14 +47,14 @@ pub(crate) struct Ratios {
     y: Column,
     baseline: String,
     comparisons: Vec<PairedRatios>,
-    /// The conditions of the measurement, as texts for the caption.
+    /// The conditions of the measurement, for the caption.
     pub facts: Vec<String>,
     pub verdict: Option<String>,
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of each candidate with the rows of its baseline, round by round. `verdicts.csv` names the pairs, and
-/// contains their confidence intervals. Without verdicts, the first configuration is the baseline of all others.
+/// Pairs the rows of each candidate with the rows of its baseline, round by round. `verdicts.csv` names the pairs and
+/// contains their confidence intervals. Without this file, the first configuration is the baseline of all others.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();
@@ -116,15 +116,15 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     Ok(Ratios { y: column, baseline, comparisons, facts, verdict: judged.sentence(), notes })
 }
 
-/// Returns the name of a candidate. If the verdicts compare configurations in groups, the name includes the settings
-/// that the candidate shares with its baseline.
+/// Returns the name of the candidate in a verdict. If verdicts compare several groups of configurations, the name
+/// includes the settings that the candidate shares with its baseline.
 fn name_of(verdict: &Row) -> String {
     let (candidate, within) = (verdict.get(&v::CANDIDATE).to_string(), verdict.get(&v::WITHIN).to_string());
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// Computes the ratio of a candidate to its baseline in each round in which both configurations have a value. Returns
-/// `None` if no such round exists.
+/// Computes the ratio of a candidate to its baseline in each round. `base` and `own` contain the values by round.
+/// Returns `None` if no round has both values.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;
@@ -139,12 +139,12 @@ fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) ->
 }
 
 impl Ratios {
-    /// Returns the default title of the chart.
+    /// Returns the default title of the ratio chart.
     pub(crate) fn title(&self) -> String {
         format!("{} relative to {}", self.y.title(), self.baseline)
     }
 
-    /// Returns the drawn values of the chart in two series: the ratios of the rounds, and the medians with their
+    /// Returns the values that the chart draws, in two series: the ratios of the rounds, and the medians with their
     /// intervals.
     pub(crate) fn figure(&self) -> Figure {
         let across = |at: usize| at as f64;
@@ -184,8 +184,9 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
         let ends = [comparison.low, comparison.high, 1.0, 1.0 + noise, 1.0 / (1.0 + noise)];
         comparison.rounds.iter().copied().chain(ends)
     });
-    let scale =
-        Scale::log(all).ok_or_else(|| PlotError::Empty("no ratio is above 0".to_owned()))?.inset(0.06);
+    let scale = Scale::log(all)
+        .ok_or_else(|| PlotError::Empty("no ratio of a candidate to its baseline is above 0".to_owned()))?
+        .inset(0.06);
     let title = format!("{} / that of {}", ratios.y.title(), ratios.baseline);
     captions.across = describe_words(&title, "", ratios.y.better(), Side::Across);
     let names: Vec<String> = ratios.comparisons.iter().map(|comparison| comparison.name.clone()).collect();
@@ -249,7 +250,7 @@ fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn
     }
 }
 
-/// Returns ticks at round ratios, with labels such as `0.5x`, `1x` and `2x`.
+/// Returns the ticks of the ratio axis at round ratios, with labels such as `0.5x`, `1x` and `2x`.
 fn ticks(scale: Scale, width: f64) -> Vec<Tick> {
     let write = |ratio: f64| format!("{}x", format::value(ratio, Unit::Ratio));
     let round = |count: usize| {

@@ -15,7 +15,7 @@ use crate::font::{self, BASELINE_EM, TextStyle, Typeface};
 use crate::palette::{Color, Mark, PAPER};
 use crate::scene::{Rect, Scene, Shape, Text};
 
-/// The enlargement of the drawing: the number of integer units of a back end per pixel of the page.
+/// How many units of a `plotters` back end one pixel of the page has. Back ends accept only whole units.
 const UNITS: f64 = 4.0;
 
 /// Pixels of a PNG per pixel of the page, for a screen. A PNG for print keeps all drawn pixels.
@@ -66,7 +66,7 @@ fn with_widths(body: &str, scene: &Scene) -> String {
     out
 }
 
-/// Writes the scene as PNG.
+/// Writes the scene as PNG. With `is_print`, the PNG has the resolution of a printed page.
 pub(crate) fn png(scene: &Scene, path: &Path, is_print: bool) -> Result<(), PlotError> {
     let failed = |error: &dyn std::fmt::Display| PlotError::Write {
         path: path.to_owned(),
@@ -108,7 +108,7 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// How the corners of lines are drawn.
+/// How a `plotters` back end draws the corners of lines.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     /// The back end draws paths without gaps.
@@ -117,7 +117,7 @@ enum Joins {
     Round,
 }
 
-/// Draws shapes by calling a back end.
+/// Draws the shapes of a scene with a `plotters` back end.
 struct Pen<'a, B> {
     backend: &'a mut B,
     joins: Joins,
@@ -200,7 +200,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
     }
 }
 
-/// The shape of a mark.
+/// The geometric shape of a mark at a data point.
 pub(crate) enum Outline {
     /// A filled circle with the radius of the mark.
     Circle,
@@ -210,7 +210,7 @@ pub(crate) enum Outline {
     Strokes(Vec<[(f64, f64); 2]>, f64),
 }
 
-/// Returns the shape of a mark around a point.
+/// Returns the geometric shape of a mark at a position, with this radius.
 pub(crate) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> Outline {
     let polygon = |corners: &[(f64, f64)]| {
         Outline::Polygon(corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect())

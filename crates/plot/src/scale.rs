@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// Returns a linear scale that covers all values. The scale includes 0 if `from_zero` is true, or if no value is
-    /// negative and the smallest value is at most three quarters of the largest.
+    /// Returns a linear scale that covers all values. The scale includes 0 in two cases: `from_zero` is true, or no
+    /// value is negative and the smallest value is at most three quarters of the largest.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -111,7 +111,7 @@ impl Scale {
     }
 
     /// Returns about `count` ticks at round numbers, and the unit for the description of the axis. On a logarithmic
-    /// scale, each label contains its own unit.
+    /// scale, each label has its own unit.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
@@ -127,7 +127,7 @@ impl Scale {
         }
     }
 
-    /// Returns a tick at each of the given values that is within the scale.
+    /// Returns a tick at each of the given values that the scale covers.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,
@@ -146,7 +146,8 @@ pub(crate) fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// Returns the round step (1, 2, 2.5 or 5 times a power of ten) that divides a length into about `count` parts.
+/// Returns a round distance between ticks that divides a length into about `count` parts: 1, 2, 2.5 or 5 times a power
+/// of ten.
 fn nice_step(length: f64, count: usize) -> f64 {
     let rough = (length / count.max(1) as f64).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(rough.log10().floor());
@@ -170,8 +171,8 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Returns the powers of ten between `low` and `high`, or the powers of two for bytes. If there are only a few powers
-/// of ten, the result also contains their double and their fivefold.
+/// Returns round numbers for the ticks of a logarithmic axis: the powers of ten between `low` and `high`, or the powers
+/// of two for bytes. If there are only a few powers of ten, the result also contains their double and their fivefold.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -195,7 +196,8 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// Returns the number of nines of a fraction: 1 for 0.9, 2 for 0.99, and intermediate numbers between them.
+/// Returns the number of nines of a fraction, such as 1 for 0.9 and 2 for 0.99. Fractions between them have
+/// intermediate numbers.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

@@ -58,7 +58,7 @@ impl Rect {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
-    /// A line through points.
+    /// A line through several points.
     Line {
         points: Vec<(f64, f64)>,
         width: f64,
@@ -88,7 +88,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Moves the shape down the page.
+    /// Moves the shape down the page by `by` pixels.
     pub(crate) fn move_down(&mut self, by: f64) {
         match self {
             Self::Line { points, .. } | Self::Area { points, .. } => {
@@ -189,7 +189,7 @@ impl Text {
         self
     }
 
-    /// Returns the bounding box of the text. Its height reaches from the top of capitals to the bottom of descenders.
+    /// Returns the bounding box of the text, from the top of capital letters to the bottom of letters such as `g`.
     pub(crate) fn bounds(&self) -> Rect {
         let width = font::width(&self.line, self.size, self.weight);
         let before = match self.anchor {
@@ -208,9 +208,9 @@ impl Text {
     }
 }
 
-/// Breaks text into lines that are at most `width` wide. Lines break at spaces and after `(`, `,` and `/`, and if
-/// necessary after `-` and `_`. A word that is wider than a line gets its own line, and an ellipsis replaces its end.
-/// If the text needs more than `most` lines, an ellipsis replaces the end of the last line.
+/// Breaks a text into at most `most` lines that are at most `width` wide. Lines break at spaces and after `(`, `,` and
+/// `/`, and if necessary after `-` and `_`. An ellipsis replaces the end of a word that is wider than a line, and of a
+/// text that is too long.
 pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
     if lines.iter().any(|line| line.ends_with('…')) {
@@ -275,7 +275,7 @@ pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight) -> 
     wrap_words(text, narrowest.unwrap_or(width), size, weight)
 }
 
-/// Returns the text. If the text is wider than `width`, an ellipsis replaces the end of the text.
+/// Returns the text, cut to the width `width`. An ellipsis replaces the part that does not fit.
 pub(crate) fn cut(text: &str, width: f64, size: f64, weight: Weight) -> String {
     if font::width(text, size, weight) <= width {
         return text.to_owned();

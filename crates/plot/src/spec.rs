@@ -66,9 +66,9 @@ pub struct ChartSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SelectedValues {
-    /// Selects the rows with this value.
+    /// Selects the rows that have this value.
     One(Scalar),
-    /// Selects the rows with any of these values.
+    /// Selects the rows that have any of these values.
     Any(Vec<Scalar>),
 }
 
@@ -109,7 +109,7 @@ impl SelectedValues {
 }
 
 impl ChartSpec {
-    /// Returns a chart description that sets only the built-in kind.
+    /// Creates the description of a chart of this kind, without any other key.
     pub fn new(form: Form) -> Self {
         Self {
             kind: form.choice(),
@@ -126,26 +126,26 @@ impl ChartSpec {
         }
     }
 
-    /// Returns the conversion of rows to points for this kind of chart.
+    /// Returns the built-in conversion of result rows to points that this kind of chart uses.
     pub fn form(&self) -> Form {
         self.component().form()
     }
 
-    /// Returns whether the vertical axis is logarithmic.
+    /// Returns whether the vertical axis of the chart is logarithmic.
     pub fn is_log_y(&self) -> bool {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
-    /// Returns whether the chart draws this column as a measured value: `y`, and `x` in a scatter plot. The values of
-    /// such a column do not distinguish configurations.
+    /// Returns whether the chart draws a column as a measured value: `y`, and `x` in a scatter plot. Such a column does
+    /// not distinguish configurations.
     pub(crate) fn measures(&self, column: &str) -> bool {
         let is = |other: &Option<String>| other.as_deref() == Some(column);
         is(&self.y) || self.form() == Form::Scatter && is(&self.x)
     }
 
-    /// Creates the component for this kind of chart.
+    /// Creates the object that implements this kind of chart.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
-        KINDS.build(&self.kind).expect("the parser accepts only kinds of chart that can be built")
+        KINDS.build(&self.kind).expect("the parser must accept only kinds of chart that can be built")
     }
 
     /// Returns the path of the results file that this chart draws.

@@ -44,7 +44,7 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// Returns this style, in which each absent key has the value that it has in `below`.
+    /// Combines two styles: each key that this style does not set has its value in the style `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -65,12 +65,12 @@ impl FigureStyle {
         Typeface::find(self.font.as_deref()).map(drop)
     }
 
-    /// Returns the file formats.
+    /// Returns the file formats of the charts. The default is SVG and PNG.
     pub fn formats(&self) -> &[Format] {
         self.format.as_ref().map_or(&[Format::Svg, Format::Png], |formats| &formats.0)
     }
 
-    /// Returns the extensions of a chart's files: one extension per format, and `csv` for the drawn values.
+    /// Returns the file extensions of a chart: one per format, and `csv` for the drawn values.
     pub fn endings(&self) -> impl Iterator<Item = &'static str> {
         self.formats().iter().map(|format| format.ending()).chain([DATA_ENDING])
     }
@@ -174,7 +174,7 @@ named! {
     Ci = "ci";
     /// From the smallest to the largest value of all trials.
     Range = "range";
-    /// From the first to the third quartile.
+    /// From the first to the third quartile of all trials.
     Iqr = "iqr";
 }
 
@@ -229,7 +229,7 @@ impl<'de> Deserialize<'de> for Formats {
     }
 }
 
-/// A length in print, such as 3.3 inches.
+/// A length on paper, such as 3.3 inches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
     inches: f64,

@@ -26,15 +26,15 @@ const SIGNS: [(&str, &str); 4] =
 /// The verdicts on the values of a chart.
 pub(crate) struct Judged<'a> {
     rows: Vec<&'a Row>,
-    /// The number of candidates that cannot be compared with their baselines.
+    /// The number of candidates that the verdicts cannot compare with their baselines.
     no_rivals: usize,
-    /// The labels of the chart's configurations.
+    /// The labels of the configurations in the chart.
     labels: BTreeSet<String>,
     /// Whether the bars show the signs of the verdicts.
     has_signs: bool,
     /// The phase of the verdicts, for the caption. `None` if the chart shows only rows of this phase.
     phase: Option<String>,
-    /// The column whose values the verdicts compare.
+    /// The column that the verdicts compare, such as `ops_per_second`.
     column: Option<Column>,
 }
 
@@ -65,13 +65,12 @@ impl<'a> Judged<'a> {
         Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase, column }
     }
 
-    /// Returns the comparisons of the candidates that can be compared with their baseline, in the order of
-    /// `verdicts.csv`.
+    /// Returns the verdicts on candidates that can be compared with their baseline, in the order of `verdicts.csv`.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().copied()
     }
 
-    /// Returns whether a row belongs to the configuration that a verdict names.
+    /// Returns whether a row belongs to the configuration that a verdict names as `name`.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
         let is_shown =
             row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
@@ -112,8 +111,8 @@ impl<'a> Judged<'a> {
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Returns a warning if compared configurations differ in several settings. Returns an empty text if only one
-    /// setting differs, because another line of the caption names this setting.
+    /// Returns a warning if the compared configurations differ in several settings, else an empty text. Another line of
+    /// the caption names a single setting.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -125,13 +124,14 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// Returns the number of comparisons with the given verdict as text, such as `3 improved`.
+    /// Counts the comparisons with the given verdict, and formats the count, such as `3 improved`.
     fn counted(&self, verdict: &str) -> Option<String> {
         let count = self.rows.iter().filter(|row| row.get(&v::VERDICT).to_string() == verdict).count();
         (count > 0).then(|| format!("{count} {verdict}"))
     }
 
-    /// Returns the explanation of the verdict signs at the bars. Returns `None` if the chart shows no signs.
+    /// Returns the explanation of the signs at the bars, such as `▲ improved`. Returns `None` if the chart shows no
+    /// signs.
     pub(crate) fn key(&self) -> Option<String> {
         let used = SIGNS.iter().filter(|(verdict, _)| self.has_signs && self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
@@ -150,9 +150,11 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns whether a name in a verdict means the configuration of a row. If a configuration of the chart has the label
-/// `name`, the name means only this configuration. Otherwise, the name can be one swept value of the configuration. All
-/// other swept values of the configuration must then equal the values in the verdict.
+/// Returns whether the name `name` in a verdict means the configuration of a row.
+///
+/// * If a configuration of the chart has the label `name`, the name means only this configuration.
+/// * Otherwise, the name can be one swept value of the configuration. All other swept values of the configuration must
+///   then equal the values in the verdict.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -171,25 +173,25 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Returns whether the reason of a verdict is `no rival`, so that the candidate cannot be compared with its baseline.
+/// Returns whether a candidate cannot be compared with its baseline, because the doubt of the verdict is `no rival`.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
 
-/// Returns the settings that the compared configurations share, as text such as ` at equal bits_per_key`.
+/// Formats the settings that the compared configurations share, such as ` at equal bits_per_key`.
 fn agreement(verdict: &Row) -> String {
     let within = verdict.get(&v::WITHIN).to_string();
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
     if titles.is_empty() { String::new() } else { format!(" at equal {}", titles.join(" and ")) }
 }
 
-/// Returns a label in which all spaces are non-breaking spaces.
+/// Replaces all spaces of a label by non-breaking spaces.
 fn name(label: &str) -> String {
     let label = if label == "none" { "\"none\"" } else { label };
     label.replace(' ', &SPACE.to_string())
 }
 
-/// Returns the sentence for one verdict, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
+/// Formats one verdict as a part of a sentence, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
 fn words(verdict: &Row, column: &Column) -> String {
     let number = |metric| verdict.get(metric).number().filter(|ratio| *ratio > 0.0);
     let ratio = number(&v::RATIO);
@@ -238,7 +240,7 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
 }
 
 /// Formats the ends of the confidence interval of a ratio, in the direction of the ratio. Ratios of at least 2 are
-/// printed as factors, and smaller ratios in percent of the baseline.
+/// factors, and smaller ratios are percentages of the baseline.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_down = ratio < 1.0;
     let side = |end: f64| {

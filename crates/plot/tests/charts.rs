@@ -461,7 +461,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
     let mut bytes = std::fs::read(log(0, 0)).unwrap();
     bytes[200] ^= 1;
     std::fs::write(log(0, 0), bytes).unwrap();
-    assert!(error(&sample, |_| ()).contains("the checksum does not match"));
+    assert!(error(&sample, |_| ()).contains("the checksum of the latency log does not match"));
     std::fs::remove_dir_all(sample.folder.histograms()).unwrap();
     assert!(error(&sample, |_| ()).contains("cannot read"));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// An argument of a computation, as the experiment file states it.
+/// An argument of a computation. The experiment file sets it in the table `with` of a `[[claim]]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -18,9 +18,9 @@ pub enum Argument {
     Flag(bool),
     /// The name of a claim, a path of the experiment, or another text.
     Text(String),
-    /// A list with one element per claim, or with several numbers.
+    /// A list: one element per claim, or several numbers for one claim.
     List(Vec<Argument>),
-    /// One argument per subject of the claims, or per value of a parameter of the claims. The key is the subject or the
+    /// One argument per subject of the claims, or per value of a claim's parameter. The key is the subject or the
     /// value.
     Table(BTreeMap<String, Argument>),
 }

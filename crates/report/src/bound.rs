@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// States whether the result of a computation is a lower or an upper bound for a claimed value.
+/// The direction in which a computed number limits a claimed number. The computed number is a lower or an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
-    /// The claimed value is at least the computed result.
+    /// The computed number is a lower bound: the claimed number is at least as large.
     #[serde(rename = "at least")]
     AtLeast,
-    /// The claimed value is at most the computed result.
+    /// The computed number is an upper bound: the claimed number is at most as large.
     #[serde(rename = "at most")]
     AtMost,
 }
 
 impl Bound {
-    /// Returns the name of the bound in files and on pages.
+    /// Returns the name of the bound in TOML files and on report pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::AtLeast => "at least",
@@ -24,8 +24,8 @@ impl Bound {
     }
 }
 
-/// Returns the words before a number that is a bound, such as `at most `. Returns an empty text if the number is not
-/// a bound.
+/// Returns the words that a page prints before a computed bound, such as `at most `. Returns an empty text for a number
+/// that is not a bound.
 pub(crate) fn bounding(bound: Option<Bound>) -> String {
     bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }

@@ -9,20 +9,20 @@ use serde::Deserialize;
 use crate::ClaimsError;
 use crate::texts::same;
 
-/// A number that a document states.
+/// A claim: a number that a published document states, such as a speed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Identifier of the claim, such as `cs265-001`.
     pub id: String,
-    /// The section that states the claim.
+    /// The section of the document that states the claim.
     pub section: String,
-    /// The figure or table that contains the claimed number. The field is empty for a claim in prose, and `table` for a
-    /// table without a number in the document.
+    /// The figure or table of the document that contains the claimed number. Empty for a claim in prose, and `table`
+    /// for a table without a number.
     pub figure: String,
     /// The subject of the claim, such as a variant or the name of a table row.
     pub subject: String,
-    /// The quantity that the document measured.
+    /// The quantity that the document measured, such as the write throughput.
     pub metric: String,
     /// The parameters of the measurement that the document states.
     #[serde(deserialize_with = "params")]
@@ -31,7 +31,7 @@ pub struct Claim {
     pub value: f64,
     /// The unit of `value`. All claims about the same metric must have the same unit.
     pub unit: String,
-    /// How the document states the number: exact, approximate, as a bound, or as one end of a range.
+    /// How the document states the number: exact, approximate, as a limit, or as one end of a range.
     #[serde(rename = "bound")]
     pub standing: Statement,
 }
@@ -54,17 +54,17 @@ pub enum Statement {
     /// The largest of several measured values, such as "up to 5".
     #[serde(rename = "up to")]
     UpTo,
-    /// The lower end of a range. Another claim is the upper end.
+    /// The lower end of a range of values. Another claim states the upper end.
     #[serde(rename = "from")]
     From,
-    /// The upper end of a range. Another claim is the lower end.
+    /// The upper end of a range of values. Another claim states the lower end.
     #[serde(rename = "to")]
     To,
 }
 
 impl Statement {
-    /// Returns the kind of statement for the other end of a range. Returns `None` if this kind of statement is not an
-    /// end of a range.
+    /// Returns the kind of statement at the other end of a range: `To` for `From`, and the reverse. Returns `None` for
+    /// a statement that is not an end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -90,7 +90,8 @@ impl Claim {
         }
     }
 
-    /// Returns whether the parameter `param` of the claim equals `value`, as a text or as a number.
+    /// Returns whether the claim has the parameter `param` with the value `value`. Compares the values as texts or as
+    /// numbers.
     pub fn has(&self, param: &str, value: &str) -> bool {
         self.params.get(param).is_some_and(|own| same(own, value))
     }
@@ -104,7 +105,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Reads `claims.csv`.
+    /// Reads `claims.csv`, the list of the claims of one document.
     ///
     /// # Errors
     /// Returns an error in these cases: the file cannot be read; a row is not a valid claim; two claims have the same
@@ -135,14 +136,15 @@ impl Claims {
 
     fn add(&mut self, claim: Claim) -> Result<(), String> {
         if !claim.value.is_finite() {
-            return Err(format!("value is {}; it must be a finite number", claim.value));
+            return Err(format!("the claimed value is {}; it must be a finite number", claim.value));
         }
         if let Some(other) =
             self.claims.iter().find(|other| other.metric == claim.metric && other.unit != claim.unit)
         {
             let (metric, unit, theirs) = (&claim.metric, &claim.unit, &other.unit);
             return Err(format!(
-                "{metric} has the unit {unit} here, but the unit {theirs} in {}; use one unit per metric",
+                "the metric {metric} has the unit {unit} here, but the unit {theirs} in claim {}; use one \
+                 unit per metric",
                 other.id
             ));
         }
@@ -158,7 +160,7 @@ impl Claims {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// Returns the claim that states the other end of the range, if `claim` is one end of a range.
+    /// Returns the claim at the other end of the range, if `claim` is one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {
@@ -181,15 +183,15 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     for pair in text.split(';').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair
             .split_once('=')
-            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not key=value")))?;
+            .ok_or_else(|| serde::de::Error::custom(format!("the parameter \"{pair}\" is not key=value")))?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(serde::de::Error::custom(format!("the key {key} occurs twice")));
+            return Err(serde::de::Error::custom(format!("the parameter {key} occurs twice")));
         }
     }
     Ok(params)
 }
 
-/// Returns the error message of the CSV reader about a row. Adds the name of the column, if the reader reports a
+/// Returns the CSV reader's error message about a row, preceded by the name of the column if the reader reports a
 /// column.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
@@ -238,14 +240,14 @@ mod tests {
     fn what_is_no_claim_is_refused_with_its_line() {
         for (rows, said) in [
             ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
-            ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
+            ("a-1,,,,m,,inf,x,exact\n", ":2: the claimed value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
-            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not key=value"),
-            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the key a occurs twice"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: the parameter \"gets\" is not key=value"),
+            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the parameter a occurs twice"),
             ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
             (
                 "a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n",
-                ":3: m has the unit % here, but the unit x in a-1",
+                ":3: the metric m has the unit % here, but the unit x in claim a-1",
             ),
             ("a-1,,,,m\n", "claims.csv: "),
         ] {

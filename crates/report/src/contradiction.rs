@@ -15,7 +15,7 @@ use crate::{Argument, Bound, Claim, Claims, Evidence, Finding, Ids, Rule};
 pub struct Contradiction {
     /// Name of the contradiction, such as `S1`.
     pub id: String,
-    /// Kind of the error.
+    /// Kind of the error in the document.
     pub kind: ContradictionKind,
     /// The statement of the document, paraphrased.
     pub says: String,
@@ -64,48 +64,48 @@ impl ContradictionKind {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContradictionSide {
-    /// The quantity that the side claims, and the subject of this quantity.
+    /// The quantity that this side of the contradiction is about, and its subject.
     pub side: String,
-    /// The claimed number, or the name of the claim that states this number.
+    /// The number of this side, or the name of the claim that states this number.
     pub claimed: Claimed,
-    /// Unit of the number, if no claim states the unit.
+    /// Unit of the number, if no claim states it.
     #[serde(default)]
     pub unit: String,
-    /// Name of the computation.
+    /// Name of the computation that checks the number.
     pub computed: String,
-    /// Arguments of the computation.
+    /// Arguments of this computation.
     #[serde(default)]
     pub with: BTreeMap<String, Argument>,
-    /// Whether the result is a lower or an upper bound for the claim.
+    /// Whether the computed result is a lower or an upper bound for the number.
     #[serde(default)]
     pub bound: Option<Bound>,
-    /// Allowed deviation, relative to the claimed number.
+    /// Allowed deviation of the computed result, relative to the number.
     #[serde(default)]
     pub tolerance: f64,
 }
 
-/// The number that one side of a contradiction states.
+/// The number that one side of a contradiction states, or the claim that states it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a claim")]
 pub enum Claimed {
-    /// A number given in the file.
+    /// A number that `contradictions.toml` states directly.
     Number(f64),
-    /// The number that a claim states.
+    /// The name of the claim that states the number.
     Claim(String),
 }
 
-/// A checked side of a contradiction: its claim and the result of its computation.
+/// A checked side of a contradiction: the number that the document states, and the computed result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The quantity that the side claims, and the subject of this quantity.
+    /// The quantity that this side of the contradiction is about, and its subject.
     pub side: String,
-    /// The claim that states the number of the side.
+    /// The claim that states the number of this side.
     pub claim: Claim,
-    /// The result of the computation.
+    /// The result of the computation that checks the number.
     pub computed: f64,
-    /// Whether the computed result is an upper or a lower bound for the claim. `None` if the result is an exact value.
+    /// Whether the computed result is a lower or an upper bound for the number. `None` if the result is an exact value.
     pub bound: Option<Bound>,
-    /// Whether the claim of the side agrees with the result, within the tolerance.
+    /// Whether the number agrees with the computed result, within the tolerance.
     pub holds: bool,
 }
 
@@ -123,7 +123,7 @@ pub enum Ruling {
 }
 
 impl Ruling {
-    /// All rulings.
+    /// All rulings on contradictions.
     pub const ALL: [Self; 4] = [Self::Refuted, Self::Decided, Self::Stands, Self::Open];
 
     /// Returns the name of the ruling on pages and in files.
@@ -142,7 +142,7 @@ impl Ruling {
 pub struct Settled {
     /// The folder name of the document that contains the contradiction.
     pub document: String,
-    /// The contradiction.
+    /// The contradiction, as `contradictions.toml` states it.
     pub contradiction: Contradiction,
     /// The sides of the contradiction, each with the result of its computation.
     pub checked: Vec<Checked>,
@@ -194,7 +194,8 @@ impl ContradictionSide {
             ..Rule::default()
         };
         known(&self.computed, &self.with).map_err(|(_, message)| message)?;
-        let evidence = Evidence { runs: Err("nothing runs"), cores: None, facts: &Nothing };
+        let evidence =
+            Evidence { runs: Err("no experiment runs for a contradiction"), cores: None, facts: &Nothing };
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
@@ -205,8 +206,8 @@ impl ContradictionSide {
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
-    /// Returns the claim that the side names. If the side contains a number instead, returns a claim without a name
-    /// that states this number.
+    /// Returns the claim with the number of this side. If the side states the number directly, returns a claim without
+    /// a name.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => {

@@ -12,19 +12,19 @@ pub enum ClaimsError {
     /// The file cannot be read.
     #[error("{}: {message}", path.display())]
     File {
-        /// The path of the file.
+        /// The path of the file that cannot be read.
         path: PathBuf,
-        /// The error message.
+        /// The reason why the file cannot be read.
         message: String,
     },
     /// A row of the file is not valid, or contradicts another row.
     #[error("{}:{line}: {message}", path.display())]
     Row {
-        /// The path of the file.
+        /// The path of the file with the invalid row.
         path: PathBuf,
-        /// The line number of the row, starting from 1.
+        /// The line number of the invalid row, starting from 1.
         line: u64,
-        /// The error message.
+        /// The reason why the row is not valid.
         message: String,
     },
 }

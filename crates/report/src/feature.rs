@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use crate::ClaimsError;
 
-/// A feature of a documented system.
+/// A feature of a system that a document describes, such as a compaction policy.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
-    /// The folder name of the document.
+    /// The folder name of the document that describes the feature.
     pub system: String,
     /// The name of the feature.
     pub feature: String,
@@ -38,10 +38,10 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// All values, from the best to the worst.
+    /// All values, from fully available to missing.
     pub const ALL: [Self; 3] = [Self::Yes, Self::Partly, Self::No];
 
-    /// Returns the name of the value in the file.
+    /// Returns the name of the value in `features.csv`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",

@@ -8,7 +8,7 @@ use crate::{Claim, FigureSource, Finding, Judgement};
 /// A claim with its judgement.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The claim.
+    /// The claim: a number that a document states.
     pub claim: Claim,
     /// The judgement of the claim.
     pub judgement: Judgement,
@@ -17,17 +17,17 @@ pub struct Judged {
 /// A chart in SVG format.
 #[derive(Clone, Debug)]
 pub struct SvgChart {
-    /// The file name without extension.
+    /// The name of the chart's file, without extension.
     pub name: String,
     /// The text alternative of the chart.
     pub title: String,
-    /// The chart as SVG text.
+    /// The chart as SVG text, in the width of a desktop page.
     pub svg: String,
-    /// The chart as SVG text, with the width of a phone screen.
+    /// The chart as SVG text, in the width of a phone screen.
     pub phone: String,
 }
 
-/// A note about the run from which an answer comes.
+/// The run behind an answer: its machine, size, engines and warnings.
 #[derive(Clone, Debug, Default)]
 pub struct RunNote {
     /// The name of the experiment.
@@ -61,7 +61,7 @@ pub struct EngineNote {
     pub version: Option<String>,
     /// The file name of the shared library, if the engine is a shared library.
     pub library: Option<String>,
-    /// The design parameters that the engine of this run cannot set to the values of lsmbench's design.
+    /// The design settings that this engine cannot match.
     pub unequal: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub struct Answer {
     /// The question of the experiment. `None` if the file contains no experiment, because computations decide all of
     /// its claims.
     pub question: Option<String>,
-    /// The run of the experiment. `None` if the experiment has not run.
+    /// The run of the experiment. `None` if the experiment has not run on this machine.
     pub run: Option<RunNote>,
     /// A sentence about the outcome of the run, generated from its verdicts. `None` if there are no verdicts.
     pub outcome: Option<String>,
@@ -85,25 +85,25 @@ pub struct Answer {
     pub judged: Vec<Judged>,
 }
 
-/// A figure of a document, with all answers of this repository.
+/// A figure of a document, with the answers of all experiments of this repository.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The name of the figure.
     pub name: String,
-    /// The answers, one per experiment file.
+    /// The answers to the figure, one per experiment file.
     pub answers: Vec<Answer>,
 }
 
-/// A documented system: one of the published documents, with its figures.
+/// A system that a published document describes, with the figures of the document.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// The folder name of the document.
+    /// The folder name of the document that describes the system.
     pub document: String,
     /// The figures of the document, sorted by name.
     pub figures: Vec<Figure>,
 }
 
-/// Counts of claims by finding.
+/// Numbers of claims by finding, such as reproduced or impossible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingCounts {
     counts: [usize; Finding::ALL.len()],
@@ -126,12 +126,12 @@ impl FindingCounts {
         self.by_arithmetic
     }
 
-    /// Returns the number of claims with this finding.
+    /// Returns the number of claims with the finding `finding`.
     pub fn count(&self, finding: Finding) -> usize {
         self.counts[finding as usize]
     }
 
-    /// Returns the number of all claims.
+    /// Returns the total number of counted claims.
     pub fn total(&self) -> usize {
         self.counts.iter().sum()
     }
@@ -142,8 +142,8 @@ impl FindingCounts {
         self.total() - self.count(Finding::NotTestable)
     }
 
-    /// Returns the most frequent finding about the tested claims. If two findings are equally frequent, returns the
-    /// better finding. Returns [`Finding::NotTestable`] if no claim was tested.
+    /// Returns the most frequent finding about the tested claims. In a tie, returns the better finding. Returns
+    /// [`Finding::NotTestable`] if no claim was tested.
     pub fn prevailing(&self) -> Finding {
         let tested = Finding::ALL.into_iter().filter(|finding| *finding != Finding::NotTestable);
         let most = tested.rev().max_by_key(|finding| self.count(*finding));

@@ -6,7 +6,7 @@ use results::Better;
 
 use crate::Compare;
 
-/// A measurement, converted to the form of the claim.
+/// A measurement, converted to the form in which the claim states it, such as a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measured {
     /// The median over all trials.
@@ -23,8 +23,8 @@ impl Measured {
 }
 
 impl Compare {
-    /// Combines the measurement `m` of the subject and the measurement `r` of the other side into one number. Returns
-    /// `None` for a rank or a crossing, which need more than two values.
+    /// Combines the measurement `m` of the claim's subject and the measurement `r` of the other side into one number,
+    /// such as their ratio. Returns `None` for a rank or a crossing, which need more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -40,8 +40,8 @@ impl Compare {
         }
     }
 
-    /// Returns the number to which this form converts two equal sides, such as 1 for a ratio. Returns `None` if no such
-    /// number exists.
+    /// Returns the result of this comparison for two equal sides, such as 1 for a ratio. Returns `None` if there is no
+    /// such number.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -51,9 +51,9 @@ impl Compare {
         }
     }
 
-    /// Combines each trial of the subject with the trial of the other side that has the same number, and returns the
-    /// median of the results. Without another side, all values of the other side are 1. Returns `None` if the two sides
-    /// have no trial in common, or if the result is not finite.
+    /// Combines the trials of the subject with the trials of the other side, in pairs with equal trial numbers. Returns
+    /// the median of the results. Without another side, its values are 1. Returns `None` if the sides have no trial in
+    /// common, or if the result is not finite.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);
@@ -75,9 +75,9 @@ impl Compare {
     }
 }
 
-/// Returns the `x` at which a curve reaches `value`. Between points, the result is interpolated in the first interval
-/// whose ends are on different sides of `value`. If `y` and `value` are above 0, the interpolation uses the logarithms
-/// of `y`. Returns `None` if the curve does not reach `value`.
+/// Returns the first `x` at which a curve reaches `value`. Between two points, the curve is a straight line, or a
+/// straight line in the logarithm of `y` if `y` and `value` are above 0. Returns `None` if the curve does not reach
+/// `value`.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -93,9 +93,9 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     Some(x0 + share * (x1 - x0))
 }
 
-/// Returns the smallest `x` from which on the curve `own` is better than the curve `other` by at least the fraction
-/// `by`. The function considers only values of `x` that both curves contain. Returns `None` if `own` does not lead at
-/// the largest of these values.
+/// Returns the smallest `x` from which on the curve `own` stays better than the curve `other` by at least the fraction
+/// `by`. Only values of `x` that both curves contain count. Returns `None` if `own` does not lead at the largest of
+/// these values.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

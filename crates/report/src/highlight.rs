@@ -15,7 +15,7 @@ pub struct Highlight {
     pub question: String,
     /// Names of the claims about the question.
     pub ids: Ids,
-    /// Theoretical values of other designs that share a name with the documented design. For example, a document may
+    /// Theoretical values of other designs with the same name as the documented design. For example, a document may
     /// call its design lazy leveling, as the Dostoevsky paper does. The report prints these values next to the claims.
     #[serde(default)]
     pub beside: Vec<Theory>,
@@ -26,7 +26,7 @@ pub struct Highlight {
 pub struct Highlighted {
     /// The disputed question that the report answers first.
     pub question: String,
-    /// The claims, each with its document, its figure and its judgement.
+    /// The claims that answer the question, each with its document, its figure and its judgement.
     pub judged: Vec<(String, String, Judged)>,
     /// Theoretical values of other designs that have the same name as the documented design.
     pub beside: Vec<Expected>,
@@ -57,12 +57,14 @@ impl Highlight {
     }
 }
 
-/// Computes a theoretical value that does not belong to a claim. Returns an error if the value cannot be computed or
-/// has no unit.
+/// Computes a theoretical value that stands next to a question and belongs to no claim. Returns an error if the value
+/// cannot be computed or has no unit.
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or("computed or unit is missing; set both, such as unit = \"bits\"")?;
+    let unit = unit.ok_or(
+        "\"computed\" or \"unit\" is missing in the theoretical value; set both, such as unit = \"bits\"",
+    )?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)

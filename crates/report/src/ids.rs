@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A list of claim names, in the order of the text. The text may contain inclusive ranges:
-/// `cs265-020..cs265-021, cs265-204`.
+/// A list of claim names, written like `cs265-020..cs265-021, cs265-204`. Ranges include both ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Ids(Vec<String>);
@@ -29,7 +28,7 @@ impl TryFrom<String> for Ids {
         }
         for (at, id) in ids.iter().enumerate() {
             if ids[..at].contains(id) {
-                return Err(format!("{id} occurs twice in the list"));
+                return Err(format!("the list of claims contains {id} twice"));
             }
         }
         Ok(Self(ids))

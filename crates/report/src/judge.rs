@@ -22,14 +22,15 @@ pub struct Evidence<'a> {
     pub facts: &'a dyn Facts,
 }
 
-/// Judges the claim with the index `place` in the list of claims of a rule.
+/// Judges one claim of a rule, which is a `[[claim]]` table. `place` is the index of the claim in the rule's list of
+/// claims.
 ///
 /// # Panics
 /// Panics if the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     let claim = claims
         .get(&rule.ids.all()[place])
-        .expect("check_against() has checked that all claims of the rule exist");
+        .expect("every claim of a rule must exist, as check_against() checks");
     let case = Case { rule, place, claim, claims, evidence };
     let judged = match rule.way() {
         Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
@@ -42,12 +43,12 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Judges a claim by the computation of a rule, even if the rule does not list the claim.
+/// Judges a claim by the computation of a rule. The list of claims of the rule need not contain the claim.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
 
-/// A claim with all data that its finding depends on.
+/// A claim to judge, with the rule and the evidence that decide the finding.
 struct Case<'a> {
     rule: &'a Rule,
     place: usize,
@@ -56,7 +57,7 @@ struct Case<'a> {
     evidence: &'a Evidence<'a>,
 }
 
-/// The claimed number and the measurement, both in the form of the comparison.
+/// The claimed number and the measurement, both converted to the form of the comparison, such as a ratio.
 struct Beside {
     claimed: f64,
     measured: Measured,
@@ -128,21 +129,20 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the theoretical value for the claim. If the value cannot be computed, the result contains only the
-    /// reason.
+    /// Returns the theoretical value for the claim, or the reason why it cannot be computed.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
     }
 
-    /// Returns the claim and the other inputs of a computation.
+    /// Returns the inputs of a computation for this claim.
     fn about(&self) -> About<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// Returns the finding that follows from the computed number `theory`, with the reason. If `theory` is a bound, the
-    /// claim may meet this bound and still be far from it. The computation then supports only the direction of the
-    /// claim.
+    /// Compares the claim with the computed number `theory`. Returns the finding and the reason. If `theory` is a
+    /// bound, the claim may meet the bound and still be far from it. The computation then supports only the direction
+    /// of the claim.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -180,7 +180,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the claimed number in the form of the comparison, such as a ratio, with the tolerance of the rule.
+    /// Returns the claimed number with the tolerance of its rule, ready for the comparison with a measurement.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
         // The form of the claim may be a ratio, so the other end of the range is converted to the same form.
@@ -190,8 +190,8 @@ impl Case<'_> {
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// Converts the claim and its measurement to the form of the comparison. If there is no measurement, returns the
-    /// reason as an error.
+    /// Reads the measurement of the claim. Returns the claimed number and the measurement in the form of the
+    /// comparison, such as a ratio, or the reason why there is no measurement.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
@@ -220,8 +220,8 @@ impl Case<'_> {
         Ok(Beside { claimed, measured })
     }
 
-    /// Returns the sizes of the measurement and of the other side's measurement, such as `1,250,000 against 125,000`.
-    /// Returns `None` if both have the sizes of the document.
+    /// Returns the sizes at which the claim and its other side were measured, such as `1,250,000 against 125,000`.
+    /// Returns `None` if the claim was measured at the size in the document.
     fn measured_at(&self) -> Option<String> {
         let runs = self.evidence.runs.ok()?;
         let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
@@ -233,7 +233,8 @@ impl Case<'_> {
         })
     }
 
-    /// Returns the measurement in the form of the claim, at one point of the sweep.
+    /// Returns the measurement of the claim at one point of a sweep, in the form of the comparison, such as a ratio to
+    /// the other side. `place` contains the values of the swept columns at this point.
     fn compared(
         &self,
         runs: &Table,
@@ -257,8 +258,8 @@ impl Case<'_> {
         })
     }
 
-    /// Returns the measurement at the point of the sweep at which it is most extreme in the claimed direction. The
-    /// function ignores points that have a measurement on only one side.
+    /// Returns the measurement for an "up to" claim: the most extreme value in the claimed direction over all points of
+    /// a sweep. Points at which one of the two sides has no measurement are ignored.
     fn farthest(
         &self,
         runs: &Table,
@@ -285,9 +286,9 @@ impl Case<'_> {
             .ok_or_else(|| "not run: the results contain no value of the swept columns".to_owned())
     }
 
-    /// Returns the position of a crossing: the x at which a curve reaches `at.value`, or from which on the subject
-    /// leads the other side by `at.by`. If `at.value` is set and the rule has another side, returns the positions of
-    /// both sides, combined in the form of the comparison.
+    /// Returns the position x of a crossing: the x at which the curve of the claim reaches `at.value`, or from which on
+    /// the subject leads the other side by `at.by`. If `at.value` is set and there is another side, returns the two
+    /// positions combined, such as their ratio.
     fn crossed(
         &self,
         runs: &Table,
@@ -316,7 +317,7 @@ impl Case<'_> {
             .ok_or_else(|| "the measured curves do not cross, or do not reach the value of \"at\"".to_owned())
     }
 
-    /// Returns the rank of the claim's measurement among the measurements of all claims of the rule.
+    /// Returns the rank of the claim among all claims of its rule, by their measurements.
     fn rank(&self, runs: &Table, quantity: &Quantity) -> Result<Measured, String> {
         let median = |claim: &Claim| {
             let (scale, _) = scales(self.rule, claim);
@@ -329,8 +330,8 @@ impl Case<'_> {
         Ok(Measured::plain(self.place_among(own, &all)))
     }
 
-    /// Returns the rank of a number in ascending order, starting from 1. Equal numbers share several ranks; for such a
-    /// number, the function returns the shared rank that is nearest to the claimed rank.
+    /// Returns the rank of the number `own` among the numbers `all` in ascending order, starting from 1. Equal numbers
+    /// share several ranks. In this case, the result is the shared rank that is nearest to the claimed rank.
     fn place_among(&self, own: f64, all: &[f64]) -> f64 {
         let before = all.iter().filter(|one| **one < own).count();
         let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
@@ -339,7 +340,7 @@ impl Case<'_> {
         claimed.clamp(first, last)
     }
 
-    /// Returns the claimed number in the form of the comparison.
+    /// Returns the claimed number in the form of the comparison, such as the ratio of two claims.
     fn claimed(&self) -> Result<f64, String> {
         match self.rule.compare {
             Some(Compare::Ratio) if self.rule.way() == Way::Run => {
@@ -359,15 +360,15 @@ impl Case<'_> {
         self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
     }
 
-    /// Returns whether the claim and its other side select the same rows, so that the comparison would compare rows
-    /// with themselves.
+    /// Returns whether the claim would be compared with itself, because the claim and its other side select the same
+    /// rows.
     fn is_own_other(&self) -> bool {
         Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
             && self.rule.at.is_none()
     }
 
-    /// Returns the claim about the other side of a ratio: the claim that the rule names in `against`, or the claim
-    /// whose subject and parameters are those of the other side.
+    /// Returns the claim that states the other side of a ratio: the claim in `against`, or else the claim with the
+    /// subject and the parameters of the other side.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -50,7 +50,8 @@ impl fmt::Display for Finding {
 pub struct Judgement {
     /// The identifier of the claim.
     pub id: String,
-    /// The form of the comparison. `None` for a claim that was not compared with a measurement.
+    /// The form in which the claim was compared with a measurement, such as a ratio. `None` for a claim that was not
+    /// compared with a measurement.
     pub compare: Option<Compare>,
     /// The claim in the form of the comparison: the claimed number itself, or the ratio of two claims.
     pub claimed: f64,
@@ -58,8 +59,8 @@ pub struct Judgement {
     pub measured: Option<f64>,
     /// The 95 % confidence interval of the measurement. `None` if there are too few trials.
     pub interval: Option<Interval>,
-    /// The sizes at which the two sides were measured, such as `1,250,000 against 125,000`. `None` if they are the
-    /// sizes of the document.
+    /// The sizes at which the two sides were measured, such as `1,250,000 against 125,000`. `None` if the claim was
+    /// measured at the size in the document.
     pub measured_at: Option<String>,
     /// The result of a computation, or the theoretical value that the report shows next to the measurement.
     pub theory: Option<Expected>,
@@ -70,8 +71,8 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Returns whether a computation reproduces the claim without a measurement. Such a computation mostly uses other
-    /// numbers of the document.
+    /// Returns whether a computation reproduces the claim without a measurement. Such a computation usually combines
+    /// other numbers of the document.
     pub fn is_by_arithmetic(&self) -> bool {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }

@@ -9,21 +9,21 @@ use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
 /// The value of the column `operation` in rows that include all operations.
 const ALL: &str = "all";
 
-/// Conditions on columns, which select result rows. A row is selected if each of these columns contains one of the
-/// listed values.
+/// The conditions that select the result rows for a claim. A row is selected if each of these columns contains one of
+/// the listed values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lookup {
     columns: BTreeMap<String, Texts>,
 }
 
 impl Lookup {
-    /// Returns the lookup of a claim, as the claim's rule defines it.
+    /// Returns the conditions for the rows of a claim, as its rule defines them.
     pub(crate) fn of(rule: &Rule, claim: &Claim) -> Self {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// Returns the lookup of the other side of a claim. Returns `None` if the rule compares the claim with no other
-    /// side.
+    /// Returns the conditions for the rows of the other side, with which the rule compares the claim. Returns `None` if
+    /// the rule has no other side.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -60,12 +60,12 @@ impl Lookup {
         Self { columns }
     }
 
-    /// Returns the columns, each with the values that select rows.
+    /// Returns the columns with conditions, each with the values that it may contain.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Texts)> {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
-    /// Restricts this lookup to one point of a sweep. `place` contains a value for each swept column.
+    /// Adds the conditions for one point of a sweep. `place` contains a value for each swept column.
     pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
         for (column, text) in place {
             self.columns.insert((*column).to_owned(), Texts::from([*text]));
@@ -73,7 +73,7 @@ impl Lookup {
         self
     }
 
-    /// Returns a copy of this lookup without the condition on `column`.
+    /// Returns a copy of these conditions without the condition on `column`.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);
@@ -81,8 +81,8 @@ impl Lookup {
     }
 }
 
-/// Returns the parameters of the other side of a claim: the parameters of the claim, with the values that `to`
-/// replaces.
+/// Returns the parameters of the other side of a comparison: the parameters of the claim, with the values that the key
+/// `to` replaces.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -93,9 +93,9 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// Returns the factors by which the measurement of a claim and the measurement of the other side are multiplied. If
-/// `scale` is a number, it applies only to the measurement of the claim. If `scale` is a parameter, each side is
-/// multiplied by its own value of this parameter.
+/// Returns two factors: one for the measurement of a claim, and one for the measurement of its other side. If the key
+/// `scale` is a number, it applies only to the claim. If `scale` names a parameter, each side is multiplied by its own
+/// value of this parameter.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),
@@ -109,7 +109,7 @@ pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     }
 }
 
-/// Returns the number of CPU cores that a claim needs. `None` if the rule states no number.
+/// Returns the number of CPU cores that the measurement of a claim needs. `None` if the rule states no number.
 pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
     match rule.cores.as_ref()? {
         Cores::Number(number) => Some(*number),

@@ -9,7 +9,8 @@ use crate::text::number;
 /// Maximum number of comparisons that the sentence lists one by one.
 const MOST_LISTED: usize = 3;
 
-/// Summarizes the comparisons of a run by its first metric. Returns `None` for a run without comparisons.
+/// Summarizes a run in a sentence, by the comparisons of its first metric. Returns `None` for a run without
+/// comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();

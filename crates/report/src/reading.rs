@@ -11,11 +11,11 @@ use crate::select::ENGINE;
 use crate::text::grouped;
 use crate::{Quantity, Texts};
 
-/// The engine of all result rows, if the results have no column `engine`.
+/// The engine of all result rows if the results have no column `engine`: lsmbench's own tree.
 const OWN_ENGINE: &str = "lsmbench";
 
-/// Reads one number per trial from the configuration that a lookup selects, and multiplies it by `scale`. If several
-/// phases match, the function adds their numbers.
+/// Reads the measurement of a claim: one number per trial, multiplied by `scale`. The lookup selects the rows of one
+/// configuration. If it selects several phases, their numbers are added.
 ///
 /// # Errors
 /// Returns a message in four cases. The lookup selects no row. The lookup selects several configurations. A selected
@@ -49,8 +49,8 @@ pub(crate) fn read(
     Ok(Sample::new("", numbers))
 }
 
-/// Returns one point per configuration that a lookup selects, in ascending order of its x coordinate. The coordinates
-/// are the medians over trials of the columns `x` and `y`.
+/// Returns the points of a curve: one point per configuration that the lookup selects, in ascending order of x. The
+/// coordinates are the medians of the columns `x` and `y` over trials.
 pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
     let rows = rows(table, lookup)?;
     let mut cells: BTreeMap<Option<u64>, Vec<&Row>> = BTreeMap::new();
@@ -67,7 +67,8 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     Ok(points)
 }
 
-/// Returns the distinct combinations of values that some columns have in the rows that a lookup selects.
+/// Returns the points of a sweep: the distinct combinations of values that the columns `columns` have in the selected
+/// rows.
 ///
 /// # Errors
 /// Returns the errors of [`read`]. Also returns an error if the results lack one of the columns.
@@ -84,8 +85,9 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
-/// Returns the sizes with which the selected rows were measured. The sizes are the values of the columns that differ
-/// between a full run and a quick run. Returns `None` if all rows have the sizes of the full run.
+/// Returns the sizes of a quick run, such as its number of entries, for the rows that a lookup selects. A size is a
+/// value of a column that differs between a full run and a quick run. Returns `None` if the rows have the sizes of the
+/// full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -125,8 +127,8 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     }
 }
 
-/// Returns the reason why one of the rows is implausible, from the column `implausible`. Returns `None` if all rows are
-/// plausible. If a row is implausible, all rows of its trial and phase count as implausible.
+/// Returns the reason why one of the rows is implausible, from the column `implausible`. If a row is implausible, all
+/// rows of its trial and phase count as implausible. Returns `None` if all rows are plausible.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {
         [&CELL, &TRIAL, &PHASE]
@@ -138,8 +140,8 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// Returns the reason why no row matches: the requested values that no row contains. If each value has a row, the
-/// reason lists all requested values.
+/// Describes why no row matches: lists the requested values that no row contains. If each single value occurs in some
+/// row, lists all requested values.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
@@ -170,8 +172,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// Returns the reason why a column has no value. For a hardware counter, the reason is that the kernel did not provide
-/// the counter. For any other column, the reason is `usual`.
+/// Describes why a column has no value. For a hardware counter, the reason is that the kernel does not provide the
+/// counter. For any other column, the reason is `usual`.
 fn uncounted(column: &str, usual: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(

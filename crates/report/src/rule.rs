@@ -9,8 +9,8 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// A rule that tests some claims. The rule defines how the claims are measured, compared or computed, or states why
-/// they cannot be tested.
+/// A `[[claim]]` table of an experiment file. It defines how its claims are measured, compared or computed, or states
+/// why they cannot be tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
@@ -72,23 +72,25 @@ pub struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// Compares the claim with `m`.
+    /// Compares the claim with the measurement `m`.
     Value,
-    /// Compares the claim with `m`, if both are amplifications. An amplification of 1 means no amplification, so the
-    /// tolerance applies only to the part above 1.
+    /// Compares the claim with the measurement `m`, if both are amplifications. An amplification of 1 means no
+    /// amplification, so the tolerance applies only to the part above 1.
     Amplification,
-    /// Compares the ratio of the two claims with `m / r`.
+    /// Compares the ratio of the two claims with the ratio of the two measurements, `m / r`.
     Ratio,
     /// Treats the claim as a factor by which the subject is better than the other side.
     Factor,
-    /// Compares the claim with `100 (1 - m / r)`.
+    /// Compares the claim with the percentage by which the measurement `m` is less than the measurement `r` of the
+    /// other side: `100 (1 - m / r)`.
     PercentLess,
-    /// Compares the claim with `100 (factor - 1)`, where `factor` is the factor by which the subject is better than the
-    /// other side.
+    /// Compares the claim with the percentage by which the subject is better than the other side: `100 (factor - 1)`,
+    /// where `factor` is the factor by which it is better.
     PercentMore,
-    /// Compares the claim with `100 (m / r - 1)`.
+    /// Compares the claim with the percentage by which the measurement `m` is more than the measurement `r` of the
+    /// other side: `100 (m / r - 1)`.
     PercentSlower,
-    /// Compares the claim with `100 m / r`.
+    /// Compares the claim with the measurement `m` in percent of the measurement `r` of the other side: `100 m / r`.
     PercentOf,
     /// Treats the claim as an absolute difference by which the subject is better than the other side.
     Difference,
@@ -103,9 +105,9 @@ pub enum Compare {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// Column that reaches `value`, or in which the subject leads.
+    /// Column that reaches the value `value`, or in which the subject leads the other side.
     pub column: String,
-    /// Value that the column reaches at the crossing.
+    /// Value that `column` reaches at the crossing.
     #[serde(default)]
     pub value: Option<f64>,
     /// Lead of the subject over the other side from the crossing on, as a fraction.
@@ -113,7 +115,7 @@ pub struct At {
     pub by: Option<f64>,
 }
 
-/// The way in which the claims of a rule are decided.
+/// How the claims of a rule are decided: by a run, by a computation, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A run decides the claims.
@@ -124,7 +126,7 @@ pub enum Way {
     Untestable,
 }
 
-/// An error in a rule: the key that causes the error, and a message.
+/// An error in a `[[claim]]` table: the key that causes the error, and the message.
 type Fault = (&'static str, String);
 
 impl Rule {
@@ -155,7 +157,7 @@ impl Rule {
         "untestable",
     ];
 
-    /// Returns the way in which the claims of the rule are decided.
+    /// Returns whether a run or a computation decides the claims of this rule.
     pub fn way(&self) -> Way {
         match (&self.untestable, &self.computed) {
             (Some(_), _) => Way::Untestable,
@@ -164,8 +166,8 @@ impl Rule {
         }
     }
 
-    /// Returns the columns of `runs.csv` that the rule names. Each element of the result is a key of the rule and a
-    /// column that this key names.
+    /// Returns the columns of `runs.csv` that the rule names. Each element is a key of the rule, and a column that the
+    /// key names.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -181,8 +183,8 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// Returns the values that the rule selects in a column. Each element of the result is a key of the rule and a
-    /// value that this key names.
+    /// Returns the values that the rule selects in a column. Each element is a key of the rule, and a value that the
+    /// key names.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -204,8 +206,8 @@ impl Rule {
         )
     }
 
-    /// Returns the parameters and columns in which the other side differs, with their values on the other side. Returns
-    /// nothing if `to` is not a table.
+    /// Returns how the other side of the comparison differs: the parameters and columns, with their values on the other
+    /// side. Returns nothing if `to` is not a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -214,7 +216,7 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Checks that the keys of the table fit together.
+    /// Checks that the keys of the `[[claim]]` table are complete and fit together.
     ///
     /// # Errors
     /// Returns the key that causes the error and a message, if a necessary key is missing, a key has no effect, or a
@@ -252,9 +254,10 @@ impl Rule {
                 key,
                 format!("\"{key}\" has no effect together with \"untestable\"; remove one of the two keys"),
             )),
-            None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => {
-                Err(("untestable", "untestable is empty; write the reason".to_owned()))
-            }
+            None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => Err((
+                "untestable",
+                "untestable is empty; write the reason why the claims cannot be tested".to_owned(),
+            )),
             None => Ok(()),
         }
     }
@@ -307,8 +310,7 @@ impl Rule {
         }
     }
 
-    /// Returns an error if the table lacks a key that the comparison needs, or contains a key that the comparison
-    /// ignores.
+    /// Returns an error if the table lacks a key that its comparison needs, or has a key that its comparison ignores.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =
@@ -354,7 +356,7 @@ impl Rule {
         }
     }
 
-    /// Returns an error if `to` names a subject that the rule does not define.
+    /// Returns an error if the key `to` names a subject that the rule does not define.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -366,8 +368,8 @@ impl Rule {
     }
 }
 
-/// Returns the values of the column to which the rule translates the parameter values of the document. Returns nothing
-/// if the rule translates no values.
+/// Returns the column values into which the rule translates the document's values of a parameter. Returns nothing if
+/// the rule translates no values.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

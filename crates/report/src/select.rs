@@ -43,7 +43,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column of the results that contains a parameter of a claim.
+/// The column of the results that contains a parameter of a claim, such as the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -52,20 +52,19 @@ impl TryFrom<String> for Quantity {
         } }"
 )]
 pub enum ParamColumn {
-    /// A column that uses the parameter values of the document.
+    /// A column that contains the same values as the document.
     Same(String),
-    /// A column that uses other values than the document.
+    /// A column whose values differ from the values in the document.
     Translated {
-        /// The column.
+        /// The name of the column.
         column: String,
-        /// The value of the column for each value of the parameter. If several values of the column are listed for one
-        /// value of the parameter, each of them matches.
+        /// For each value in the document, the values of the column that match it.
         values: BTreeMap<String, Texts>,
     },
 }
 
 impl ParamColumn {
-    /// Returns the name of the column.
+    /// Returns the name of the column with the parameter.
     pub fn column(&self) -> &str {
         match self {
             Self::Same(column) | Self::Translated { column, .. } => column,
@@ -73,7 +72,7 @@ impl ParamColumn {
     }
 }
 
-/// The other side of a comparison, with which the side of the claim is compared.
+/// The other side of a comparison: the measurement with which the claim is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -81,25 +80,29 @@ impl ParamColumn {
         as { threads = 1 }"
 )]
 pub enum Other {
-    /// Another subject of the claims.
+    /// Another subject of the claims, such as another variant.
     Subject(String),
-    /// The parameters and columns in which the other side differs from the side of the claim.
+    /// The parameters and columns in which the other side differs from the claim, with their values.
     Differing(BTreeMap<String, Texts>),
 }
 
-/// Factor by which a measurement is multiplied.
+/// The factor by which the measurement of a claim is multiplied.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a number, or the name of a parameter")]
+#[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {
-    /// A fixed number.
+    /// A fixed factor.
     Number(f64),
-    /// The name of a parameter of the claim. Each side is multiplied by its own value of this parameter.
+    /// The name of a parameter of the claim. The measurement of each side is multiplied by the side's value of this
+    /// parameter.
     Param(String),
 }
 
 /// Number of CPU cores that a claim needs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a whole number, or the name of a parameter")]
+#[serde(
+    untagged,
+    expecting = "expected a whole number of CPU cores, or the name of a parameter of the claim"
+)]
 pub enum Cores {
     /// A fixed number of cores.
     Number(u64),

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::text::{about_measured, formed};
 use crate::{Figure, Finding, FindingCounts, Judged};
 
-/// Returns sentences about a figure: the verdicts of its runs, the findings about its claims, and the claim that
+/// Summarizes a figure in sentences: the outcomes of its runs, the findings about its claims, and the claim that
 /// differs most from its measurement.
 pub(crate) fn sentence(figure: &Figure) -> String {
     let measured = figure.answers.iter().filter_map(|answer| answer.outcome.clone());
     measured.chain([sentence_on(&figure.judged().collect::<Vec<_>>())]).collect::<Vec<String>>().join(" ")
 }
 
-/// Returns the findings about some claims, and the claim that differs most from its measurement.
+/// Summarizes claims in sentences: their findings, and the claim that differs most from its measurement.
 pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     let tally = FindingCounts::of(all.iter().copied());
     if tally.total() == 0 {
@@ -64,8 +64,7 @@ fn untested(all: &[&Judged]) -> String {
     format!("None of these claims can be tested here: {most}.")
 }
 
-/// Returns the claim that differs from its measurement by the largest factor, among the claims that were not
-/// reproduced.
+/// Returns the claim that differs most from its measurement, as a factor. Only claims that were not reproduced count.
 fn farthest<'a>(all: &[&'a Judged]) -> Option<&'a Judged> {
     let distance = |judged: &&Judged| {
         let judgement = &judged.judgement;

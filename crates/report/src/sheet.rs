@@ -3,12 +3,13 @@
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
-/// The figures that an experiment file reproduces, and the rules for their claims.
+/// The `[source]` and `[[claim]]` tables of an experiment file: the figures of documents that the experiment
+/// reproduces, and the rules for their claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The figures that the file reproduces.
+    /// The figures that the experiment reproduces.
     pub sources: Vec<FigureSource>,
-    /// The rules, in the order of the file.
+    /// The `[[claim]]` tables, in the order of the file.
     pub rules: Vec<Rule>,
 }
 
@@ -18,12 +19,12 @@ impl Sheet {
         self.sources.is_empty() && self.rules.is_empty()
     }
 
-    /// Returns the number of claims that are decided in the way `way`.
+    /// Returns how many claims a run decides, a computation decides, or nothing can test. `way` selects one of these.
     pub fn count(&self, way: Way) -> usize {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// Returns the figure of a rule. The result is the figure that the rule names, or the first figure of the file.
+    /// Returns the figure that a rule is about: the figure that the rule names, or else the first figure of the file.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -31,7 +32,7 @@ impl Sheet {
         }
     }
 
-    /// Checks the figures and the rules, without the claims of the document.
+    /// Checks the `[source]` and `[[claim]]` tables without the file of claims.
     ///
     /// # Errors
     /// Returns the first error: a figure or a rule that is invalid, or a rule whose figure is unknown.
@@ -45,7 +46,10 @@ impl Sheet {
             if self.source_of(rule).is_none() {
                 let figures: Vec<&str> = self.sources.iter().map(|source| source.figure.as_str()).collect();
                 let message = match &rule.figure {
-                    _ if figures.is_empty() => "the file has claims but no source; add [source]".to_owned(),
+                    _ if figures.is_empty() => {
+                        "the file has [[claim]] tables, but no figure of a document; add a [source] table"
+                            .to_owned()
+                    }
                     Some(figure) => format!("unknown figure {figure}. Valid: {}", figures.join(", ")),
                     None => "figure is missing; name the figure of the claims".to_owned(),
                 };
@@ -55,7 +59,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Checks the figures and the rules, also against the claims of the document.
+    /// Checks the `[source]` and `[[claim]]` tables, also against the claims of the document.
     ///
     /// # Errors
     /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule, is
@@ -81,7 +85,7 @@ impl Sheet {
 pub struct SheetFault {
     /// The name of the table: `source` or `claim`.
     pub table: &'static str,
-    /// The index of the table among the tables with this name, starting from 0.
+    /// The index of the invalid table among the tables with this name, starting from 0.
     pub number: usize,
     /// The key that causes the error.
     pub key: &'static str,
@@ -89,18 +93,21 @@ pub struct SheetFault {
     pub message: String,
 }
 
-/// Returns an error if the rule does not fit a claim: if the metric, the subject, a parameter or the form of the claim
-/// has no counterpart in the rule.
+/// Checks that a rule can be applied to a claim. Returns an error if the rule does not cover the metric, the subject, a
+/// parameter or the form of the claim.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {
-        return Err(("metric", format!("{id} is a claim about {}, which is not in metric", claim.metric)));
+        return Err((
+            "metric",
+            format!("claim {id} is about {}, but the key metric does not contain it", claim.metric),
+        ));
     }
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((
             "subjects",
             format!(
-                "{id} is about \"{}\", but the table subjects has no entry for this subject",
+                "claim {id} is about \"{}\", but the table subjects has no entry for this subject",
                 claim.subject
             ),
         ));
@@ -108,12 +115,14 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
         return Err((
             "sweep",
-            format!("{id} is not an \"up to\" claim, but only such claims can be compared over a sweep"),
+            format!(
+                "claim {id} is not an \"up to\" claim, but only such claims can be compared over a sweep"
+            ),
         ));
     }
     for (param, column) in &rule.params {
         let Some(value) = claim.params.get(param) else {
-            return Err(("params", format!("{id} has no parameter {param}")));
+            return Err(("params", format!("claim {id} has no parameter {param}")));
         };
         if let ParamColumn::Translated { values, .. } = column
             && !values.contains_key(value)
@@ -121,14 +130,15 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
             return Err((
                 "params",
                 format!(
-                    "{id} has {param} = {value}, but the table values of {param} has no entry for {value}"
+                    "claim {id} has {param} = {value}, but the table values of {param} has no entry for \
+                     {value}"
                 ),
             ));
         }
     }
     match &rule.scale {
         Some(Scale::Param(param)) if !claim.params.contains_key(param) => {
-            Err(("scale", format!("{id} has no parameter {param}")))
+            Err(("scale", format!("claim {id} has no parameter {param}")))
         }
         _ => Ok(()),
     }

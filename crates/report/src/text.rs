@@ -30,7 +30,7 @@ pub(crate) fn number(value: f64) -> String {
     format!("{}{point}{part}", grouped(whole))
 }
 
-/// Returns an integer with commas between groups of three digits.
+/// Inserts commas between groups of three digits: `1250000` becomes `1,250,000`.
 pub(crate) fn grouped(whole: &str) -> String {
     let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
     let mut text = sign.to_owned();
@@ -43,15 +43,15 @@ pub(crate) fn grouped(whole: &str) -> String {
     text
 }
 
-/// Returns the subject of a claim with its parameters, such as `Eytzinger, entries = 10000`.
+/// Returns the subject of a claim with its parameters, as the report prints it: `Eytzinger, entries = 10000`.
 pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the subject of a claim. If the size of the measurement differs from the size of the claim, the text also
-/// states the size of the measurement, as in `SkipList, inserts = 10000000 (measured at 1,250,000)`.
+/// Returns the subject of a claim with its parameters. If the claim was measured at another size, the text states this
+/// size: `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),
@@ -73,7 +73,7 @@ pub(crate) fn stated(claim: &Claim) -> String {
     format!("{standing}{} {}", number(claim.value), claim.unit)
 }
 
-/// Returns a number in the form of its comparison, such as `1.24 ×`, `43.2 %` or `place 2`.
+/// Formats a number in the form of its comparison, such as `1.24 ×`, `43.2 %` or `place 2`.
 pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> String {
     match compare {
         Some(Compare::Ratio | Compare::Factor) => format!("{} ×", number(value)),
@@ -87,8 +87,8 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// Returns the claimed number in the document's unit. If the comparison converts the number to another form, the text
-/// also contains the converted number.
+/// Formats the claimed number in the document's unit. If it is compared in another form, such as a ratio, the text also
+/// contains the converted number.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -99,7 +99,7 @@ pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// Returns the measurement with its confidence interval. Returns `None` if there is no measurement.
+/// Formats the measurement of a claim with its confidence interval. Returns `None` if there is no measurement.
 pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let mut text = formed(judgement.measured?, judgement.compare, claim);
     if let Some(interval) = judgement.interval.filter(|interval| interval.low < interval.high) {
@@ -108,7 +108,7 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
-/// Returns the reason for a finding: the measurement, the claimed number, the accepted range, and the conclusion `why`.
+/// Formats the reason for a finding: the measurement, the claimed number, the accepted range, and the conclusion `why`.
 /// For example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite direction`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
@@ -127,7 +127,7 @@ pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f6
     format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
 }
 
-/// Returns the description of a run, such as `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
+/// Describes the run of an answer, such as `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
 pub(crate) fn run_of(run: &RunNote) -> String {
     let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
     let kind = if *is_quick { "quick run" } else { "run" };
@@ -143,8 +143,8 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// Returns the theoretical value for a claim, with its derivation. The value has the form of the claim, unless it has
-/// a unit of its own.
+/// Formats the theoretical value for a claim, with its derivation. The value has the form of the claim, such as a
+/// ratio, unless it has a unit of its own.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),

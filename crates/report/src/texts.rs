@@ -4,7 +4,8 @@ use plot::SelectedValues;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A list of values, each written as in a CSV field. The value `""` means an empty field.
+/// The values of a key that takes one or several values. Each value is written as in a CSV field, and `""` means an
+/// empty field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "SelectedValues")]
 pub struct Texts(Vec<String>);

@@ -14,7 +14,7 @@ use crate::compute::{About, known, run};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
-    /// Name of the computation. The key is absent if theory makes no prediction.
+    /// Name of the computation that gives the theoretical value. The key is absent if theory makes no prediction.
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
@@ -40,7 +40,7 @@ pub struct Expected {
 }
 
 impl Theory {
-    /// Checks that the keys of the table fit together.
+    /// Checks that the keys of a `theory` table fit together.
     ///
     /// # Errors
     /// Returns a message if `says` is empty, if the computation is invalid, or if a key has no effect without a
@@ -48,7 +48,9 @@ impl Theory {
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
             return Err(
-                "says is missing; write the derivation, or the reason why there is no theory".to_owned()
+                "says is missing; write the derivation of the theoretical value, or the reason why there is \
+                 none"
+                    .to_owned(),
             );
         }
         match &self.computed {
@@ -77,8 +79,8 @@ impl Theory {
 }
 
 impl Expected {
-    /// Returns the text for pages, such as `at most 2 ×: a derivation`. `formed` formats the number with its unit, if
-    /// the theory has a unit of its own.
+    /// Formats the theoretical value for pages, such as `at most 2 ×: a derivation`. `formed` formats a number with its
+    /// unit.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),

@@ -4,10 +4,11 @@
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
 
-/// A claim whose two sides differ by less than this fraction counts as a claim of equality.
+/// A claim of two nearly equal sides counts as a claim of equality. The two sides must differ by less than this
+/// fraction.
 const EVEN: f64 = 0.05;
 
-/// Largest tolerance for a claim of equality, even if the rule has a larger tolerance.
+/// Largest tolerance for a claim of equality, even if its rule has a larger tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
 /// A measurement reproduces a claim only if it reaches at least this share of the claimed difference, even if the
@@ -23,13 +24,13 @@ pub(crate) struct Weighed {
     pub(crate) compare: Compare,
     pub(crate) standing: Statement,
     pub(crate) claimed: f64,
-    /// The number at the other end of the range, if the claim is one end of a range.
+    /// The other end of the claimed range, if the claim is one end of a range.
     pub(crate) other_end: Option<f64>,
     pub(crate) tolerance: f64,
 }
 
 impl Weighed {
-    /// Returns the finding that follows from a measurement, and the reason.
+    /// Compares the claim with a measurement. Returns the finding and the reason.
     pub(crate) fn against(&self, measured: Measured) -> (Finding, String) {
         let percent = 100.0 * self.tolerance();
         let claims_difference = self.neutral().is_some_and(|neutral| self.difference(neutral) != 0.0);
@@ -84,8 +85,9 @@ impl Weighed {
         }
     }
 
-    /// Returns whether the confidence interval overlaps the band. Returns false if the interval is wider than the band,
-    /// because a wide interval would overlap any band. Also returns false if the band has only one end.
+    /// Returns whether the confidence interval of the measurement overlaps the accepted range. Returns false if the
+    /// interval is wider than this range, because a wide interval would overlap any range. Also returns false if the
+    /// range has only one end.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -99,8 +101,8 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// Returns the lower and the upper end of the band in which a measurement reproduces the claim. An end may be
-    /// infinite.
+    /// Returns the lower and the upper end of the accepted range: the measurements that reproduce the claim. An end may
+    /// be infinite.
     pub(crate) fn band(&self) -> (f64, f64) {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
@@ -118,7 +120,7 @@ impl Weighed {
         }
     }
 
-    /// Returns the lower and the upper end of the range that the tolerance allows. An end may be infinite.
+    /// Returns the lower and the upper end of the range that the tolerance alone allows. An end may be infinite.
     fn tolerated(&self) -> (f64, f64) {
         let (least, most) = self.ends();
         let (below, above) = (least - self.slack(least), most + self.slack(most));
@@ -140,8 +142,8 @@ impl Weighed {
         (self.claimed.min(other), self.claimed.max(other))
     }
 
-    /// Returns the allowed distance of a measurement from an end of the claimed range: the tolerance plus the
-    /// rounding error of the arithmetic.
+    /// Returns how far a measurement may be from one end of the claimed range: the tolerance plus the rounding error of
+    /// the arithmetic.
     fn slack(&self, end: f64) -> f64 {
         slack(self.compare, self.tolerance(), end)
     }
@@ -151,22 +153,22 @@ impl Weighed {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Returns whether the claim states that both sides are equal. The result is true if both ends of the claimed range
-    /// differ by less than [`EVEN`] from the number that means equality. A difference in percent or in units never
-    /// counts as equality.
+    /// Returns whether the claim states that both sides are equal: both ends of the claimed range differ by less than
+    /// [`EVEN`] from the number that means equality. A difference in percent or in units never counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();
         [least, most].iter().all(|end| (end / neutral - 1.0).abs() < EVEN)
     }
 
-    /// Returns the number that means equality in this form of comparison. Returns `None` if there is no such number.
+    /// Returns the number that means equality in this comparison, such as 1 for a ratio. Returns `None` if there is no
+    /// such number.
     fn neutral(&self) -> Option<f64> {
         self.compare.neutral()
     }
 
-    /// Returns the direction of the claimed difference: -1 for less, 1 for more. Returns 0 if the claim states no
-    /// difference, or a range that includes both directions.
+    /// Returns the direction of the claimed difference: -1 for less, and 1 for more. Returns 0 if the claim states no
+    /// difference, or if its range includes both directions. `neutral` is the number that means equality.
     fn difference(&self, neutral: f64) -> f64 {
         let way = |end: f64| match neutral == 0.0 {
             true if end == 0.0 => 0.0,
@@ -178,8 +180,8 @@ impl Weighed {
         if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
     }
 
-    /// Returns the fraction of the claimed difference that a measurement reaches. The fraction is below 0 if the
-    /// measured difference has the opposite direction.
+    /// Returns which fraction of the claimed difference a measurement reaches. The fraction is negative if the measured
+    /// difference has the opposite direction. `neutral` is the number that means equality.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };
@@ -210,9 +212,12 @@ impl Weighed {
     }
 }
 
-/// Returns the allowed distance from a claimed number. In general, this distance is the tolerance times the number. For
-/// an amplification, it is the tolerance times the part above 1. For the number 0, it is the tolerance itself. For a
-/// rank, it is half a rank.
+/// Returns how far a measurement may be from a claimed number:
+///
+/// * in general, the tolerance times the number;
+/// * for an amplification, the tolerance times the part above 1;
+/// * for the number 0, the tolerance itself;
+/// * for a rank, half a rank.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;
     match (compare, end == 0.0) {

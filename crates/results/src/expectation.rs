@@ -15,12 +15,13 @@ pub struct Expectation {
     pub residual: Option<&'static Metric>,
     /// Whether `by` contains a bound instead of an expected value.
     pub is_bound: bool,
-    /// The name of the expectation in the legend of a chart.
+    /// The name of the theoretical value or bound in the legend of a chart.
     pub name: &'static str,
 }
 
-/// All expectations. If a column has several bounds, charts show the first bound that has values. If several columns
-/// share a residual, the first column with a value determines the residual.
+/// All measured columns with a theoretical value or bound. If a column has several bounds, charts show the first bound
+/// that has values. If several measured columns share a residual column, the first of them with a value determines the
+/// residual.
 pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),
@@ -48,13 +49,13 @@ const fn bound(of: &'static Metric, by: &'static Metric, name: &'static str) -> 
 }
 
 impl Expectation {
-    /// Returns the expectations of the column with this name.
+    /// Returns the theoretical values and bounds of the measured column with the name `column`.
     pub fn of(column: &str) -> impl Iterator<Item = &'static Self> {
         EXPECTATIONS.iter().filter(move |expectation| expectation.of.name == column)
     }
 
-    /// Sets each residual of a row that is empty, and whose measured and expected values are known. A residual is
-    /// measured value / expected value − 1. The expected value must be above 0.
+    /// Fills the empty residual columns of a row. A residual is measured value / expected value − 1. It remains empty
+    /// if the measured value is unknown, or if the expected value is unknown or not above 0.
     pub fn complete(row: &mut Row) {
         for expectation in EXPECTATIONS {
             let Some(residual) = expectation.residual.filter(|residual| row.get(residual).is_empty()) else {

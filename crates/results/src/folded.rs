@@ -17,13 +17,13 @@ const SEPARATOR: char = ';';
 /// The distinct stacks of a CPU profile, with the CPU time of each stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoldedStacks {
-    /// CPU time in nanoseconds, by stack.
+    /// The CPU time of each stack, in nanoseconds. The key contains the functions of the stack, separated by `;`.
     stacks: BTreeMap<String, u64>,
 }
 
 impl FoldedStacks {
-    /// Adds a sample: the functions of a stack, outermost function first, and the CPU time of the sample in
-    /// nanoseconds. In names of functions, a semicolon becomes a comma.
+    /// Adds one sample of the profiler. `functions` is the stack of the sample, outermost function first, and `ns` is
+    /// its CPU time in nanoseconds. In names of functions, a semicolon becomes a comma.
     pub fn add<'a>(&mut self, functions: impl IntoIterator<Item = &'a str>, ns: u64) {
         let names: Vec<String> =
             functions.into_iter().map(|name| name.replace([SEPARATOR, '\n'], ",")).collect();
@@ -32,7 +32,7 @@ impl FoldedStacks {
         }
     }
 
-    /// Adds all samples that `other` contains.
+    /// Adds all samples of the profile `other` to this profile.
     pub fn merge(&mut self, other: &Self) {
         for (stack, ns) in &other.stacks {
             *self.stacks.entry(stack.clone()).or_default() += ns;
@@ -44,13 +44,12 @@ impl FoldedStacks {
         self.stacks.iter().map(|(stack, ns)| (stack.split(SEPARATOR).collect(), *ns))
     }
 
-    /// Returns the CPU time of all stacks, in nanoseconds.
+    /// Returns the total CPU time of the profile, in nanoseconds.
     pub fn total_ns(&self) -> u64 {
         self.stacks.values().sum()
     }
 
-    /// Returns the CPU time of each function itself, in nanoseconds. The time of the functions that it calls is not
-    /// included.
+    /// Returns the CPU time of each function in nanoseconds, without the functions that it calls.
     pub fn self_ns(&self) -> BTreeMap<&str, u64> {
         let mut functions = BTreeMap::new();
         for (stack, ns) in &self.stacks {
@@ -59,9 +58,9 @@ impl FoldedStacks {
         functions
     }
 
-    /// Splits the CPU time of the function `function` itself by its caller, in nanoseconds. The caller is the innermost
-    /// function above `function` in the stack for which `is_caller` returns true. Stacks without a caller are not
-    /// included.
+    /// Splits the CPU time of a function by the callers of the function, in nanoseconds. The CPU time does not include
+    /// the functions that `function` calls. The caller in a stack is the innermost function above `function` for which
+    /// `is_caller` returns true. Stacks without such a caller do not count.
     pub fn self_ns_by_caller(&self, function: &str, is_caller: impl Fn(&str) -> bool) -> BTreeMap<&str, u64> {
         let mut callers = BTreeMap::new();
         for (stack, ns) in &self.stacks {
@@ -94,7 +93,7 @@ impl FoldedStacks {
         Ok(stacks)
     }
 
-    /// Writes the stacks to a file.
+    /// Writes the profile to a file of folded stacks.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -19,15 +19,15 @@ use crate::{Measurements, Metric, Value, ValueType};
 pub struct Formula {
     /// The column that the formula computes.
     pub column: &'static Metric,
-    /// The numerator of the formula, as the sum of these metrics.
+    /// The metrics whose sum is the numerator of the formula.
     numerator: &'static [&'static Metric],
-    /// The denominator of the quotient.
+    /// The second term of the formula: in most formulas, the denominator.
     denominator: Denominator,
-    /// The value of the column if the numerator is 0.
+    /// The result of the formula if the sum of its numerator is 0: either 0, or no value.
     zero: Zero,
 }
 
-/// The second part of a formula. Most formulas have a denominator.
+/// The second term of a formula. In most formulas, this term is the denominator.
 #[derive(Debug)]
 enum Denominator {
     /// The formula divides by the sum of these metrics.
@@ -36,17 +36,17 @@ enum Denominator {
     Units(f64),
     /// The formula subtracts the sum of these metrics from the numerator. A negative difference becomes 0.
     Less(&'static [&'static Metric]),
-    /// The formula divides by nothing. The column has the value of the numerator if this counter is above 0, and is
-    /// empty otherwise.
+    /// The column has the value of the numerator if this counter is above 0, and is empty otherwise. Such a formula has
+    /// no division.
     OneWhere(&'static Metric),
 }
 
-/// The value of a column whose formula has a numerator of 0.
+/// The result of a formula if the sum of its numerator is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
-    /// The value of the column is 0.
+    /// The formula gives 0.
     IsZero,
-    /// The column is empty. Some engines do not report the counter, and a counter that is not reported is 0.
+    /// The formula gives no value, because the 0 may mean that the engine does not report the counter.
     IsEmpty,
 }
 
@@ -160,8 +160,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Pairs of columns. The first column of a pair (settled) contains the value of the second column after pending flushes
-/// and compactions have finished.
+/// Pairs of columns. The first column of a pair is the settled column: it contains the value of the second column after
+/// pending flushes and compactions have finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -177,8 +177,8 @@ pub static SETTLED: &[(&Metric, &Metric)] = &[
 ];
 
 impl Formula {
-    /// Computes the value of the formula in a row. The value is empty if a term was not measured, or if the
-    /// denominator is 0.
+    /// Computes the value of the formula in a row. The value is empty if a metric of the formula was not measured, or
+    /// if the denominator is 0.
     pub fn value(&self, row: &Measurements) -> Value {
         self.number(row).map_or(Value::Empty, |number| match self.column.kind {
             ValueType::Integer => Value::Integer(number as i128),
@@ -200,7 +200,7 @@ impl Formula {
     }
 }
 
-/// Computes every derived column whose terms are in `row`. A column that already has a value does not change.
+/// Fills the empty columns of a row whose formulas have all their terms in the row.
 pub fn derive(row: &mut Measurements) {
     for formula in FORMULAS {
         if row.get(formula.column).is_empty() {
@@ -209,8 +209,8 @@ pub fn derive(row: &mut Measurements) {
     }
 }
 
-/// Sets the settled columns of a row. `settled` contains the measurements after pending flushes and compactions have
-/// finished.
+/// Sets the settled columns of a row, such as `write_amp_settled`. `settled` contains the measurements after pending
+/// flushes and compactions have finished.
 pub fn settle(row: &mut Measurements, settled: &Measurements) {
     for (column, of) in SETTLED {
         row.set(column, settled.get(of).clone());

@@ -18,7 +18,7 @@ pub struct Golden {
     pub command: Vec<String>,
     /// The hash of the resolved experiment.
     pub config_hash: String,
-    /// The values, in the order of the rows of the experiment.
+    /// The counter values, in the order of the rows of the experiment.
     pub numbers: Vec<GoldenNumber>,
 }
 
@@ -29,15 +29,15 @@ pub struct GoldenNumber {
     pub label: String,
     /// The name of the phase.
     pub phase: String,
-    /// The kind of operation.
+    /// The kind of operation, such as `get`, or `all`.
     pub operation: String,
-    /// The name of the column.
+    /// The name of the counter, which is a column of `runs.csv`.
     pub metric: String,
-    /// The value as text, with all its digits.
+    /// The value of the counter as text, with all its digits.
     pub value: String,
 }
 
-/// The CSV header above the values.
+/// The column names in a golden file. They stand above the values.
 const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
 
 impl Golden {
@@ -78,20 +78,23 @@ impl Golden {
         let mut golden = Self { experiment: told(1, "experiment")?, ..Self::default() };
         let command = told(2, "command")?;
         golden.command = serde_json::from_str(&command)
-            .map_err(|_| wrong(2, "expected the command as a JSON list of texts"))?;
+            .map_err(|_| wrong(2, "expected the command of the golden file as a JSON list of texts"))?;
         golden.config_hash = told(3, "config")?;
         let table: Vec<&str> = text.lines().skip(3).collect();
         let mut reader =
             csv::ReaderBuilder::new().flexible(true).from_reader(std::io::Cursor::new(table.join("\n")));
         let is_ours = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
         if !is_ours {
-            return Err(wrong(4, &format!("expected the header {}", HEADER.join(","))));
+            return Err(wrong(4, &format!("expected the header of the values, {}", HEADER.join(","))));
         }
         for (index, record) in reader.records().enumerate() {
             let cells = record.ok().map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>());
             let Some(Ok([label, phase, operation, metric, value])) = cells.map(<[String; 5]>::try_from)
             else {
-                return Err(wrong(index + 5, "expected five fields"));
+                return Err(wrong(
+                    index + 5,
+                    "the line must have five fields: label, phase, operation, metric and value",
+                ));
             };
             if !value.parse().is_ok_and(f64::is_finite) {
                 return Err(wrong(index + 5, &format!("{value:?} is not a number")));
@@ -139,7 +142,7 @@ mod tests {
         assert!(message(&text.replace("# config: ", "config ")).contains(":3: "), "line 3");
         assert!(message(&text.replace("metric,value", "metric")).contains(":4: "));
         assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is not a number"));
-        assert!(message(&text.replace(",17", "")).contains(":6: expected five fields"));
+        assert!(message(&text.replace(",17", "")).contains(":6: the line must have five fields"));
         assert!(message("").contains(":1: "));
     }
 }

@@ -36,7 +36,7 @@ columns! {
     TRIALS = "trials", "trials", Count, Integer, Neither, Varies;
 }
 
-/// Returns an empty row of `history.csv`.
+/// Returns an empty row of `history.csv`, the file with the metrics of earlier runs.
 pub fn row() -> Row {
     Row::new(&Schema::fixed(HISTORY))
 }

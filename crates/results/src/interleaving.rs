@@ -19,7 +19,7 @@ pub enum Interleaving {
 }
 
 impl Interleaving {
-    /// Returns the name in TOML files and in results.
+    /// Returns the name of the plan in TOML files and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rounds => "rounds",

@@ -20,23 +20,24 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// The text before the checksum on the last line of a log. The checksum includes the name of the file, so that a log
-/// under the name of another log is detected.
+/// The text before the checksum on the last line of a latency log. The checksum also covers the name of the file, so
+/// lsmbench detects a log under the name of another log.
 const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
 
-/// The text before the checksum in logs of earlier versions of lsmbench. Their checksum did not include the name of
-/// the file.
+/// The text before the checksum in latency logs of earlier versions of lsmbench. In these logs, the checksum does not
+/// cover the name of the file.
 const EARLIER_SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
-/// The histograms of a log, by tag.
+/// A latency log: the histograms of the latencies of one phase in one trial. A tag names each histogram, such as `get`
+/// for the service times of gets.
 #[derive(Clone, Debug, Default)]
 pub struct LatencyLog {
-    /// Each tag with its histogram, in insertion order.
+    /// The histograms with their tags, such as `get` or `get:response`, in insertion order.
     pub histograms: Vec<(String, Histogram<u64>)>,
 }
 
 impl LatencyLog {
-    /// Returns the histogram of a tag.
+    /// Returns the histogram with a tag, such as `get`.
     pub fn get(&self, tag: &str) -> Option<&Histogram<u64>> {
         self.histograms.iter().find(|(name, _)| name == tag).map(|(_, histogram)| histogram)
     }
@@ -46,7 +47,8 @@ impl LatencyLog {
         self.histograms.push((tag.into(), histogram));
     }
 
-    /// Writes the log of a phase atomically, and creates missing folders. `duration` is the duration of the phase.
+    /// Writes the latency log of a phase in one atomic step, and creates missing folders. `duration` is the duration of
+    /// the phase.
     ///
     /// # Errors
     /// A tag contains a comma, a space or a line break, or the file system returns an error.
@@ -82,11 +84,10 @@ impl LatencyLog {
         Ok(bytes)
     }
 
-    /// Reads a log.
+    /// Reads a latency log.
     ///
     /// # Errors
-    /// The file cannot be read, its checksum is missing or does not match, or a line is not a valid interval with a
-    /// tag.
+    /// The file cannot be read, its checksum is missing or does not match, or a line is not a histogram with a tag.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -103,23 +104,23 @@ impl LatencyLog {
         for (at, entry) in IntervalLogIterator::new(body).enumerate() {
             let line = at + 3;
             let Ok(LogEntry::Interval(interval)) = entry else {
-                return Err(damaged(line, "the line is not an interval of an HDR log"));
+                return Err(damaged(line, "the line is not a histogram of an HDR interval log"));
             };
             let tag = interval.tag().filter(|tag| Tag::new(tag.as_str()).is_some());
-            let tag = tag.ok_or_else(|| damaged(line, "the interval has no tag"))?;
+            let tag = tag.ok_or_else(|| damaged(line, "the histogram on this line has no tag"))?;
             let histogram = STANDARD
                 .decode(interval.encoded_histogram())
                 .ok()
                 .and_then(|packed| Deserializer::new().deserialize(&mut packed.as_slice()).ok())
-                .ok_or_else(|| damaged(line, "the histogram cannot be decoded"))?;
+                .ok_or_else(|| damaged(line, "the histogram on this line cannot be decoded"))?;
             log.push(tag.as_str(), histogram);
         }
         Ok(log)
     }
 }
 
-/// Checks the checksum of a log, and returns the bytes before the checksum. Only bytes with a correct checksum are
-/// decoded, so a corrupt length in a log cannot cause a large allocation.
+/// Verifies the checksum of a latency log, and returns the bytes before the checksum. lsmbench decodes only verified
+/// bytes, so a corrupt length in a log cannot cause a large allocation.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
@@ -130,14 +131,14 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {
         Some((body, true)) => Ok(body),
         Some((_, false)) => {
-            Err("the checksum does not match, so the log is corrupt, or was renamed from the log of another \
-                 measurement")
+            Err("the checksum of the latency log does not match, so the log is corrupt, or was renamed from \
+                 the log of another measurement")
         }
-        None => Err("the log has no checksum, so it is truncated"),
+        None => Err("the latency log has no checksum, so it is truncated"),
     }
 }
 
-/// Computes the checksum of a log from the bytes of the log and the name of its file.
+/// Computes the checksum of a latency log from its bytes and its file name.
 fn sealed(path: &Path, bytes: &[u8]) -> u64 {
     let name = path.file_name().unwrap_or_default();
     xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))

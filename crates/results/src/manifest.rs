@@ -18,7 +18,7 @@ use crate::{Folder, NodeInfo, PartInfo, ResultsError, Seal};
 /// The version of the manifest format that this crate reads and writes.
 pub const MANIFEST_VERSION: u64 = 1;
 
-/// `manifest.json`.
+/// The manifest of a run, as stored in `manifest.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -26,7 +26,7 @@ pub struct Manifest {
     pub version: u64,
     /// The name of the experiment: the name of its file without `.toml`.
     pub experiment: String,
-    /// The experiment's question.
+    /// The question that the experiment answers, from its TOML file.
     pub question: String,
     /// A hash of all settings that affect the measurements. Charts print the first digits of the id.
     pub run_id: String,
@@ -35,13 +35,13 @@ pub struct Manifest {
     /// Hash of the settings that must not change when a run is resumed: the configurations, the mode, the seed, and
     /// the selection of timed and checked operations. The hash does not include the charts and the number of trials.
     pub config_hash: String,
-    /// The command line.
+    /// The command line that started the run.
     pub command: Vec<String>,
     /// The seed of the operation streams and of the order of trials.
     pub seed: u64,
     /// Number of trials of each configuration.
     pub trials: u64,
-    /// `timed` or `counted`.
+    /// The mode of the run: `timed`, or `counted`, which measures no times.
     pub mode: String,
     /// Whether the run used reduced sizes (`--quick`), which allow no conclusions.
     #[serde(default)]
@@ -58,19 +58,20 @@ pub struct Manifest {
     pub components: Vec<ComponentInfo>,
     /// Combinations of swept values that were skipped, with reasons.
     pub left_out: Vec<LeftOut>,
-    /// The program that measured.
+    /// The build of lsmbench that measured.
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// The part of the experiment that this run measured. Missing for a complete run and for merged parts.
+    /// The part of the experiment that this run measured, if the experiment was divided between several machines.
+    /// Missing for a complete run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
     /// The machines of merged parts, with their rounds. The field is missing for all other runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeInfo>,
-    /// Overhead of the measurement per operation.
+    /// Overhead of lsmbench's measuring code per operation.
     pub harness: HarnessCost,
-    /// Overhead of calls to components in other languages and processes; empty for built-in components.
+    /// Overhead of calls to components that are in another language or process. Empty if all components are built in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<SeamCost>,
     /// Start of the run, RFC 3339.
@@ -86,23 +87,23 @@ pub struct Manifest {
     /// versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
-    /// The seal of `runs.csv`: its size and hash. `null` in manifests of earlier versions.
+    /// The seal of `runs.csv`: the size and hash of the file. `null` in manifests of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,
-    /// The seal of `timeline.csv`: its size and hash.
+    /// The seal of `timeline.csv`: the size and hash of the file.
     #[serde(default)]
     pub timeline: Option<Seal>,
-    /// The seal of `noise.csv`: its size and hash.
+    /// The seal of `noise.csv`: the size and hash of the file.
     #[serde(default)]
     pub noise: Option<Seal>,
-    /// The seal of `levels.csv`: its size and hash.
+    /// The seal of `levels.csv`: the size and hash of the file.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The seal of `slices.csv`: its size and hash. The field is missing unless trials ran side by side.
+    /// The seal of `slices.csv`: the size and hash of the file. Missing unless the trials of a round ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Seal>,
-    /// The looks at the verdicts of a run with `trials.budget`, in order. A look is an evaluation of the verdicts
-    /// before the end of a run.
+    /// The looks of a run with `trials.budget`, in order. A look is an evaluation of the verdicts before the end of the
+    /// run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<Look>,
     /// The fixtures from which trials started. A fixture is a store after the first phases, and these phases have no
@@ -130,9 +131,9 @@ pub struct CpuProfileInfo {
     pub operations: u64,
     /// Number of profiled trials. These trials are not in `runs.csv`.
     pub trials: u64,
-    /// Number of samples.
+    /// Number of samples in the profile.
     pub samples: u64,
-    /// Number of samples per second of CPU time.
+    /// Number of samples that the profiler takes per second of CPU time.
     pub samples_per_second: u64,
     /// Path of the folded stacks, relative to the folder of the manifest.
     pub file: String,
@@ -142,13 +143,13 @@ pub struct CpuProfileInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlameGraphInfo {
-    /// Number of the candidate.
+    /// Number of the candidate: the configuration that is compared with the baseline.
     pub cell: u64,
-    /// Number of the baseline.
+    /// Number of the baseline configuration.
     pub baseline: u64,
     /// A text that names the functions with the largest differences in CPU time.
     pub summary: String,
-    /// Path of the SVG file, relative to the folder of the manifest.
+    /// Path of the flame graph (SVG), relative to the folder of the manifest.
     pub file: String,
 }
 
@@ -160,8 +161,8 @@ pub struct Look {
     pub rounds: u64,
     /// Time from the start of the run to the look, in seconds.
     pub seconds: f64,
-    /// The significance level of the tests and intervals of this look, which is the part of the run's error rate that
-    /// this look may use.
+    /// The significance level of the tests and intervals of this look. The levels of all looks share the error rate of
+    /// the run.
     pub level: f64,
 }
 
@@ -173,23 +174,23 @@ pub struct FixtureInfo {
     pub hash: String,
     /// Time at which the fixture was built, RFC 3339.
     pub built: String,
-    /// Duration of the build in seconds.
+    /// Time to build the fixture, in seconds.
     pub seconds: f64,
     /// Numbers of the configurations whose trials start from the fixture.
     pub cells: Vec<u64>,
-    /// Files of the fixture.
+    /// The files that make up the fixture.
     pub files: Vec<FixtureFile>,
 }
 
-/// A file of a fixture.
+/// A file of a fixture, which is a prebuilt store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureFile {
-    /// File name.
+    /// Name of the file.
     pub name: String,
-    /// File size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// XXH3-64 of the content, in hexadecimal.
+    /// XXH3-64 of the file's content, in hexadecimal.
     pub xxh3: String,
 }
 
@@ -226,7 +227,7 @@ pub struct CellInfo {
     pub streams: Vec<StreamRecord>,
 }
 
-/// The prefix of the lines in [`EngineInfo::mapping`] that name a mismatch: a setting that the engine does not
+/// The prefix of a line in [`EngineInfo::mapping`] about a mismatch: a setting of the design that the engine does not
 /// support.
 pub const UNEQUAL: &str = "not equal: ";
 
@@ -263,8 +264,8 @@ pub struct StreamRecord {
     pub realised: ProfileRecord,
 }
 
-/// Statistics of the operations of a phase. A value is `null` if it does not apply to the phase, or if no formula can
-/// compute it.
+/// Statistics of the operations of a phase, such as the mean value size. A statistic is `null` if it does not apply to
+/// the phase, or if no formula can compute it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileRecord {
@@ -298,7 +299,7 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// The program that measured.
+/// The build of lsmbench that measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuildInfo {
@@ -306,15 +307,15 @@ pub struct BuildInfo {
     pub version: String,
     /// The git commit from which the program was built.
     pub git_commit: Option<String>,
-    /// Whether the working tree differed from that commit.
+    /// Whether the working tree had uncommitted changes when the program was built.
     pub git_dirty: Option<bool>,
     /// The version of the Rust compiler.
     pub rustc: Option<String>,
-    /// Flags given to the compiler.
+    /// Flags that the build gave to the Rust compiler.
     pub flags: Option<String>,
-    /// The target triple.
+    /// The target triple of the build, such as `x86_64-unknown-linux-gnu`.
     pub target: Option<String>,
-    /// The build profile.
+    /// The Cargo profile of the build, such as `release`.
     pub profile: Option<String>,
     /// Whether the program contains debug assertions. In a build with assertions, times are meaningless.
     pub debug_assertions: bool,
@@ -329,7 +330,7 @@ pub struct BuildInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarnessCost {
-    /// The clock: `time stamp counter` or `operating system`.
+    /// The clock that lsmbench reads: `time stamp counter` or `operating system`.
     pub clock: Option<String>,
     /// Nanoseconds to read the clock once.
     pub clock_ns: Option<f64>,
@@ -344,7 +345,7 @@ pub struct HarnessCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
-    /// Sampling interval. With 1, lsmbench times all operations. With 100, lsmbench times one operation in 100.
+    /// The sampling interval: with 1, lsmbench times all operations; with 100, one operation in 100.
     pub sampling: u64,
     /// Total overhead per operation in nanoseconds, for generation, timing and recording.
     pub operation_ns: f64,
@@ -367,7 +368,7 @@ pub struct SeamCost {
     pub call_ns: f64,
 }
 
-/// The version field, which a manifest of any version has.
+/// The version of a manifest. Read first, because the other fields depend on the version.
 #[derive(Deserialize)]
 struct Version {
     version: u64,
@@ -410,10 +411,11 @@ impl Manifest {
         serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is corrupt: {error}")))
     }
 
-    /// Checks the CSV files of a results folder against the seals in the manifest.
+    /// Checks that no CSV file of a results folder has changed since the run wrote it. The manifest contains a seal of
+    /// each file: its size and hash.
     ///
     /// # Errors
-    /// A file cannot be read, has fewer bytes than its seal, or has changed since the seal was written.
+    /// A file cannot be read, is shorter than its seal states, or has another hash.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
         for (seal, path) in [
             (&self.runs, folder.runs()),
@@ -428,23 +430,22 @@ impl Manifest {
     }
 }
 
-/// Returns the last lines of a manifest: its checksum and the end of the JSON object. The checksum covers the text
-/// `body`, which precedes these lines.
+/// Returns the last lines of a manifest: the checksum of the preceding text `body`, and the end of the JSON object.
 fn ending(body: &str) -> String {
     format!("{SEAL}{:016x}\"\n}}\n", xxh3_64(body.as_bytes()))
 }
 
-/// The text before the checksum in a manifest.
+/// The text before the checksum in the last lines of a manifest.
 const SEAL: &str = ",\n  \"checksum\": \"";
 
-/// Appends a checksum of all preceding bytes to a JSON object, as its last field.
+/// Adds the checksum to the text of a manifest, as the last field of the JSON object.
 fn seal(text: &str) -> String {
     let body = text.trim_end().trim_end_matches('}').trim_end();
     format!("{body}{}", ending(body))
 }
 
-/// Returns the JSON object without its checksum. A text without a checksum, as earlier versions wrote it, is returned
-/// unchanged.
+/// Verifies the checksum of a manifest, and returns the JSON object without the checksum. A manifest of an earlier
+/// version has no checksum and is returned unchanged.
 ///
 /// # Errors
 /// The checksum does not match the text.
@@ -453,7 +454,7 @@ fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let expected = ending(body);
     match SEAL.len() + end.len() == expected.len() && expected.ends_with(end) {
         true => Ok(format!("{body}\n}}\n").into()),
-        false => Err("the checksum does not match, so the manifest is corrupt"),
+        false => Err("the checksum of the manifest does not match, so the manifest is corrupt"),
     }
 }
 

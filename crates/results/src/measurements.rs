@@ -17,8 +17,7 @@ use crate::{Metric, Value};
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
 impl Measurements {
-    /// Sets the value of a metric, and replaces an earlier value of the metric. If the new value is empty, the
-    /// earlier value remains.
+    /// Sets the value of a metric. An empty value does not replace an earlier value.
     ///
     /// # Panics
     /// The value has the wrong type for the metric, which is a mistake in the measuring code.
@@ -58,15 +57,14 @@ impl Measurements {
         self.get(metric).integer()
     }
 
-    /// Adds all values of `other`. If both contain a value of a metric, the value of `other` replaces the existing
-    /// value.
+    /// Adds all values of `other`. The value of `other` replaces an earlier value of the same metric.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);
         }
     }
 
-    /// Removes all values whose metrics are not in one of the lists `columns`.
+    /// Keeps only the values whose metrics are in one of the lists `columns`.
     pub fn retain(&mut self, columns: &[&[Metric]]) {
         self.0.retain(|(metric, _)| {
             columns.iter().any(|list| list.iter().any(|column| column.name == metric.name))

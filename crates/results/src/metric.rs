@@ -36,10 +36,10 @@ impl fmt::Display for Better {
     }
 }
 
-/// The unit of a column.
+/// The unit of the values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The column has no unit. It contains names, or numbers without a unit, such as the number of a trial.
+    /// No unit. The column contains names, or numbers without a unit, such as the number of a trial.
     Plain,
     /// A number of objects or events.
     Count,
@@ -137,8 +137,8 @@ impl Metric {
         self.repeats != Repeats::Varies
     }
 
-    /// Returns whether the values of the column are exact only for runs with an equal seed, because they depend on
-    /// random draws.
+    /// Returns whether the values of the column depend on random draws of keys or hashes. Such values are exact only
+    /// for runs with an equal seed.
     pub fn is_drawn(&self) -> bool {
         self.repeats == Repeats::ForSeed
     }
@@ -161,7 +161,7 @@ impl Metric {
         }
     }
 
-    /// Converts a value to the type of this column, but panics where [`accept`](Self::accept) returns `None`.
+    /// Converts a value to the type of this column, but panics if [`accept`](Self::accept) returns `None`.
     ///
     /// # Panics
     /// The value has another type than the column.

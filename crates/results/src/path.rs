@@ -19,18 +19,19 @@ pub struct ConfigPath<'a> {
     parts: Vec<&'a str>,
 }
 
-/// The part of a configuration to which a path leads.
+/// The subject of a setting: the engine, the design, a phase or a component. The first word of the setting's path names
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// The engine.
+    /// A setting of the storage engine.
     Engine,
-    /// The design.
+    /// A setting of the design: the components and parameters of an LSM-tree.
     Design,
-    /// A phase of the workload, by its name.
+    /// A setting of a workload phase.
     Phase,
-    /// The parameters of a component under test.
+    /// A parameter of a component under test.
     Component,
-    /// Any other part of a configuration, such as the keys of the workload.
+    /// Any other setting, such as the keys of the workload.
     Other,
 }
 
@@ -40,13 +41,13 @@ impl<'a> ConfigPath<'a> {
         Self { text: path, parts: path.split('.').collect() }
     }
 
-    /// Returns the path of an axis of the design, such as `design.bloom`. The value at this path is the selected
-    /// variant.
+    /// Returns the path of a component of the design, such as `design.bloom`. The value at this path is the variant of
+    /// the component.
     pub fn of_axis(axis: &str) -> String {
         format!("{DESIGN}.{axis}")
     }
 
-    /// Returns the part of a configuration to which the path refers.
+    /// Returns the subject of the setting at this path, such as the engine or a phase.
     pub fn root(&self) -> Root {
         match self.parts[0] {
             ENGINE => Root::Engine,
@@ -57,17 +58,17 @@ impl<'a> ConfigPath<'a> {
         }
     }
 
-    /// Returns all parts of the path. A path has at least one part.
+    /// Returns the words of the path between its dots. A path has at least one word.
     pub fn parts(&self) -> &[&'a str] {
         &self.parts
     }
 
-    /// Returns all parts after the first part.
+    /// Returns the words of the path after its first word.
     pub fn below(&self) -> &[&'a str] {
         &self.parts[1..]
     }
 
-    /// Returns the axis, or the group of options, of a path into the design. Returns `None` for any other path.
+    /// Returns the second word of a path into the design, such as `bloom`. Returns `None` for any other path.
     pub fn axis(&self) -> Option<&'a str> {
         self.below().first().copied().filter(|_| self.root() == Root::Design)
     }

@@ -34,15 +34,15 @@ impl Row {
     ///
     /// # Panics
     /// The file of the row does not contain the column, or the value has another type than the column. Both are
-    /// mistakes in the code that measures, not in the results.
+    /// mistakes in the measuring code.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
-        let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
+        let at = at.unwrap_or_else(|| panic!("the results file must have the column \"{}\"", metric.name));
         self.cells[at] = metric.hold(&value.into());
         self
     }
 
-    /// Sets the columns of all measured values.
+    /// Copies all measured values into their columns.
     ///
     /// # Panics
     /// The cases in which [`set`](Self::set) panics.

@@ -20,7 +20,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// Returns the name of the column in the header.
+    /// Returns the name of the column in the header of a result file.
     pub fn name(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.name,
@@ -28,7 +28,8 @@ impl Column {
         }
     }
 
-    /// Returns the title on an axis: the metric's title, or the path without its first word `design` or `component`.
+    /// Returns the title of the column on a chart axis. The title of a swept path is the path without its first word
+    /// `design` or `component`.
     pub fn title(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.title,
@@ -45,7 +46,7 @@ impl Column {
         }
     }
 
-    /// Returns whether higher or lower values are better.
+    /// Returns whether higher or lower values of the column are better.
     pub fn better(&self) -> Better {
         match self {
             Self::Fixed(metric) => metric.better,
@@ -123,7 +124,7 @@ impl Schema {
     /// Reads the header of a file that must have exactly the columns `metrics`.
     ///
     /// # Errors
-    /// A column differs, is missing, or is too much.
+    /// A column of the header differs, is missing, or is not in `metrics`.
     pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
         begins_with(path, header, metrics)?;
         match header.get(metrics.len()) {
@@ -212,7 +213,7 @@ impl Schema {
                 closest(name, names()).or_else(|| names().find(|full| full.ends_with(&format!(".{name}"))));
             let swept: Vec<&str> = self.swept().collect();
             let swept = if swept.is_empty() {
-                "no path is swept".to_owned()
+                "the experiment sweeps no path".to_owned()
             } else {
                 format!("swept paths: {}", swept.join(", "))
             };
@@ -229,8 +230,8 @@ impl Schema {
         self.columns.iter().map(Column::name).collect()
     }
 
-    /// Returns a text about the first difference between these columns and the columns `theirs` of a file. Returns
-    /// `None` if there is no difference.
+    /// Describes the first difference between this list of columns and the list `theirs` of a file. Returns `None` if
+    /// there is no difference.
     pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
@@ -239,7 +240,7 @@ impl Schema {
     }
 }
 
-/// Returns an error if a header does not begin with the expected columns, in order.
+/// Returns an error if a header line does not begin with the expected columns, in order.
 fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
     for (at, metric) in expected.iter().enumerate() {
         let found = match header.get(at) {

@@ -11,24 +11,24 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::ResultsError;
 
-/// The size and the hash of a result file after the last complete measurement. If the file contains more rows than
-/// the seal, the run was killed before it updated the seal.
+/// The size and the hash of a result file after the last complete measurement. A file that is longer than its seal
+/// states belongs to a run that was killed before it updated the seal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
-    /// Number of lines, including the header.
+    /// Number of sealed lines, including the header.
     pub lines: u64,
-    /// Number of bytes in these lines.
+    /// Number of bytes in the sealed lines.
     pub bytes: u64,
-    /// XXH3-64 hash of these lines, in hexadecimal.
+    /// XXH3-64 hash of the sealed lines, in hexadecimal.
     pub xxh3: String,
 }
 
 impl Seal {
-    /// Checks the beginning of a file against this seal. The file may have more bytes than the seal.
+    /// Checks that the sealed bytes of a file have not changed. The file may have further bytes after the sealed bytes.
     ///
     /// # Errors
-    /// The file cannot be read, is shorter than the seal, or has other bytes.
+    /// The file cannot be read, is shorter than the seal states, or has another hash.
     pub fn check(&self, path: &Path) -> Result<(), ResultsError> {
         let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
         let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };
@@ -62,7 +62,7 @@ impl Sealing {
         self.lines += bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
     }
 
-    /// Returns the seal of all bytes that were appended so far.
+    /// Returns the seal of all bytes that were added so far.
     pub(crate) fn seal(&self) -> Seal {
         Seal { lines: self.lines, bytes: self.bytes, xxh3: format!("{:016x}", self.hash.digest()) }
     }

@@ -23,7 +23,7 @@ pub struct Table {
 /// the table do not include the incomplete line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// The number of the incomplete line, from 1.
+    /// The number of the incomplete line in its file, from 1.
     pub line: u64,
     /// The length of the incomplete line in bytes.
     pub bytes: usize,
@@ -136,9 +136,9 @@ impl Table {
         Ok(groups)
     }
 
-    /// Returns the complete groups. A group is complete if it has the row of the phase `last_phase` with the
-    /// operation `all`, which is the last row of every complete group. A resumed run measures all incomplete groups
-    /// again.
+    /// Returns the complete groups. A group is one trial of one configuration. It is complete if it has the row of the
+    /// phase `last_phase` with the operation `all`, because a run writes this row last. A resumed run measures all
+    /// incomplete groups again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()
@@ -152,8 +152,7 @@ impl Table {
 /// The contents of a file: its columns, its rows with their line numbers, and its incomplete last line, if any.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
-/// Reads a CSV file. Returns its columns, its rows with their line numbers, and its incomplete last line, if any.
-/// `read_header` checks the header and returns the columns.
+/// Reads a CSV file. `read_header` checks the header and returns the columns.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not valid.
@@ -200,7 +199,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     Ok((text, torn))
 }
 
-/// Returns the cells that identify a row in its file, such as cell, trial, phase and operation.
+/// Returns the values in the columns that identify a row in its file, such as cell, trial, phase and operation.
 fn identity(row: &Row) -> Vec<String> {
     let columns = [CELL, TRIAL, PHASE, OPERATION, SECOND, LEVEL, SLICE, SLICE_AGAIN];
     let positions = columns.iter().filter_map(|column| row.schema().position(column.name));
@@ -211,14 +210,16 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
     let columns = schema.columns();
     // No cell is written with a line break, so a line break inside a cell shows that a corruption has opened a quote.
     if record.iter().any(|text| text.contains(['\n', '\r'])) {
-        return Err("a quote opens on this line and does not close".to_owned());
+        return Err("a quotation mark on this line has no closing quotation mark".to_owned());
     }
     if let Some(text) = record.iter().find(|text| text.chars().any(char::is_control)) {
-        return Err(format!("{text:?} has a control character, but no field of the file can have one"));
+        return Err(format!(
+            "{text:?} contains a control character, which is not allowed in a field of a results file"
+        ));
     }
     if record.len() != columns.len() {
         return Err(format!(
-            "{} cells, expected {}, the number of columns in the header",
+            "the line has {} fields, but the header has {} columns",
             record.len(),
             columns.len()
         ));

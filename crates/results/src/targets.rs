@@ -17,8 +17,8 @@ pub fn refuse_link(path: &Path) -> Outcome<()> {
     }
 }
 
-/// Returns an error if a folder cannot be created or written. The check changes nothing on disk, so it does not find
-/// every problem.
+/// Checks that a folder can be created and written. The check changes nothing on disk, so it does not find every
+/// problem.
 pub fn check_folder(folder: &Path) -> Outcome<()> {
     let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
     let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
@@ -33,7 +33,7 @@ pub fn check_folder(folder: &Path) -> Outcome<()> {
     })
 }
 
-/// Returns an error if a file cannot be created in its folder, or if its path is a folder or a symbolic link.
+/// Checks that a file can be created at the path `path`. Returns an error if the path is a folder or a symbolic link.
 pub fn check_file(path: &Path) -> Outcome<()> {
     refuse_link(path)?;
     if path.is_dir() {
@@ -43,8 +43,8 @@ pub fn check_file(path: &Path) -> Outcome<()> {
     check_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Returns an error if the name of an experiment cannot be the name of its results folder: if it is empty, `.` or
-/// `..`, or contains a slash or a control character.
+/// Checks that the name of an experiment can be the name of its results folder. The name must not be empty, `.` or
+/// `..`, and must not contain a slash or a control character.
 pub fn check_name(experiment: &str) -> Outcome<()> {
     let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
     if is_folder && !experiment.chars().any(char::is_control) {

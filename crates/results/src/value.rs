@@ -158,7 +158,7 @@ impl<'de> Deserialize<'de> for Value {
             fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
                 match number.is_finite() {
                     true => Ok(Value::Number(number)),
-                    false => Err(E::custom("a number must be finite")),
+                    false => Err(E::custom("a number in the results must be finite")),
                 }
             }
 

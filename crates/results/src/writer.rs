@@ -16,16 +16,16 @@ pub struct RowWriter {
     path: PathBuf,
     file: File,
     schema: Schema,
-    /// The seal of the file's content: its size and its checksum.
+    /// The seal of the file, which is its size and checksum, computed while the file is written.
     sealing: Sealing,
 }
 
 /// The content of an existing file that a resumed run continues.
 #[derive(Debug)]
 pub struct Resumed {
-    /// The rows that the file keeps.
+    /// The rows that the resumed run keeps in the file.
     pub table: Table,
-    /// The number of rows that were removed because their trial did not finish.
+    /// The number of rows that the resumed run removed, because their trial did not finish.
     pub dropped_rows: usize,
     /// The incomplete last line that was removed; `None` if the last line was complete.
     pub torn: Option<Torn>,
@@ -101,7 +101,7 @@ impl RowWriter {
         }
     }
 
-    /// Appends all rows of one finished group in one write.
+    /// Appends all rows of a group, which is one trial of one configuration, in one write.
     ///
     /// # Errors
     /// A row belongs to another file, a text contains a line break or another control character, or the file system
@@ -115,7 +115,7 @@ impl RowWriter {
     }
 
     /// Syncs the file, and returns its seal: the number of lines, the size and the checksum. After the sync, a power
-    /// failure cannot remove rows that the seal covers.
+    /// failure cannot remove the sealed rows.
     ///
     /// # Errors
     /// The file system returns an error.
@@ -137,8 +137,8 @@ impl RowWriter {
     }
 }
 
-/// Returns whether the file must be written from the beginning, because it does not exist or has an incomplete
-/// header. A file with an incomplete header is removed.
+/// Returns whether a resumed run must write the file from the beginning, because the file is missing or its header is
+/// incomplete. Removes a file with an incomplete header.
 ///
 /// # Errors
 /// The file cannot be read or removed.
@@ -154,8 +154,8 @@ fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     }
 }
 
-/// Returns the length of the first `lines` lines in bytes. If the file has fewer lines, returns the length of the
-/// whole file.
+/// Returns the number of bytes in the first `lines` lines of a file. If the file has fewer lines, returns the length of
+/// the file.
 fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     let bytes = std::fs::read(path).map_err(ResultsError::io(path, "read"))?;
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1);
@@ -182,16 +182,16 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
             return Err(ResultsError::Cell {
                 column: column.name().to_owned(),
                 text: text.clone(),
-                message: "a name must be one line without control characters",
+                message: "the text must be one line without control characters",
             });
         }
     }
     Ok(encode(row.cells().iter().map(Value::to_string)))
 }
 
-/// Returns a line of CSV with these cells, including its line break.
+/// Formats the fields `cells` as a line of CSV, including the line break.
 pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(cells).expect("writing to memory does not fail");
-    writer.into_inner().expect("writing to memory does not fail")
+    writer.write_record(cells).expect("a write of a CSV line to memory must not fail");
+    writer.into_inner().expect("a write of a CSV line to memory must not fail")
 }

@@ -140,7 +140,7 @@ fn damage_is_named_by_file_line_and_column() {
     let short = message(whole.replacen(line(3), "bloom,1,x", 1).as_bytes());
     assert!(short.contains("runs.csv:3: 3 cells, expected"), "{short}");
     let quote = message(whole.replacen("put", "\"put", 1).as_bytes());
-    assert!(quote.contains("runs.csv:2: a quote opens on this line"), "{quote}");
+    assert!(quote.contains("runs.csv:2: a quotation mark on this line"), "{quote}");
     let mut bytes = whole.clone().into_bytes();
     let at = whole.find("timed").unwrap();
     bytes[at] = 0xff;

@@ -10,10 +10,10 @@ use tree::{Design, Mode, OpenOptions, Stats, Tree};
 use types::{ENTRY_CHARGE_BYTES, Outcome, Problem};
 use workload::{Batch, Extent, Kind, PhasePlan, WorkloadPlan};
 
-/// The numbers of entries of the two sample SSTables.
+/// The numbers of entries of the two sample SSTables on which costs are measured.
 const SAMPLES: [usize; 2] = [2_000, 14_000];
 
-/// The number of gets that measure the device time of a block read.
+/// The number of gets with which the device time of a block read is measured.
 const GETS: usize = 500;
 
 /// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per
@@ -34,44 +34,48 @@ pub struct Costs {
     pub write_ns: Linear,
     /// The device time to read SSTables in a compaction, in nanoseconds.
     pub read_ns: Linear,
-    /// The false-positive rate of a filter.
+    /// The false-positive rate of a filter of the design.
     pub fpr: f64,
     /// The device time to read one data block, in nanoseconds.
     pub block_read_ns: f64,
     /// The number of entries in a data block.
     pub entries_per_block: f64,
-    /// The number of charged bytes per entry: its key and value bytes, and the overhead that the memtable counts.
+    /// The number of charged bytes of a put: its key and value bytes, and the fixed overhead that the memtable counts
+    /// per entry.
     pub entry_bytes: f64,
-    /// The number of charged bytes of a tombstone.
+    /// The number of charged bytes of a tombstone: its key bytes, and the fixed overhead that the memtable counts per
+    /// entry.
     pub tombstone_bytes: f64,
 }
 
-/// A linear cost: a constant per SSTable, plus a factor per charged byte.
+/// A linear cost of SSTables: a constant per SSTable, plus a factor per charged byte (key and value bytes, and a fixed
+/// overhead per entry).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Linear {
-    /// The constant cost of an SSTable, even without entries.
+    /// The constant cost of each SSTable, even without entries.
     pub per_table: f64,
-    /// The cost per charged byte.
+    /// The cost per charged byte of an SSTable: per byte of its keys and values, and of a fixed overhead per entry.
     pub per_byte: f64,
 }
 
 impl Linear {
-    /// Returns the line through two samples. Each sample is a pair of charged bytes and a cost.
+    /// Fits a linear cost to two samples. Each sample is a pair of charged bytes and a cost.
     fn through([(few, low), (many, high)]: [(f64, f64); 2]) -> Self {
         let per_byte = if many > few { (high - low) / (many - few) } else { 0.0 };
         let per_table = (low - per_byte * few).max(0.0);
         Self { per_table, per_byte: per_byte.max(0.0) }
     }
 
-    /// Returns the cost of `tables` SSTables that have `bytes` charged bytes in total.
+    /// Returns the cost of `tables` SSTables. `bytes` is the total number of their charged bytes: keys, values and a
+    /// fixed overhead per entry.
     pub fn of(self, tables: u64, bytes: u64) -> f64 {
         self.per_table * tables as f64 + self.per_byte * bytes as f64
     }
 }
 
 impl Costs {
-    /// Measures the costs on two sample SSTables of `design`. The SSTables contain entries of `plan`, and are on
-    /// storage `simulated` with `device`.
+    /// Measures the costs of entries on two sample SSTables of `design`, which contain entries of the workload `plan`.
+    /// The SSTables are on the storage `simulated` with the device class `device`.
     ///
     /// # Errors
     /// The plan has no writes, or the device or the design cannot be built.
@@ -137,7 +141,8 @@ impl Costs {
         Ok(costs)
     }
 
-    /// Returns the file size of SSTables that have `bytes` charged bytes in total.
+    /// Returns the total file size of `tables` SSTables, in bytes. `bytes` is the total number of their charged bytes:
+    /// keys, values and a fixed overhead per entry.
     pub fn file_bytes_of(&self, tables: u64, bytes: u64) -> u64 {
         self.file_bytes.of(tables, bytes).round() as u64
     }
@@ -147,7 +152,8 @@ impl Costs {
         self.file_bytes_of(level.tables as u64, level.bytes)
     }
 
-    /// Returns the device time to write SSTables, in nanoseconds.
+    /// Returns the device time to write SSTables, in nanoseconds. `bytes` is the total number of their charged bytes:
+    /// keys, values and a fixed overhead per entry.
     pub fn write_ns_of(&self, written: Written, bytes: u64) -> f64 {
         self.write_ns.of(written.tables, bytes)
     }
@@ -157,7 +163,7 @@ fn device_read_ns(stats: &Stats) -> u64 {
     stats.device.map_or(0, |device| device.read_ns)
 }
 
-/// Returns the mean device time to read one data block, in nanoseconds. Measured with gets of existing keys.
+/// Measures the mean device time to read one data block, in nanoseconds, with gets of keys that exist.
 fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f64> {
     let before = tree.stats();
     for (key, _) in entries.iter().step_by((entries.len() / GETS).max(1)) {
@@ -168,7 +174,7 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 
-/// Returns the design for the sample SSTables. This design writes one SSTable per flush, and omits the components that
+/// Returns a copy of the design for the sample SSTables. It writes one SSTable per flush, and has no components that
 /// the samples do not measure.
 fn sampled(design: &Design) -> Outcome<Design> {
     let mut changes = Table::new();
@@ -190,9 +196,9 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// Returns the first entries that a plan writes, without duplicate keys and in key order. The function returns at most
-/// as many entries as both sample SSTables need. Each sample covers a part of the key range in proportion to its number
-/// of entries, so both samples have equally dense keys.
+/// Returns the entries for the sample SSTables, without duplicate keys and in key order: the first entries that the
+/// plan writes. There are at most as many entries as both samples need. Each sample covers a part of the key range in
+/// proportion to its number of entries, so that keys are equally dense in both.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();
@@ -206,7 +212,8 @@ fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries.into_iter().collect()
 }
 
-/// Adds the entries that a phase writes to `entries`. Returns the numbers of keys and versions at the end of the phase.
+/// Adds the entries that a phase writes to `entries`. Returns the numbers of keys and versions that exist after the
+/// phase.
 fn collect(
     phase: &Arc<PhasePlan>,
     extent: Extent,

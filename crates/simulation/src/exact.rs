@@ -29,18 +29,18 @@ pub struct SimulatedTree<'a> {
 
 struct State<'a> {
     simulator: Simulator<'a, ExactKeys>,
-    /// The lengths of the values of the active memtable; `None` for a tombstone.
+    /// The active memtable: for each key, the length of its value, or `None` for a tombstone.
     memtable: BTreeMap<Arc<[u8]>, Option<u32>>,
-    /// The lengths of the values of live keys.
+    /// The length of the value of each live key.
     live: HashMap<Arc<[u8]>, u32>,
     charged_bytes: u64,
-    /// The number of writes to the active memtable.
+    /// The number of writes to the active memtable so far.
     writes: u64,
     user_bytes: u64,
     capacity: u64,
     most_writes: u64,
     counts: Counts,
-    /// False-positive rate of each filter.
+    /// The false-positive rate of each filter in the tree.
     fpr: f64,
     entries_per_block: f64,
 }
@@ -84,7 +84,8 @@ impl<'a> SimulatedTree<'a> {
         readings(&state.simulator.report(), &state.counts, &self.costs)
     }
 
-    /// Returns the charged bytes that flushes and compactions have written so far.
+    /// Returns the bytes that flushes and compactions have written so far, counted as keys, values and a fixed overhead
+    /// per entry.
     pub fn report(&self) -> SimulatedWrites {
         self.state.lock().simulator.report()
     }
@@ -127,8 +128,8 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// If `is_time` is true, lets the policy pick a compaction because of reads. A tree does so after fixed numbers of
-    /// reads, and the caller passes true after the same numbers.
+    /// If `is_time` is true, lets the policy pick a compaction because of reads. A real tree does so after fixed
+    /// numbers of reads, so the caller passes true after the same numbers.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {
             return Ok(());
@@ -137,8 +138,7 @@ impl State<'_> {
         self.simulator.pick_after_reads()
     }
 
-    /// Executes a get. Returns whether the key has a value, and adds the filter probes and block searches of the get to
-    /// the counts.
+    /// Executes a get, and counts its filter probes and searched blocks. Returns whether the key has a value.
     fn get(&mut self, key: &[u8]) -> bool {
         self.counts.gets += 1;
         if let Some(value) = self.memtable.get(key) {

@@ -12,48 +12,47 @@ use crate::costs::Costs;
 use crate::phases::{added_keys, key_distribution, operations};
 use crate::readings::{Counts, readings};
 
-/// The largest number of flushes in a simulation. With this number of flushes, a simulation takes about half a
-/// minute.
+/// The largest number of flushes in a simulation. A simulation with this number of flushes takes about half a minute.
 const MOST_FLUSHES: f64 = 3e7;
 
 /// The largest number of SSTables in a simulation if the policy picks single SSTables. Each pick examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// The number of parts into which a phase without writes is divided, if the policy observes operations. After each
-/// part, the policy can pick a compaction.
+/// The number of steps of a phase without writes, if the policy observes reads. After each step, the policy can pick a
+/// compaction.
 const READ_PARTS: u32 = 16;
 
-/// The number of keys in the first class. A class is a set of keys that are written equally often. Each further class
-/// of keys doubles the total number of keys. The first class needs at least two keys, because the formulas for expected
-/// numbers do not hold for a class of one key.
+/// The number of keys in the first class of keys. A class is a set of keys that are written equally often. Each further
+/// class doubles the total number of keys. The first class has more than one key, because the formulas for expected
+/// numbers do not hold for a single key.
 const HEAD: u64 = 2;
 
 /// A simulated tree that contains expected numbers of entries instead of entries.
 pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,
-    /// The key distribution for which the classes were computed.
+    /// The label of the key distribution for which the classes of keys were computed.
     distribution: Option<String>,
     costs: Costs,
     counts: Counts,
     capacity: f64,
     most_writes: f64,
-    /// The fraction of the key space that loads in key order have already filled.
+    /// The fraction of the key space that phases with keys in order have already loaded.
     passed: f64,
     all_keys: f64,
-    /// The numbers of added keys, of writes to random keys, and of deletes so far, in this order.
+    /// The numbers of writes so far: added keys, writes to random keys, and deletes, in this order.
     written: (f64, f64, f64),
     is_ordered: bool,
     may_drop: bool,
     /// Whether the compaction policy observes operations.
     observes_operations: bool,
-    /// The writes to the active memtable.
+    /// The writes that the active memtable contains.
     pending: FlushedWrites,
-    /// The charged bytes and the user bytes of the active memtable.
+    /// The bytes of the active memtable: with and without the fixed overhead per entry, in this order.
     pending_bytes: (f64, f64),
 }
 
-/// The mean numbers of keys, writes and reads per operation of a phase. A batch is one operation.
+/// The mean numbers of added keys, writes and reads per operation of a phase. A batch is one operation.
 #[derive(Clone, Copy, Default)]
 struct PerOperation {
     adds: f64,
@@ -67,8 +66,8 @@ struct PerOperation {
 }
 
 impl PerOperation {
-    /// Returns the lookups and scans so far, after `operations` operations of this phase. `before` contains the lookups
-    /// and scans before the phase.
+    /// Returns the numbers of lookups and scans so far, after `operations` operations of this phase. `before` contains
+    /// the numbers before the phase.
     fn reads_after(&self, operations: f64, before: Operations) -> Operations {
         let added = |rate: f64| (operations * rate).round() as u64;
         Operations {
@@ -158,7 +157,7 @@ impl<'a> ExpectedTree<'a> {
         (adds - share * self.classes.iter().map(distinct).sum::<f64>()).max(0.0)
     }
 
-    /// Simulates all operations of a phase. Does nothing for a phase that cannot be simulated.
+    /// Simulates a phase of the workload. Does nothing for a phase that cannot be simulated.
     pub(crate) fn phase(&mut self, phase: &Phase) -> Outcome<()> {
         match &phase.work {
             Work::Load(load) => self.load(load, operations(phase)),
@@ -237,9 +236,9 @@ impl<'a> ExpectedTree<'a> {
         Ok(())
     }
 
-    /// Simulates the writes of `operations` operations, one flush at a time. Progress in the phase is a fraction from 0
-    /// to 1. `within(a, b)` returns the part of the key space that the operations between the fractions `a` and `b` of
-    /// the phase fill.
+    /// Simulates the writes of `operations` operations, and flushes the memtable whenever it is full. `rates` contains
+    /// the writes per operation. `within(a, b)` returns the part of the key space that the operations between the
+    /// fractions `a` and `b` of the phase fill.
     fn write(
         &mut self,
         rates: PerOperation,
@@ -279,8 +278,8 @@ impl<'a> ExpectedTree<'a> {
         self.pending.adds + self.pending.draws
     }
 
-    /// Adds the writes of operations to the active memtable. `within` is the part of the key space that these
-    /// operations fill.
+    /// Adds the writes of `operations` operations to the active memtable. `rates` contains the writes per operation,
+    /// and `within` is the part of the key space that the operations fill.
     fn add(&mut self, rates: PerOperation, operations: f64, within: (f64, f64)) {
         let pending = &mut self.pending;
         let (adds, draws) = (operations * rates.adds, operations * rates.draws);
@@ -337,7 +336,8 @@ impl<'a> ExpectedTree<'a> {
         costs
     }
 
-    /// Returns, for each class, the fraction of the reads that request a key of the class.
+    /// Returns the fraction of the reads that request keys of each class. A class is a set of keys that are written
+    /// equally often.
     fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
         let choice = key_distribution(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
@@ -351,7 +351,7 @@ impl<'a> ExpectedTree<'a> {
     }
 }
 
-/// The expected numbers of blocks, filter probes and sorted runs of a lookup.
+/// The expected costs of a lookup: numbers of data blocks, filter probes and sorted runs.
 #[derive(Clone, Copy, Default)]
 struct LookupCosts {
     blocks: f64,
@@ -359,10 +359,11 @@ struct LookupCosts {
     sources: f64,
 }
 
-/// The state of an empty memtable: no writes.
+/// The content of an empty memtable: no writes.
 const NO_WRITES: FlushedWrites = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
 
-/// Returns the key classes of a workload, and the key distribution for which they are computed.
+/// Returns the classes of keys that the workload writes equally often, and the key distribution for which they are
+/// computed.
 fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     let keys = added_keys(workload);
     let mut of_writes: Option<&catalog::Choice> = None;
@@ -400,7 +401,7 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     Ok((if is_even { even() } else { classes }, Some(distribution.label())))
 }
 
-/// Returns the last rank of each class. A rank is the position of a key in the order of write frequency.
+/// Returns the last rank of each class of keys. The most frequently written key has rank 1.
 fn ranks(keys: u64) -> Vec<u64> {
     let mut last = HEAD.min(keys);
     let mut ranks = vec![last];

@@ -26,7 +26,7 @@ pub(crate) fn added(phase: &Phase) -> f64 {
     }
 }
 
-/// Returns the workload with all numbers of operations multiplied by `share`.
+/// Returns a smaller or larger workload: all numbers of operations are multiplied by `share`.
 pub fn scaled(workload: &Workload, share: f64) -> Workload {
     let mut scaled = workload.clone();
     let count = |number: u64| ((number as f64 * share).round() as u64).max(1);
@@ -40,7 +40,7 @@ pub fn scaled(workload: &Workload, share: f64) -> Workload {
     scaled
 }
 
-/// Returns whether a phase has scans.
+/// Returns whether the operations of a phase include scans.
 pub fn scans(phase: &Phase) -> bool {
     matches!(&phase.work, Work::Mixed(mixed) if mixed.mix.has(Kind::Range))
 }
@@ -54,7 +54,7 @@ pub struct Rates {
     pub writes: f64,
     /// The number of keys that lookups request.
     pub gets: f64,
-    /// The fraction of the lookups that request keys that never existed.
+    /// The fraction of the lookups that request absent keys, which never existed.
     pub absent: f64,
     /// Number of scans.
     pub scans: f64,

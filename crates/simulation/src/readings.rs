@@ -6,7 +6,7 @@ use results::{columns as c, counters as n, levels as l};
 
 use crate::costs::Costs;
 
-/// The numbers of operations on a simulated tree, and the numbers of their accesses to filters and blocks.
+/// The counts of a simulated tree: operations, and their accesses to filters and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) user_bytes: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Counts {
     pub(crate) gets: u64,
     pub(crate) gets_found: u64,
     pub(crate) gets_from_memtable: u64,
-    /// The number of filters that gets search.
+    /// The number of filter probes by gets.
     pub(crate) filter_probes: u64,
     /// The expected number of data blocks that gets search.
     pub(crate) blocks_searched: f64,
@@ -38,8 +38,8 @@ impl Counts {
     }
 }
 
-/// Returns the metrics of a simulated tree. `report` describes its writes, and `counts` describes the operations so
-/// far.
+/// Converts the counts of a simulated tree to metrics of an engine. `report` describes its writes, `counts` describes
+/// its operations, and `costs` are the costs of entries.
 pub(crate) fn readings(report: &SimulatedWrites, counts: &Counts, costs: &Costs) -> EngineStats {
     let mut whole = Readings::default();
     let lookups_ns = (counts.blocks_searched + counts.range_blocks) * costs.block_read_ns;

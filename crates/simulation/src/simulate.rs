@@ -18,21 +18,21 @@ use crate::exact::SimulatedTree;
 use crate::expected::ExpectedTree;
 use crate::phases::{operations, scaled};
 
-/// The largest number of operations for which [`Picture::Automatic`] selects the exact model.
+/// The largest number of operations of a workload for which [`Picture::Automatic`] selects the exact model.
 pub const MOST_EXACT_WRITES: f64 = 3e6;
 
 /// The maximum number of operations of the workload from which the sample SSTables are built.
 const SAMPLED_OPERATIONS: f64 = 40_000.0;
 
-/// The model (picture) of the tree that a simulation uses.
+/// The model of the tree that a simulation uses, called its picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
     /// The exact model for up to 3 million operations, otherwise the expected model.
     #[default]
     Automatic,
-    /// The model that contains the keys of all operations.
+    /// The exact model, which contains the keys of all operations.
     Exact,
-    /// The model that contains key ranges with expected numbers of entries.
+    /// The expected model, which contains key ranges with expected numbers of entries.
     Expected,
 }
 
@@ -45,13 +45,13 @@ pub struct Simulation<'a> {
     pub workload: &'a Workload,
     /// The seed of the operations.
     pub seed: u64,
-    /// The folder to which relative paths in the workload are relative.
+    /// The folder of the experiment file. Relative paths in the workload start here.
     pub base: &'a Path,
     /// Which model of the tree the simulation uses.
     pub picture: Picture,
     /// The device class of the storage `simulated`, which determines the device times.
     pub device: &'a str,
-    /// The costs of entries. With `None`, the simulation measures the costs on sample SSTables.
+    /// The costs of entries in bytes and device time. With `None`, the simulation measures them on sample SSTables.
     pub costs: Option<Costs>,
 }
 
@@ -64,7 +64,7 @@ pub struct PhaseRow {
     pub row: Measurements,
 }
 
-/// Simulates all phases. Returns a row per phase, and the costs of entries.
+/// Simulates all phases of a workload. Returns a row per phase, and the costs of entries.
 ///
 /// # Errors
 /// A phase replays a trace or reopens the store, a design or a plan is impossible, or a policy violates an invariant of
@@ -87,7 +87,7 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     Ok((rows, costs))
 }
 
-/// Returns an error if a design or a phase of a workload cannot be simulated.
+/// Checks that a design and all phases of a workload can be simulated.
 ///
 /// # Errors
 /// A phase or an axis of the design cannot be simulated. The error names the first such phase or axis, and the reason.
@@ -96,8 +96,8 @@ pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
     check_design(design)
 }
 
-/// Returns an error for designs with blob files, with an arbiter that moves memory, or with an index of all sorted
-/// runs. These designs cannot be simulated.
+/// Checks that a design can be simulated. It must have no blob files, no arbiter that moves memory, and no index of all
+/// sorted runs.
 fn check_design(design: &Design) -> Outcome<()> {
     let index = design.index_of_all_runs();
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory(), index) {
@@ -112,7 +112,7 @@ fn check_design(design: &Design) -> Outcome<()> {
     )))
 }
 
-/// Returns an error for phases that cannot be simulated.
+/// Checks that all phases of a workload can be simulated.
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let counted = "use `lsmbench run` in counted mode";
@@ -149,7 +149,8 @@ impl Simulation<'_> {
         WorkloadPlan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Measures the costs of entries with the first operations of the workload.
+    /// Measures the costs of entries on the first operations of the workload. `all` is the number of operations of the
+    /// workload.
     fn sample(&self, all: f64) -> Outcome<Costs> {
         let sampled = scaled(self.workload, SAMPLED_OPERATIONS / all.max(SAMPLED_OPERATIONS));
         Costs::sample(self.design, &self.plan(&sampled)?, self.device)
@@ -189,7 +190,7 @@ fn problem(error: workload::TargetError) -> Problem {
     Problem::new(error.to_string())
 }
 
-/// The number of operations of a phase, and the numbers of lookups that found or did not find a value.
+/// Totals over a phase: its operations, and its lookups that found or did not find a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     operations: u64,
@@ -197,7 +198,7 @@ struct Totals {
     missing: u64,
 }
 
-/// Executes a phase on the simulated tree. Returns the numbers of keys and versions after the phase.
+/// Executes a phase on the simulated tree. Returns the numbers of keys and versions that exist after the phase.
 fn perform(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -231,7 +232,8 @@ fn take(step: StoreStep, tree: &SimulatedTree<'_>) -> Result<(), workload::Targe
     }
 }
 
-/// Returns the row of all operations of a phase.
+/// Returns the row of `runs.csv` for all operations of a phase. `before` and `after` are the statistics of the tree at
+/// both ends of the phase.
 fn row(phase: &workload::Phase, totals: &Totals, before: &EngineStats, after: &EngineStats) -> PhaseRow {
     let mut row = Measurements::default();
     let is_open = matches!(phase.rate, Rate::Open { .. });

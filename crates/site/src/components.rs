@@ -13,13 +13,13 @@ use crate::frame::framed;
 use crate::kept::Kept;
 use crate::sources::SiteSources;
 
-/// The address of the page.
+/// The address of the page of components.
 const PATH: &str = "components.html";
 
-/// The maximum number of comparisons that the page lists for a variant.
+/// The maximum number of verdicts that the page lists for a variant.
 const MOST_EVIDENCE: usize = 4;
 
-/// Returns the page of components.
+/// Returns the page of components: the variants of each axis and the verdicts on them.
 pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> SiteFile {
     let mut body = "<header>\n<h1>Components</h1>\n<p class=\"facts\">An axis is one part of an LSM-tree, \
                     such as the cache, that has several variants. The table of each axis lists the \
@@ -70,15 +70,15 @@ fn line(axis: &str, variant: &VariantInfo, kept: &Kept) -> String {
     )
 }
 
-/// Returns whether the experiment sweeps `axis`, and the candidate of the comparison has the variant `kind` on this
-/// axis.
+/// Returns whether a comparison is about a variant: the experiment sweeps the axis `axis`, and the candidate has the
+/// variant `kind` on this axis.
 fn has_variant(evidence: &Evidence, axis: &str, kind: &str) -> bool {
     is_of((&evidence.compared.swept, &evidence.compared.candidate), axis, kind)
 }
 
-/// Returns whether `axis` is swept, and a candidate has the variant `kind` on this axis. `swept` has the swept paths
-/// with the values of the candidate, and `label` is the label of the candidate. The function also checks the axis,
-/// because several axes have a variant with the same name, such as `none`.
+/// Returns whether a candidate has the variant `kind` on the swept axis `axis`. The first argument contains the swept
+/// paths with the values of the candidate, and the label of the candidate. The axis matters because several axes have a
+/// variant with the same name, such as `none`.
 fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) -> bool {
     // A swept value or a part of a label, such as `blocked(bits_per_key=12)`.
     let is_kind = |text: &str| text.split('(').next() == Some(kind);
@@ -93,8 +93,8 @@ fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) ->
     is_swept && !is_of_other_axis && label.split(" + ").any(is_kind)
 }
 
-/// Returns the axis of a swept path, and whether the path sweeps the variants of the axis and not only a parameter.
-/// Returns `None` for paths outside of designs.
+/// Returns the axis of a swept path, such as `bloom`, and whether the path sweeps the variants of this axis. The second
+/// value is false for a parameter, such as `design.bloom.bits_per_key`. Returns `None` for paths outside of designs.
 fn swept_axis(path: &str) -> Option<(&str, bool)> {
     let path = ConfigPath::new(path);
     Some((path.axis()?, matches!(path.below(), [_] | [_, "kind"])))

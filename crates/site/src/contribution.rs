@@ -12,7 +12,7 @@ use verdict::{Names, TrialRows};
 use crate::machine::{folder_name, folders};
 use crate::plausible::implausible;
 
-/// The smallest number of trials that gives a 95 % confidence interval.
+/// The smallest number of trials with which a median has a 95 % confidence interval.
 const FEWEST_TRIALS: u64 = 6;
 
 /// The largest size of a results folder, in bytes.
@@ -38,11 +38,11 @@ pub struct KnownExperiment {
 /// The result of checking a contributed folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contribution {
-    /// The number of experiments in the folder.
+    /// The number of experiments in the contributed folder.
     pub experiments: usize,
-    /// The faults of the folder. The repository accepts only folders without faults.
+    /// The faults of the contributed folder. The repository accepts only folders without faults.
     pub faults: Vec<String>,
-    /// Remarks about the folder that are no faults.
+    /// Remarks about the contributed folder that are no faults.
     pub notes: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub struct Standard<'a> {
     pub baseline: &'a str,
 }
 
-/// A results folder of a contribution, which the check examines.
+/// A results folder of a contribution, with the findings of its check.
 struct Examined<'a> {
     path: PathBuf,
     manifest: Manifest,
@@ -138,12 +138,12 @@ fn unexpected(path: &Path) -> String {
 }
 
 impl Examined<'_> {
-    /// Adds a fault. `key` is a key of the manifest, or the name of a file.
+    /// Records a fault of the folder. `key` is a key of the manifest, or the name of a file.
     fn fault(&mut self, key: &str, problem: &str) {
         self.faults.push(format!("{}: {key}: {problem}", self.path.display()));
     }
 
-    /// Runs all checks of the folder, and records its faults.
+    /// Runs all checks of a contributed results folder, and records its faults.
     fn examine(&mut self) {
         self.files();
         self.experiment();
@@ -188,7 +188,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks that the experiment is an experiment of the repository, with the same phases and the same seed.
+    /// Checks that the repository has this experiment, with equal phases and an equal seed.
     fn experiment(&mut self) {
         let name = self.manifest.experiment.clone();
         if name != folder_name(&self.path) {
@@ -288,7 +288,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks that the manifest contains no paths of the machine.
+    /// Checks that the manifest contains no paths of the contributor's machine.
     fn paths(&mut self) {
         let names = Names::of(&self.manifest);
         let Manifest { command, resolved, warnings, left_out, cells, .. } = &self.manifest;
@@ -302,7 +302,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks the rows: columns, completeness, answers and plausibility.
+    /// Checks the rows of `runs.csv`: columns, completeness, answers and plausibility.
     fn rows(&mut self) {
         let table = match Table::read(&Folder::new(&self.path).runs()) {
             Ok(table) => table,
@@ -334,8 +334,8 @@ impl Examined<'_> {
         }
     }
 
-    /// Returns a text about the first missing part of the results: the baseline, or a phase of a configuration and a
-    /// trial that has no row. Returns `None` if nothing is missing.
+    /// Describes the first missing part of the results: the baseline, or a trial of a configuration without a row of
+    /// some phase. Returns `None` if nothing is missing.
     fn missing(&self, table: &Table) -> Option<String> {
         let baseline = self.standard.baseline;
         let is_baseline = |label: &str| label.split(" + ").next() == Some(baseline);

@@ -15,7 +15,7 @@ use crate::sources::SiteSources;
 /// The folder of the documents in the repository and on the site.
 const DOCS: &str = "docs";
 
-/// The table of contents of the documents. Each document of the site shows the table of contents.
+/// The table of contents of the documents, which each document page shows.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// The document that the site shows first.
@@ -24,7 +24,7 @@ const FIRST: &str = "docs/README.md";
 /// The folder of the pages about published systems, whose HTML pages are part of the site.
 const REPORT: &str = "results/published/report";
 
-/// Returns the pages of all documents.
+/// Returns the site's pages of all documents.
 ///
 /// # Errors
 /// A document cannot be read.
@@ -71,7 +71,7 @@ fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -
     framed(&path, "docs/index.html", &rendered.title, &body)
 }
 
-/// Returns the style element with which browsers in dark mode show the charts in dark colors.
+/// Returns a style element that gives charts dark colors in browsers in dark mode.
 pub(crate) fn night(charts: &[String]) -> String {
     match plot::night(charts.iter().map(String::as_str), ".charts") {
         rules if rules.is_empty() => rules,
@@ -79,7 +79,7 @@ pub(crate) fn night(charts: &[String]) -> String {
     }
 }
 
-/// Returns the address of a document on the site. Returns `None` for other files.
+/// Returns the address on the site of a document of the repository. Returns `None` for other files.
 fn address(document: &Path) -> Option<String> {
     let text = document.to_str()?;
     if let Some(of_report) = text.strip_prefix(REPORT) {
@@ -112,7 +112,7 @@ pub(crate) fn target(root: &Path, document: &Path, link: &str) -> Option<Target>
     Some(Target::Page(format!("{}{other}{anchor}", to_root(&own))))
 }
 
-/// Splits a link into the file and the anchor.
+/// Splits a link into the path of the file and the anchor.
 fn split(link: &str) -> (&str, &str) {
     link.split_once('#').unwrap_or((link, ""))
 }
@@ -150,7 +150,7 @@ fn read(root: &Path, document: &Path) -> Outcome<String> {
     std::fs::read_to_string(&path).map_err(|error| Problem::doing(format!("read {}", path.display()), error))
 }
 
-/// Returns the rows of the first table of a document, with links that are valid at the root of the site.
+/// Returns the rows of the first table of a document as HTML. Links are valid on pages at the root of the site.
 pub(crate) fn first_table(root: &Path, document: &str) -> Outcome<String> {
     let text = read(root, Path::new(document))?;
     let from_root = |link: &str| match target(root, Path::new(document), link)? {
@@ -164,7 +164,7 @@ pub(crate) fn first_table(root: &Path, document: &str) -> Outcome<String> {
     Ok(if rows.is_empty() { String::new() } else { format!("<div class=\"scroll\"><table>{rows}</div>\n") })
 }
 
-/// Converts the address of a link in a document to an address for a page at the root of the site.
+/// Converts a link in a document so that it is valid on a page at the root of the site.
 fn from_front(document: &str, link: &str) -> String {
     let own = address(Path::new(document)).unwrap_or_default();
     match link.strip_prefix('#') {

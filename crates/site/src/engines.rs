@@ -19,7 +19,7 @@ use crate::sources::SiteSources;
 /// The address of the page with all machines.
 const PATH: &str = "engines.html";
 
-/// Returns the page with all machines, and the page of each machine.
+/// Returns the page that lists all machines, and the page with the engine tables of each machine.
 pub(crate) fn pages(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<Vec<SiteFile>> {
     let mut body = format!(
         "<header>\n<h1>Engines compared</h1>\n<p class=\"facts\">{}. Anyone can contribute the results of a machine \
@@ -49,7 +49,7 @@ pub(crate) fn pages(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<Vec<SiteF
     Ok(files)
 }
 
-/// Returns a table for one machine: the range of the speedups over each engine in each experiment.
+/// Returns the summary table of a machine: the range of the speedups over each engine in each experiment.
 pub(crate) fn summary(baseline: &str, kept: &Kept, machine: &Machine) -> String {
     let explore = machine.explore();
     let is_own = |evidence: &&Evidence| {
@@ -104,17 +104,17 @@ pub(crate) fn summary(baseline: &str, kept: &Kept, machine: &Machine) -> String 
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Returns the engine in a label such as `rocksdb + bytes=8`.
+/// Returns the name of the engine in a label such as `rocksdb + bytes=8`.
 fn engine_of(label: &str) -> &str {
     label.split(" + ").next().unwrap_or(label)
 }
 
-/// Formats a factor with two or three digits, such as `0.95`, `1.5` or `16.1`.
+/// Formats a speedup with two or three digits, such as `0.95`, `1.5` or `16.1`.
 fn factor(factor: f64) -> String {
     if factor < 2.0 { format!("{factor:.2}") } else { format!("{factor:.1}") }
 }
 
-/// Returns the page with the tables of all experiments of a machine.
+/// Returns the page with the engine tables of all experiments of a machine.
 fn tables(sources: &SiteSources<'_>, machine: &Machine) -> Outcome<SiteFile> {
     let path = machine.tables();
     let mut text = String::new();

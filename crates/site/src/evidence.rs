@@ -3,7 +3,7 @@
 use page::{ComparedConfiguration, bytes_text, escape};
 use results::Manifest;
 
-/// A comparison of two configurations, with the experiment and the machine that measured it.
+/// A comparison of two configurations, with the experiment and the machine that measured them.
 pub(crate) struct Evidence {
     pub(crate) compared: ComparedConfiguration,
     pub(crate) experiment: String,
@@ -11,7 +11,7 @@ pub(crate) struct Evidence {
     pub(crate) machine: String,
     /// The address of the page with the comparison, from the root of the site.
     pub(crate) page: String,
-    /// Whether the run used reduced sizes.
+    /// Whether the run used reduced sizes (`--quick`).
     pub(crate) is_quick: bool,
 }
 
@@ -31,7 +31,7 @@ impl Evidence {
         }
     }
 
-    /// Returns the ratio to the baseline with its interval, such as `2.28x (2.18 .. 2.65)`.
+    /// Formats the ratio of the candidate to the baseline with its interval, such as `2.28x (2.18 .. 2.65)`.
     pub(crate) fn change(&self) -> String {
         match self.compared.interval.as_str() {
             "" => self.compared.change.clone(),
@@ -39,12 +39,12 @@ impl Evidence {
         }
     }
 
-    /// Returns the memory of the candidate as text, such as `1.5 MiB`. Empty if the memory is unknown.
+    /// Formats the memory of the candidate, such as `1.5 MiB`. Empty if the memory is unknown.
     pub(crate) fn memory(&self) -> String {
         self.compared.memory_bytes.map_or_else(String::new, bytes_text)
     }
 
-    /// Returns the reason of the verdict. For a run with reduced sizes, the text ends with `reduced size`.
+    /// Returns the reason for the verdict. For a run with reduced sizes, the text ends with `reduced size`.
     pub(crate) fn reason(&self) -> String {
         let note = if self.is_quick { "reduced size" } else { "" };
         [self.compared.reason.as_str(), note]
@@ -75,7 +75,7 @@ impl Evidence {
         }
     }
 
-    /// Returns a link to the page with the comparison. `root` is the path to the root of the site.
+    /// Returns an HTML link to the page with the comparison. `root` is the path to the root of the site.
     pub(crate) fn link(&self, root: &str) -> String {
         format!("<a href=\"{root}{}\">{}</a>", escape(&self.page), escape(&self.experiment))
     }

@@ -38,8 +38,8 @@ pub(crate) fn pages(kept: &Kept) -> Outcome<Vec<SiteFile>> {
     Ok(files)
 }
 
-/// Returns the links from the interactive page of one machine to the interactive pages of all machines. The script of
-/// the page adds the current selection to the links.
+/// Returns links from the interactive page of a machine to the interactive pages of all machines. The script adds the
+/// current selection to the links, so that another machine shows the same phase and metric.
 fn machines(kept: &Kept, here: &Machine, path: &str) -> String {
     let root = to_root(path);
     let link = |machine: &Machine| {

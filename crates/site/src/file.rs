@@ -1,6 +1,6 @@
 //! The files of a site.
 
-/// A file of the site.
+/// A file of the generated site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFile {
     /// The path of the file, relative to the folder of the site.

@@ -8,10 +8,10 @@ const STYLE: &str = include_str!("assets/site.css");
 const FIND: &str = include_str!("assets/find.js");
 const SEARCH_SCRIPT: &str = include_str!("assets/search.js");
 
-/// The address of the page of the search.
+/// The address of the search page.
 pub(crate) const SEARCH: &str = "search.html";
 
-/// The parts of the site: the address of each part, and the text of its link.
+/// The main parts of the site: the address of each part, and the text of its link.
 const PARTS: [(&str, &str); 7] = [
     ("index.html", "Questions"),
     ("verdicts.html", "Verdicts"),
@@ -22,7 +22,7 @@ const PARTS: [(&str, &str); 7] = [
     ("docs/index.html", "Docs"),
 ];
 
-/// Returns the style sheets and scripts that the pages share.
+/// Returns the style sheets and scripts that the pages of the site share.
 pub(crate) fn shared() -> Vec<SiteFile> {
     vec![
         SiteFile::new("page.css", page::page_style()),
@@ -39,8 +39,8 @@ pub(crate) fn to_root(path: &str) -> String {
     "../".repeat(path.matches('/').count())
 }
 
-/// Returns the links to the parts of the site, and the field of the search. `part` is the current part. The field works
-/// without a script, because the form opens the page of the search.
+/// Returns the links to the parts of the site, and the search field. `part` is the address of the current part. The
+/// field works without a script, because it opens the search page.
 fn navigation(path: &str, part: &str) -> String {
     let root = to_root(path);
     let link = |(page, name): &(&str, &str)| {
@@ -62,7 +62,7 @@ fn navigation(path: &str, part: &str) -> String {
     )
 }
 
-/// Returns the HTML of the head, which loads the style sheets of the site.
+/// Returns the HTML elements that load the style sheets of the site.
 fn head(path: &str) -> String {
     let root = to_root(path);
     format!(
@@ -70,7 +70,7 @@ fn head(path: &str) -> String {
     )
 }
 
-/// Returns a page with the frame of the site. `part` is the address of the part to which the page belongs.
+/// Creates a page of the site with links to all parts. `part` is the address of the part to which the page belongs.
 pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFile {
     let content = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -84,8 +84,8 @@ pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFil
     SiteFile::new(path, content)
 }
 
-/// Returns the frame of an interactive page. `links` is HTML that follows the links to the parts, and `script` is a
-/// shared script.
+/// Returns the parts of an interactive page that come from the site. `links` is HTML below the links to the parts, and
+/// `script` is a shared script.
 pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> SiteFrame {
     SiteFrame {
         navigation: navigation(path, part) + links,
@@ -94,8 +94,7 @@ pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> 
     }
 }
 
-/// Returns the page `page` about published systems. Links to the home page and the search of the site precede the links
-/// of the page.
+/// Adds links to the home page and the search to a page about published systems.
 pub(crate) fn system(page: &SiteFile) -> SiteFile {
     let link = format!("<nav><a href=\"../index.html\">lsmbench</a> <a href=\"../{SEARCH}\">Search</a> ");
     SiteFile::new(format!("systems/{}", page.path), page.content.replacen("<nav>", &link, 1))

@@ -15,7 +15,7 @@ use crate::kept::{Explored, Kept};
 use crate::markdown::{Markdown, Target};
 use crate::sources::SiteSources;
 
-/// The address of the page.
+/// The address of the home page.
 const PATH: &str = "index.html";
 
 /// The document that contains the questions of the home page with their verdicts and charts.
@@ -28,10 +28,10 @@ const ANSWERS: &str = "docs/results/experiments.md";
 const BEGIN: &str = "<!-- gallery -->";
 const END: &str = "<!-- end of the gallery -->";
 
-/// The maximum number of comparisons in the short answer of an experiment.
+/// The maximum number of verdicts in the short answer of an experiment.
 const MOST_ANSWERS: usize = 3;
 
-/// A question with its answer and its chart, as Markdown.
+/// A question of the gallery with its answer and its chart, as Markdown.
 struct Question<'a> {
     text: &'a str,
     answer: &'a str,
@@ -99,8 +99,8 @@ fn doors(sources: &SiteSources<'_>) -> String {
     )
 }
 
-/// Returns the questions in the gallery. A question is a paragraph that begins with bold text. The paragraph after the
-/// question can be its chart.
+/// Returns the questions in the text of the gallery. A question is a paragraph that begins with bold text. The next
+/// paragraph can be its chart.
 fn questions(gallery: &str) -> Vec<Question<'_>> {
     let inside = gallery.split_once(BEGIN).map_or("", |(_, rest)| rest);
     let inside = inside.split_once(END).map_or(inside, |(inside, _)| inside);
@@ -113,7 +113,7 @@ fn questions(gallery: &str) -> Vec<Question<'_>> {
     (0..paragraphs.len()).filter_map(question).collect()
 }
 
-/// Splits a paragraph into the bold text at its start and the rest.
+/// Splits a paragraph of the gallery into the bold question at its start and the rest.
 fn gallery_question(paragraph: &str) -> Option<(&str, &str)> {
     let (question, answer) = paragraph.strip_prefix("**")?.split_once("**")?;
     Some((question, answer.trim()))
@@ -137,8 +137,8 @@ fn card(sources: &SiteSources<'_>, question: &Question<'_>, charts: &mut Vec<Str
     format!("<section class=\"card\">\n<h3>{}</h3>\n{answer}{figure}</section>\n", escape(question.text))
 }
 
-/// Returns the table of the experiments that ran with reduced sizes. Each row has the question of an experiment, and
-/// its verdicts with the largest differences.
+/// Renders a table of the experiments on published systems, which ran with reduced sizes. Each row has the question of
+/// an experiment, and its verdicts with the largest differences.
 fn explored(kept: &Kept) -> String {
     let mut text = "<h2>Questions of published systems</h2>\n<p class=\"facts\">These experiments repeat the figures of five published \
                     systems at reduced size, so their verdicts hold only for small data. \

@@ -18,12 +18,12 @@ pub(crate) struct Explored {
     pub(crate) manifest: Manifest,
 }
 
-/// All results that a repository contains.
+/// All results that the repository contains: machines, gallery, published systems and history.
 pub(crate) struct Kept {
     pub(crate) machines: Vec<Machine>,
-    /// The results of the gallery and of the experiments on published systems.
+    /// The results folders of the gallery and of the experiments on published systems.
     pub(crate) explored: Vec<Explored>,
-    /// All comparisons, in the order of the folders.
+    /// All comparisons in these results, in the order of the folders.
     pub(crate) evidence: Vec<Evidence>,
     /// The history of metrics. `None` if the repository keeps no history.
     pub(crate) history: Option<PathBuf>,
@@ -33,7 +33,7 @@ impl Kept {
     /// Reads all results of the repository.
     ///
     /// # Errors
-    /// Results cannot be read, or do not match their seals.
+    /// Results cannot be read, or have changed since the run wrote them.
     pub(crate) fn read(sources: &SiteSources<'_>) -> Outcome<Self> {
         let mut roots = vec![sources.peers()];
         roots.retain(|root| root.is_dir());

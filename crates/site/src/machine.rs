@@ -8,20 +8,20 @@ use types::{Outcome, Problem};
 
 use crate::evidence::machine_of;
 
-/// The comparisons of engines on one machine.
+/// A machine with its results, which compare engines.
 pub(crate) struct Machine {
-    /// The name of the folder, which is part of addresses.
+    /// The name of the machine's folder, which is part of addresses.
     pub(crate) name: String,
-    /// The results folders, sorted by name.
+    /// The results folders of the machine, sorted by name.
     pub(crate) folders: Vec<PathBuf>,
-    /// The manifests of the results folders.
+    /// The manifests of the machine's results folders.
     pub(crate) manifests: Vec<Manifest>,
-    /// The interactive page of all results.
+    /// The interactive page of all results of the machine.
     pub(crate) page: Page,
 }
 
 impl Machine {
-    /// Reads the folder of a machine.
+    /// Reads the folder of a machine, which contains one results folder per experiment.
     ///
     /// # Errors
     /// The folder contains no results, or a manifest cannot be read.
@@ -55,7 +55,7 @@ impl Machine {
         format!("{}; lsmbench {version}; measured {days}", parts.join(", "))
     }
 
-    /// Returns each warning that the manifests of all experiments contain.
+    /// Returns the warnings in the manifests of the machine's experiments, each once.
     pub(crate) fn warnings(&self) -> Vec<&str> {
         let is_shared =
             |warning: &&String| self.manifests.iter().all(|manifest| manifest.warnings.contains(warning));

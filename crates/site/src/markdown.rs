@@ -12,7 +12,7 @@ pub(crate) struct Markdown {
     pub(crate) html: String,
     /// The text of the first heading. Empty if there is no heading.
     pub(crate) title: String,
-    /// The charts in the text, as SVG.
+    /// The charts in the text, as SVG text.
     pub(crate) charts: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ impl Markdown {
     }
 }
 
-/// Returns whether a link leads to a file of the repository.
+/// Returns whether a link leads to a file of the repository, and not to another site.
 fn is_local(address: &str) -> bool {
     !address.contains("://") && !address.starts_with("mailto:")
 }
@@ -125,8 +125,8 @@ fn figure(chart: Option<&str>, text: &str) -> String {
     }
 }
 
-/// Returns the anchor of a heading: lower case, without punctuation, and with hyphens for spaces. If a heading occurs
-/// again, its anchor ends with a number.
+/// Returns the anchor of a heading, like those of GitHub: lower case, without punctuation, and with hyphens for spaces.
+/// If a heading occurs again, its anchor ends with a number. `known` contains the earlier anchors of the page.
 fn anchor(text: &str, known: &mut BTreeSet<String>) -> String {
     let lower = text.trim().to_lowercase();
     let kept: String = lower.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect();

@@ -5,15 +5,14 @@ use results::{Metric, Row, columns as c};
 /// The largest relative difference between `ops_per_second` and the quotient of `ops` and `seconds`.
 const MOST_DIFFERENCE: f64 = 0.01;
 
-/// The largest plausible rate of a core, in operations per second. At this rate, an operation takes a tenth of a
-/// nanosecond.
+/// The largest plausible rate of a core, in operations per second: an operation takes at least a tenth of a nanosecond.
 const MOST_RATE_OF_CORE: f64 = 1e10;
 
-/// The tolerance for CPU time, as a fraction of the time of all cores. The kernel counts CPU time in ticks, so the CPU
-/// time can exceed the time of all cores.
+/// The tolerance for CPU time, as a fraction of the time of all cores. The kernel counts in ticks, so the CPU time can
+/// exceed the time of all cores.
 const CPU_TOLERANCE: f64 = 0.1;
 
-/// The additional tolerance for CPU time, in seconds.
+/// The additional tolerance for CPU time, in seconds, because the kernel counts in ticks.
 const CPU_TICKS_S: f64 = 0.1;
 
 /// The percentiles of the latency, from the smallest to the largest.
@@ -22,8 +21,8 @@ const PERCENTILES: [&Metric; 5] = [&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_
 /// Metrics whose values are between 0 and 1.
 const SHARES: [&Metric; 2] = [&c::FPR, &c::CACHE_HIT_RATE];
 
-/// Returns a text about the first implausible value of a row. Returns `None` if all values are plausible. `cores` is
-/// the number of cores of the machine.
+/// Describes the first implausible value of a row. Returns `None` if all values are plausible. `cores` is the number of
+/// cores of the machine.
 pub(crate) fn implausible(row: &Row, cores: u64) -> Option<String> {
     let number = |metric: &Metric| row.get(metric).number();
     if let Some(bound) = row.get(&c::IMPLAUSIBLE).text() {

@@ -12,10 +12,10 @@ use crate::file::SiteFile;
 use crate::frame::{SEARCH, framed};
 use crate::sections::{Section, sections};
 
-/// The script file that contains the index.
+/// The script file with the search index.
 const INDEX: &str = "search-index.js";
 
-/// Returns the page of the search and its index. `files` are all other files of the site.
+/// Returns the search page and the search index. `files` are all other files of the site.
 pub(crate) fn pages(files: &[SiteFile]) -> Vec<SiteFile> {
     let pages: Vec<(&str, Vec<Section>)> = files
         .iter()
@@ -25,7 +25,7 @@ pub(crate) fn pages(files: &[SiteFile]) -> Vec<SiteFile> {
     vec![page(&pages), SiteFile::new(INDEX, index(&pages))]
 }
 
-/// Returns the page of the search. Without a script, the page is a list of all pages.
+/// Returns the search page. Without a script, it is a list of all pages.
 fn page(pages: &[(&str, Vec<Section>)]) -> SiteFile {
     let mut body = format!(
         "<header>\n<h1>Search</h1>\n</header>\n<div class=\"finder\" id=\"finder\"></div>\n\
@@ -55,7 +55,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Returns the index: one array per section with its address, its title, the title of its page, and its text.
+/// Returns the search index: one array per section with its address, its title, the title of its page, and its text.
 fn index(pages: &[(&str, Vec<Section>)]) -> String {
     let mut text = "const searchIndex = [\n".to_owned();
     for (path, sections) in pages {
@@ -72,7 +72,7 @@ fn index(pages: &[(&str, Vec<Section>)]) -> String {
     text + "];\n"
 }
 
-/// Returns a text as a string of JavaScript.
+/// Formats a text as a string literal of JavaScript.
 fn quoted(text: &str) -> String {
     let mut quoted = "\"".to_owned();
     for letter in text.chars() {

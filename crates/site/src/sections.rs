@@ -13,36 +13,36 @@ pub(crate) struct Section {
     pub(crate) text: String,
 }
 
-/// Elements whose text is not part of a page for readers, or is equal on all pages.
+/// HTML elements whose text is not searched, because it is not for readers, or is equal on all pages.
 const SKIPPED: [&str; 3] = ["head", "nav", "svg"];
 
-/// Elements whose content has no tags.
+/// HTML elements whose content has no tags.
 const RAW: [&str; 2] = ["script", "style"];
 
-/// The elements of headings.
+/// The HTML elements of headings.
 const HEADINGS: [&str; 4] = ["h1", "h2", "h3", "h4"];
 
-/// Inline elements. A tag of an inline element does not separate words: `a<b>b</b>` is one word.
+/// Inline HTML elements. Their tags do not separate words: `a<b>b</b>` is one word.
 const INLINE: [&str; 7] = ["a", "b", "code", "em", "i", "span", "strong"];
 
 /// The state of the parser that splits a page into sections.
 #[derive(Default)]
 struct Reader<'a> {
     sections: Vec<Section>,
-    /// The element whose content the parser skips, and the number of open elements with the name of this element.
-    /// `None` if the parser skips nothing.
+    /// The element whose content the parser skips, and how many elements with its name are open. `None` if the parser
+    /// skips nothing.
     skipped: Option<(&'a str, usize)>,
     is_in_heading: bool,
     /// The number of table elements that enclose the current position.
     tables: usize,
-    /// The words of tables in the current section.
+    /// The words that tables in the current section contain, each once.
     known: HashSet<String>,
-    /// The anchor of the last section element that has no heading yet.
+    /// The anchor of the last `<section>` element that has no heading yet.
     anchor: String,
 }
 
-/// Returns the sections of a page. If a heading has no anchor of its own, its section has the anchor of the enclosing
-/// section element. A page without headings is one section.
+/// Splits the HTML of a page into sections for the search. If a heading has no anchor, its section has the anchor of
+/// the enclosing `<section>` element. A page without headings is one section.
 pub(crate) fn sections(html: &str) -> Vec<Section> {
     let title = html.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = plain(title.map_or("", |(title, _)| title.split(" · ").next().unwrap_or_default()));
@@ -128,7 +128,7 @@ impl Section {
     }
 }
 
-/// Returns the value of an attribute in a tag.
+/// Returns the value of the attribute `name` in an HTML tag.
 fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     rest.split('"').next()

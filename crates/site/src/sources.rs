@@ -7,13 +7,13 @@ use verdict::Targets;
 
 use crate::file::SiteFile;
 
-/// The inputs of a site.
+/// The inputs of a site: the repository, and the data that only the program has.
 pub struct SiteSources<'a> {
     /// The root of the repository.
     pub root: &'a Path,
     /// The axes whose variants the page of components lists.
     pub axes: Vec<&'a dyn Axis>,
-    /// The HTML pages about published systems. Each path is a file name without a folder.
+    /// The HTML pages about published systems. Their paths are file names without a folder.
     pub systems: Vec<SiteFile>,
     /// The label of the configuration with which the site compares engines.
     pub baseline: &'a str,

@@ -9,10 +9,10 @@ use crate::file::SiteFile;
 use crate::frame::framed;
 use crate::kept::Kept;
 
-/// The address of the page.
+/// The address of the page with all comparisons.
 const PATH: &str = "verdicts.html";
 
-/// The classes of memory: the upper bound of each class in bytes, and its name.
+/// The classes of memory sizes, by which a reader can filter: the upper bound of each class in bytes, and its name.
 const MEMORY: [(f64, &str); 4] = [
     (1_048_576.0, "up to 1 MiB"),
     (16.0 * 1_048_576.0, "1 MiB to 16 MiB"),
@@ -20,7 +20,7 @@ const MEMORY: [(f64, &str); 4] = [
     (f64::INFINITY, "above 256 MiB"),
 ];
 
-/// The headings of the table's columns.
+/// The headings of the columns in the table of comparisons.
 const HEADS: [&str; 8] = [
     "engine or design",
     "compared with",
@@ -53,7 +53,7 @@ pub(crate) fn page(kept: &Kept) -> SiteFile {
     framed(PATH, PATH, "All verdicts", &body)
 }
 
-/// Returns the table row of a comparison. The script of the page filters rows by their attributes.
+/// Renders a comparison as a table row. The script of the page filters rows by their attributes.
 fn line(evidence: &Evidence) -> String {
     let compared = &evidence.compared;
     let within = match compared.within.as_str() {

@@ -5,7 +5,8 @@
 //! The unit of all sizes is a buffer, which is a full memtable. N is the number of flushed buffers. L is the number of
 //! levels, and level i contains at most (T − 1)·T^(i−1) buffers.
 
-/// A tree of size ratio T with at most Z runs in the largest level, and at most K runs in every other level.
+/// A tree with size ratio T, at most Z sorted runs in the largest level, and at most K sorted runs in every other
+/// level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fluid {
     /// Size ratio T, at least 2.
@@ -17,23 +18,23 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// Returns a tree with one run in every level.
+    /// Returns the model of leveling: one run in every level.
     pub fn leveled(size_ratio: f64) -> Self {
         Self { size_ratio, upper_runs: 1.0, largest_runs: 1.0 }
     }
 
-    /// Returns a tree with T − 1 runs in every level.
+    /// Returns the model of tiering: T − 1 runs in every level.
     pub fn tiered(size_ratio: f64) -> Self {
         Self { size_ratio, upper_runs: size_ratio - 1.0, largest_runs: size_ratio - 1.0 }
     }
 
-    /// Returns a tree with one run in the largest level, and T − 1 runs in every other level.
+    /// Returns the model of lazy leveling: one run in the largest level, and T − 1 runs in every other level.
     pub fn lazy_leveled(size_ratio: f64) -> Self {
         Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
     }
 
-    /// Returns the number of levels that `buffers` buffers need: `⌈log_T(N + 1)⌉`. This is the smallest L for which all
-    /// levels together have room for N buffers: Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
+    /// Returns the number of levels of a tree with N = `buffers` full memtables: `⌈log_T(N + 1)⌉`. This is the smallest
+    /// L for which all levels together have room for N memtables: Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
     pub fn levels(&self, buffers: f64) -> u32 {
         // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
         let (mut levels, mut held) = (0, 0.0);
@@ -44,14 +45,14 @@ impl Fluid {
         levels
     }
 
-    /// Returns the largest number of runs that a lookup may have to search: K·(L − 1) + Z.
+    /// Returns the largest number of runs that a lookup searches: K·(L − 1) + Z.
     pub fn most_runs(&self, levels: u32) -> f64 {
         if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
     }
 
-    /// Returns a lower and an upper estimate of the write amplification for L levels, including the flush. The
-    /// estimates come from two papers. A level of K runs costs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in
-    /// Endure. The formulas are valid if T is not small.
+    /// Returns two estimates of the write amplification of a tree with L levels, including the flush: the lower and the
+    /// higher one. A level of K runs costs (T − 1)/(K + 1) in Dostoevsky, and (T − 1 + K)/(2K) in Endure. The formulas
+    /// are not valid for small T.
     pub fn write_amp(&self, levels: u32) -> (f64, f64) {
         let sum = |level: fn(f64, f64) -> f64| {
             let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);
@@ -62,10 +63,12 @@ impl Fluid {
         (dostoevsky.min(endure), dostoevsky.max(endure))
     }
 
-    /// Returns an upper bound of the stored bytes per live byte if every level is full: Z·T/(T − 1). Each of the Z runs
-    /// of the largest level may contain the same keys, and the upper levels may contain some of these keys again. All
-    /// upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The
-    /// paper's O(Z) and O(1/T) for stale data are this bound minus 1.
+    /// Returns an upper bound of the space amplification, which is the stored bytes per live byte, if every level is
+    /// full: Z·T/(T − 1).
+    ///
+    /// Each of the Z runs of the largest level may contain the same keys, and the upper levels may contain some of
+    /// these keys again. All upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest
+    /// level's bytes. The paper's O(Z) and O(1/T) for stale data are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
@@ -77,14 +80,17 @@ impl Fluid {
         (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
     }
 
-    /// Returns the number of data blocks that a lookup of an absent key reads: `Σ K_i · fpr`.
+    /// Returns the number of data blocks that a lookup of an absent key reads: `Σ K_i · fpr`, where `K_i` is the number
+    /// of runs in level i, and `fpr` is the false-positive rate of each filter.
     pub fn blocks_per_absent_get(&self, levels: u32, fpr: f64) -> f64 {
         self.most_runs(levels) * fpr
     }
 
     /// Returns the number of data blocks that a lookup of a present key reads, if all entries are looked up equally
-    /// often. The lookup reads the block of its key, and one block per false positive in newer runs. `P_i` is the
-    /// fraction of entries in level i: `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
+    /// often. The lookup reads the block of its key, and one block per false positive in newer runs. With the fraction
+    /// `P_i` of all entries in level i, and `K_i` runs in this level, the number of blocks is:
+    ///
+    /// `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {

@@ -15,15 +15,16 @@ pub fn picks_tables(policy: &Choice) -> bool {
     is_incremental || matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 
-/// Returns the number of bytes that flushes and compactions write per flushed byte, after `flushes` flushes of distinct
-/// keys into an empty tree. Returns `None` for a policy without a closed form, and for 0 flushes.
+/// Returns the write amplification of a compaction policy: the bytes that flushes and compactions write per flushed
+/// byte. `flushes` flushes write distinct keys into an empty tree. Returns `None` for a policy without a closed form,
+/// and for 0 flushes.
 pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     write_amp_of(policy, flushes, 1.0)
 }
 
-/// Returns the result of [`write_amp`] for flushes whose SSTables have a size of `flush_buffers` buffers. If values are
-/// in blob files, SSTables contain only keys and pointers, so this number is below 1. The form of the policy must be
-/// valid for such flushes (see [`has_form_of_part`]).
+/// Returns the write amplification like [`write_amp`], for flushes of SSTables that have a size of `flush_buffers` full
+/// memtables. This size is below 1 if values are in blob files, because SSTables then contain only keys and pointers.
+/// The closed form of the policy must be valid for such flushes (see [`has_form_of_part`]).
 pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -68,15 +69,15 @@ pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) ->
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Returns the number of levels with runs and the number of runs, after `flushes` flushes. Returns `None` if there is
-/// no closed form. The number of buffers in level i is the i-th digit of the number of flushes in base T. In a leveled
-/// tree, all buffers of a level form one run. In a tiered tree, each buffer is one run of its level.
+/// Returns the number of levels with runs, and the number of runs, after `flushes` flushes of distinct keys. Returns
+/// `None` for a policy without a closed form. For example, the number of runs in level i of a tiered tree is the i-th
+/// digit of the number of flushes in base T.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     levels_and_runs_of(policy, flushes, 1.0)
 }
 
-/// Returns the result of [`levels_and_runs`] for flushes whose SSTables have a size of `flush_buffers` buffers. This
-/// size is below 1 if values are in blob files.
+/// Returns the numbers of levels and runs like [`levels_and_runs`], for flushes of SSTables that have a size of
+/// `flush_buffers` full memtables. This size is below 1 if values are in blob files.
 pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -109,17 +110,19 @@ pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f
     })
 }
 
-/// Returns whether the forms of a policy are valid for flushes of a part of a buffer. The result is true for policies
-/// that count runs, and for leveled policies, because their levels then contain the data of more flushes.
+/// Returns whether the closed forms of a policy are valid if the SSTables of a flush are smaller than a full memtable.
+/// This is so for policies that count runs, and for leveled policies, because their levels then contain the data of
+/// more flushes.
 pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
     !picks_tables(policy) && !matches!(policy.kind(), "lazy-leveled" | "horizontal" | "time-window" | "fifo")
 }
 
-/// Returns the number of flushes between two compactions into the largest level, while random keys of a leveled tree are
-/// overwritten. `buffers` is the size of all keys with their pointers, and `flush_buffers` is the size of a flush, both
-/// in buffers. A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N
-/// keys, k flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys. Returns `None` for any policy other than
-/// leveled compaction of whole levels.
+/// Returns the number of flushes between two compactions into the largest level of a leveled tree, while random keys
+/// are overwritten. `buffers` is the size of all keys with their pointers, and `flush_buffers` is the size of a flush,
+/// both in full memtables. Returns `None` for any policy other than leveled compaction of whole levels.
+///
+/// A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N keys, k
+/// flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys.
 pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> Option<u64> {
     let is_flush = flush_buffers > 0.0 && flush_buffers < buffers;
     if !matches!(policy.kind(), "leveled" | "l0-tiered") || picks_tables(policy) || !is_flush {
@@ -135,8 +138,9 @@ pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> O
     Some(arrival)
 }
 
-/// Returns an upper bound of the stored bytes per live byte, if every level is full and keys are overwritten. The bound
-/// does not include runs that wait in level 0. Returns `None` for a policy to which the textbook assigns no T, K and Z.
+/// Returns an upper bound of the space amplification of a policy, which is the stored bytes per live byte, if every
+/// level is full and keys are overwritten. The bound does not include runs that wait in level 0. Returns `None` for a
+/// policy that the textbook model does not cover.
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
@@ -175,7 +179,7 @@ pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Writes `number` in base `base`. Returns the number of nonzero digits, and the sum of all digits.
+/// Writes `number` with digits in base `base`. Returns the number of nonzero digits, and the sum of all digits.
 fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     let (mut filled, mut sum) = (0, 0);
     while number > 0 {
@@ -200,26 +204,27 @@ fn count(policy: &Choice, name: &str) -> Option<u64> {
     u64::try_from(value).ok().filter(|count| *count > 0)
 }
 
-/// Returns the capacity of level 1 in buffers. This is the parameter `level1_memtables` of the policy, or T if the
-/// parameter is missing or 0.
+/// Returns the capacity of level 1 in full memtables. This is the parameter `level1_memtables` of the policy, or the
+/// size ratio T if the parameter is missing or 0.
 fn level1_buffers(policy: &Choice, ratio: f64) -> f64 {
     count(policy, "level1_memtables").map_or(ratio, |memtables| memtables as f64)
 }
 
-/// Returns the powers `base`, `base`², … that are at most the number of flushes.
+/// Returns the powers `base`, `base`², … that are at most `flushes`.
 fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
     std::iter::successors((base > 1).then_some(base), move |size| size.checked_mul(base))
         .take_while(move |size| *size <= flushes)
 }
 
-/// For each power of `base`, rounds `flushes` down to a multiple of the power, and returns the sum of the results. This
-/// sum is the number of written buffers if each buffer is written once per level that it has passed.
+/// Returns how many full memtables compactions write, if each memtable is written once per level that it has passed.
+/// The result is a sum over all powers of `base`: `flushes`, rounded down to a multiple of the power.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
 
-/// Returns three values for leveled compaction with a level 1 of `capacity` buffers: the written buffers, the number
-/// of levels below level 0 that have a run, and the number of runs that wait in level 0.
+/// Computes the state of leveled compaction after `flushes` flushes. Returns three values: the number of full memtables
+/// that compactions have written, the number of levels below level 0 that have a run, and the number of runs that wait
+/// in level 0. Level 1 has room for `capacity` memtables.
 fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -> (u64, u64, u64) {
     let (mut writes, mut filled, mut arrival) = (0, 0, level0_runs);
     let mut moved_first = u64::from(level0_runs == 1);
@@ -237,9 +242,9 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Returns the number of buffers that the compactions of a multi-level policy write. In a leveled tree, the arrival
-/// that fills a level is first merged into the level, and then compacted into the next level. A multi-level policy
-/// writes this arrival only to the next level.
+/// Returns how many full memtables the compactions of the multi-level policy write. In a leveled tree, the data that
+/// fills a level is first merged into the level, and then compacted into the next level. The multi-level policy writes
+/// this data only to the next level.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio / flush_buffers);
     let mut moved_first = u64::from(level0_runs == 1);
@@ -255,8 +260,8 @@ fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f
     writes
 }
 
-/// Returns the number of buffers that lazy leveling writes to one level. `level` is the number of buffers that arrive
-/// in this level at a time.
+/// Returns how many full memtables lazy leveling writes to one level. `level` is the number of memtables in each run
+/// that arrives in this level.
 fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     let arrivals = flushes / level;
     let as_largest = arrivals.min(size_ratio);
@@ -264,7 +269,8 @@ fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     level * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - moved_first)
 }
 
-/// Returns the number of buffers that the compactions of a Fluid LSM-tree write.
+/// Returns how many full memtables the compactions of a Fluid LSM-tree write after `flushes` flushes. The tree has at
+/// most `largest_runs` runs in its largest level, and at most `upper_runs` runs in every other level.
 fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u64 {
     let place_in_run = |arrival: u64, runs: u64| (arrival - 1) % (size_ratio - 1).div_ceil(runs) + 1;
     let first_level = |flush: u64| {
@@ -282,15 +288,15 @@ fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u
     (1..=flushes).map(first_level).sum::<u64>() + powers(size_ratio, flushes).map(level).sum::<u64>()
 }
 
-/// Returns the number of buffers that the compactions of a policy write. The policy compacts all runs into one run as
-/// soon as the tree has `runs` runs.
+/// Returns how many full memtables compactions write if they merge all runs into one as soon as the tree has `runs`
+/// runs.
 fn merge_all(flushes: u64, runs: u64) -> u64 {
     let merges = if runs > 1 { (flushes - 1) / (runs - 1) } else { 0 };
     (0..merges).map(|merge| runs + (runs - 1) * merge).sum()
 }
 
-/// Returns the number of buffers that the compactions of a policy write. As soon as a level has `run_threshold` runs,
-/// the policy compacts the oldest `max_runs` of these runs into one run of the next level.
+/// Returns how many full memtables the policy `partial` writes in compactions. As soon as a level has `run_threshold`
+/// runs, the policy compacts the oldest `max_runs` of these runs into one run of the next level.
 fn partial(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
     let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
     while arrivals >= run_threshold && max_runs > 1 {

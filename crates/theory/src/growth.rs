@@ -10,7 +10,7 @@ use crate::forms::{
     has_form_of_part, levels_and_runs, levels_and_runs_of, picks_tables, write_amp, write_amp_of,
 };
 
-/// The state of a tree after a number of flushes and all due compactions.
+/// The shape and the write amplification of a tree after a number of flushes and all due compactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
     /// The number of bytes that flushes and compactions write per flushed byte.
@@ -21,7 +21,7 @@ pub struct Growth {
     pub runs: u64,
 }
 
-/// The reason why the growth is unknown.
+/// The reason why the growth of a tree cannot be computed.
 #[derive(Debug, Error)]
 pub enum GrowthError {
     /// The policy is invalid, or the choice is not a compaction policy.
@@ -32,15 +32,15 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Returns whether the closed forms of a policy are valid for a load. The forms are valid only if the load writes no
+/// Returns whether the closed forms of a policy are valid for a load after `flushes` flushes. The load must not write a
 /// key twice. For a policy that compacts single SSTables, each run must also consist of one SSTable.
 pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
 }
 
-/// Returns the state of a tree with `policy` after `flushes` flushes, of which there must be at least 1. In the load,
-/// either all written keys are distinct, or each key is drawn at random from a given number of keys.
+/// Returns the state of a tree with the compaction policy `policy` after `flushes` flushes, at least 1. The written
+/// keys are all distinct, or drawn at random from a given number of keys (`load`).
 ///
 /// # Errors
 /// The choice is not a compaction policy, or the load is empty.
@@ -58,17 +58,17 @@ pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Grow
     Ok(Growth { write_amp: written / report.flush_bytes as f64, levels, runs: report.runs() as u64 })
 }
 
-/// Returns the state of a tree after `flushes` flushes of distinct keys, if the SSTables of a flush have a size of
-/// `flush_buffers` memtables. This size is below 1 if flushes write values to blob files. Returns `None` if the policy
-/// has no closed form for such flushes, or compacts single SSTables.
+/// Returns the state of a tree with values in blob files, after `flushes` flushes of distinct keys. The SSTables of a
+/// flush have a size of `flush_buffers` full memtables, which is below 1. Returns `None` if the policy has no closed
+/// form for such flushes, or compacts single SSTables.
 pub fn separated_growth(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<Growth> {
     let is_known = has_form_of_part(policy) && flush_buffers > 0.0;
     let (levels, runs) = levels_and_runs_of(policy, flushes, flush_buffers).filter(|_| is_known)?;
     Some(Growth { write_amp: write_amp_of(policy, flushes, flush_buffers)?, levels, runs })
 }
 
-/// Returns the mean number of sorted runs of a tree with `policy` over a range of flushes. For each number of flushes
-/// in the range, the function counts the runs after all due compactions. The result is the mean of these counts.
+/// Returns the mean number of sorted runs of a tree over a range of flushes. The runs are counted after each flush in
+/// this range and all its due compactions.
 ///
 /// # Errors
 /// The choice is not a compaction policy, or the load is empty.

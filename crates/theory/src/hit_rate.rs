@@ -16,7 +16,7 @@ use catalog::Choice;
 
 use crate::popularity::Popularity;
 
-/// The number of bisection steps, which is more than the number of bits of a double.
+/// The number of bisection steps, which exceeds the number of bits of a double.
 const ROUNDS: u32 = 100;
 
 /// The eviction policies of caches with a known closed form.
@@ -29,8 +29,7 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// Returns the eviction policy of a cache in the catalog. Returns `None` if the policy of the cache has no closed
-    /// form.
+    /// Returns the eviction policy of a cache choice, such as `lru`. Returns `None` if the cache has no closed form.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),
@@ -39,7 +38,7 @@ impl Eviction {
         }
     }
 
-    /// Returns the long-run hit rate of a cache with room for `held` blocks.
+    /// Returns the long-run hit rate of a cache with room for `held` blocks, if requests have the given popularity.
     pub fn hit_rate(self, popularity: &Popularity, held: f64) -> f64 {
         match self.time(popularity, held) {
             Some(time) => popularity.sum(|share| share * self.held(share, time)),
@@ -50,13 +49,14 @@ impl Eviction {
     /// Returns the hit rate of the requests `from` to `to`, counted from the first request of this distribution. Before
     /// the first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
     ///
-    /// In an empty cache, only the first request for a block misses, which gives Σ 1 − e^(−p·n) misses in n requests.
-    /// This formula applies until the number of distinct requested blocks reaches the capacity. After that, the cache
-    /// misses at its long-run rate. A full cache initially contains C arbitrary blocks, which are drawn from B blocks
-    /// with equal probability. If such a block is requested before it is evicted, the request is a hit. Let D be the
-    /// number of distinct blocks that were requested so far. A block that was used x blocks before the start is evicted
-    /// when x + D − x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and
-    /// the first D distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
+    /// * **Empty cache.** Only the first request for a block misses, which gives Σ 1 − e^(−p·n) misses in n requests.
+    ///   This formula applies until the number of distinct requested blocks reaches the capacity. After that, the cache
+    ///   misses at its long-run rate.
+    /// * **Full cache.** The cache initially contains C arbitrary blocks, which are drawn from B blocks with equal
+    ///   probability. A request for such a block is a hit until the block is evicted. Let D be the number of distinct
+    ///   blocks that were requested so far. A block that was used x blocks before the start is evicted when x + D −
+    ///   x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and the first D
+    ///   distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,
@@ -79,16 +79,17 @@ impl Eviction {
     }
 
     /// Returns the hit rate of requests that read all `keys` keys in order, again and again. Each block contains
-    /// `keys_per_block` neighboring keys. One pass misses each block once, so the hit rate is 1 − 1/`keys_per_block`
-    /// for every cache size. If the cache has room for all blocks, only the first pass has misses.
+    /// `keys_per_block` neighboring keys, and one pass misses each block once. The hit rate is therefore 1 −
+    /// 1/`keys_per_block` for every cache size, except if the cache has room for all blocks. Then, only the first pass
+    /// has misses.
     pub fn hit_rate_in_turn(keys: f64, keys_per_block: f64, held: f64, requests: f64) -> f64 {
         let blocks = keys / keys_per_block;
         let passed = if held >= blocks { requests.min(keys) } else { requests };
         if requests > 0.0 { (1.0 - passed / keys_per_block / requests).max(0.0) } else { 0.0 }
     }
 
-    /// Returns the probability that a block with the fraction `share` of the requests is cached. `time` is the time t,
-    /// in requests, in which the cache is filled once.
+    /// Returns the probability that a block is cached. The block gets the fraction `share` of the requests, and misses
+    /// fill the cache once in `time` requests.
     fn held(self, share: f64, time: f64) -> f64 {
         match self {
             Self::Lru => -(-share * time).exp_m1(),
@@ -96,8 +97,8 @@ impl Eviction {
         }
     }
 
-    /// Returns the time t, in requests, after which the cache has been filled with `held` blocks. Returns `None` if the
-    /// cache has room for all requested blocks.
+    /// Returns the number of requests in which misses fill a cache of `held` blocks once. Returns `None` if the cache
+    /// has room for all requested blocks.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

@@ -4,9 +4,10 @@
 //! Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi,
 //! "Bigtable Merge Compaction" (2014). The derivation is in the module documentation of `compaction/src/horizontal.rs`.
 
-/// Returns the minimum number of buffers that flushes and compactions write for `flushes` flushes of distinct keys, if
-/// at most `runs` runs remain after each flush. Each flush first creates its own run, so a later compaction writes the
-/// buffer again. Returns `None` if `runs` is 0.
+/// Returns the minimum number of full memtables that any schedule of compactions writes, including flushes. `flushes`
+/// flushes write distinct keys, and at most `runs` runs remain after each flush. Returns `None` if `runs` is 0.
+///
+/// Each flush first creates its own run, so a later compaction writes the memtable again.
 pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     (runs > 0).then(|| {
         let merges = if runs == 1 { flushes.saturating_sub(1) } else { least_merges(flushes, runs) };
@@ -14,9 +15,8 @@ pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     })
 }
 
-/// Returns the minimum number of written buffers under the assumption that a flush can write directly into an existing
-/// run. The result is the sum of the `flushes` smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1)
-/// times.
+/// Returns the minimum number of written memtables if a flush could write directly into an existing run. The result is
+/// the sum of the `flushes` smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
 fn least_in_place(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut sum, mut weight) = (flushes, 0, 1);
     while left > 0 {
@@ -28,7 +28,7 @@ fn least_in_place(flushes: u64, runs: u64) -> u64 {
     sum
 }
 
-/// Returns the smallest number of compactions of any schedule that writes [`least_in_place`] buffers.
+/// Returns the smallest number of compactions of any schedule that writes [`least_in_place`] memtables.
 fn least_merges(flushes: u64, runs: u64) -> u64 {
     let full = |weight: u64| binomial(weight + runs, runs) - 1;
     let last = (1..=flushes + 1).find(|weight| full(*weight) >= flushes).unwrap_or(1);
@@ -46,8 +46,8 @@ fn least_merges(flushes: u64, runs: u64) -> u64 {
     merges
 }
 
-/// Returns the number of buffers that the compactions of the binomial scheme write. The scheme makes its decisions
-/// without knowing the number of flushes in advance.
+/// Returns how many memtables the compactions of the binomial scheme write. The scheme does not know the number of
+/// flushes in advance.
 pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut writes) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -60,7 +60,7 @@ pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     writes
 }
 
-/// Returns the number of runs that exist in the binomial scheme after `flushes` flushes.
+/// Returns the number of runs of a tree with the binomial scheme after `flushes` flushes.
 pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut count) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -70,9 +70,9 @@ pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     count
 }
 
-/// Returns the weight w and the size of the oldest run after `flushes` flushes, if at most `rank` runs may exist. The
-/// size of the run is C(w − 1 + rank, rank) buffers. The weight is the largest w for which this size is at most
-/// `flushes`. Returns `None` for 0 flushes.
+/// Returns the weight w and the size of the oldest run in the binomial scheme, if at most `rank` runs may exist. The
+/// size is C(w − 1 + rank, rank) memtables, and w is the largest number for which it is at most `flushes`. Returns
+/// `None` for 0 flushes.
 fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     if rank == 1 {
         return (flushes > 0).then_some((flushes, flushes));
@@ -81,7 +81,7 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Returns the number of flushes in a full schedule of this weight whose buffers are not compacted immediately.
+/// Returns how many memtables of a full schedule with this weight are not compacted immediately after their flush.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }

@@ -57,16 +57,20 @@ impl KLsm {
         (1..=levels).map(level).collect()
     }
 
-    /// Returns the number of blocks that a lookup of an absent key reads, with `bits` filter bits per entry: `Σ
-    /// K_i·p_i`.
+    /// Returns the number of blocks that a lookup of an absent key reads: `Σ K_i·p_i`, where `K_i` is the number of
+    /// runs in level i, and `p_i` is the false-positive rate of their filters. All filters together have `bits` bits
+    /// per entry.
     pub fn absent_lookup(&self, bits: f64) -> f64 {
         let levels = self.filter_levels();
         let rates = allocate(&levels, bits * self.entries);
         levels.iter().zip(rates).map(|(level, bits)| level.runs * fpr(bits)).sum()
     }
 
-    /// Returns the number of blocks that a lookup of a present key reads: the block of the key, and false positives
-    /// in newer runs, `Σ P_i·(1 + Σ_{j<i} K_j·p_j + (K_i − 1)/2·p_i)`.
+    /// Returns the number of blocks that a lookup of a present key reads: the block of the key, and one block per false
+    /// positive in newer runs. With the fraction `P_i` of all entries in level i, `K_i` runs and the false-positive
+    /// rate `p_i`, the number is:
+    ///
+    /// `Σ P_i·(1 + Σ_{j<i} K_j·p_j + (K_i − 1)/2·p_i)`
     pub fn present_lookup(&self, bits: f64) -> f64 {
         let levels = self.filter_levels();
         let rates = allocate(&levels, bits * self.entries);
@@ -93,8 +97,8 @@ impl KLsm {
         self.scan_seeks() + entries / self.entries_per_block
     }
 
-    /// Returns the number of bytes that flushes and compactions write per flushed byte: 1 for the flush, and `(T − 1 +
-    /// K)/(2K)` for each level. The last level is weighted with its filled fraction.
+    /// Returns the write amplification, including flushes: 1 for the flush, and `(T − 1 + K)/(2K)` for each level. The
+    /// last level is weighted with its filled fraction.
     pub fn write_amp(&self) -> f64 {
         let level = |runs: f64| (self.size_ratio - 1.0 + runs) / (2.0 * runs);
         let last = self.whole_levels();
@@ -102,8 +106,8 @@ impl KLsm {
             + self.last_share() * level(self.runs(last))
     }
 
-    /// Returns the cost of a write in blocks per entry: `(1 + φ)·(WA − 1)/B + 1/B`. A block that compactions read
-    /// counts as φ = `read_price` written blocks.
+    /// Returns the cost of a write in blocks per entry: `(1 + φ)·(WA − 1)/B + 1/B`. WA is the write amplification, and
+    /// B the number of entries in a block. A block that compactions read counts as φ = `read_price` written blocks.
     pub fn write(&self, read_price: f64) -> f64 {
         ((self.write_amp() - 1.0) * (1.0 + read_price) + 1.0) / self.entries_per_block
     }

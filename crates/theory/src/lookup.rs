@@ -8,19 +8,19 @@
 /// The properties of a sorted run that determine the cost of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunView {
-    /// The fraction of lookups of present keys that this run answers.
+    /// The fraction of the lookups of present keys that find their key in this run.
     pub share: f64,
     /// The probability that a lookup of an absent key reads a block of this run. The probability is 1 without a filter.
     pub fpr: f64,
 }
 
-/// Returns the number of blocks that a lookup reads if no run contains the key.
+/// Returns the number of blocks that a lookup of an absent key reads on average.
 pub fn blocks_per_absent_get(runs: &[RunView]) -> f64 {
     runs.iter().map(|run| run.fpr).sum()
 }
 
-/// Returns the number of blocks that a lookup reads if one of the runs contains the key. The runs are ordered from
-/// newest to oldest. Returns `None` if no run answers a lookup.
+/// Returns the number of blocks that a lookup of a present key reads on average. The runs are ordered from newest to
+/// oldest. Returns `None` if no run contains a key.
 pub fn blocks_per_present_get(runs: &[RunView]) -> Option<f64> {
     let (mut before, mut blocks, mut shares) = (0.0, 0.0, 0.0);
     for run in runs {

@@ -9,24 +9,24 @@
 pub struct MemoryUse<'a> {
     /// The minimum number of bytes for this use.
     pub least: f64,
-    /// Returns the cost for a number of bytes. The function must be convex and falling.
+    /// The cost of this use for a number of bytes. The function must be convex and falling.
     pub cost: &'a dyn Fn(f64) -> f64,
 }
 
-/// The optimal split of a budget.
+/// The best split of a memory budget between several uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySplit {
     /// The number of bytes that each use gets.
     pub bytes: Vec<f64>,
-    /// For each use, the saving per byte that one more share of the budget would bring. At the optimum, all uses have
-    /// nearly equal savings: they differ by less than the effect of one share.
+    /// For each use, the saving per byte that a further share of the budget would bring. At the optimum, these savings
+    /// are nearly equal: they differ by less than the effect of one share.
     pub marginals: Vec<f64>,
     /// The sum of the costs of all uses.
     pub cost: f64,
 }
 
-/// Splits `budget` bytes between `uses`, in `shares` equal shares. Returns `None` if the budget is smaller than the
-/// minimum of all uses together.
+/// Splits a memory budget of `budget` bytes between `uses`, so that their total cost is smallest. The budget consists
+/// of `shares` equal shares. Returns `None` if the budget is smaller than the minimum of all uses together.
 pub fn split_memory(budget: f64, uses: &[MemoryUse<'_>], shares: u32) -> Option<MemorySplit> {
     let mut bytes: Vec<f64> = uses.iter().map(|part| part.least).collect();
     let left = budget - bytes.iter().sum::<f64>();

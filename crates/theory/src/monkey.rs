@@ -5,7 +5,7 @@
 //! of `Σ n_i·b_i = M` bits, the sum `Σ K_i·p_i` is smallest if `p_i` is proportional to the entries per run, `n_i/K_i`.
 //! If the formula gives a rate above 1, the level has no filter, and the rates of the other levels are computed again.
 
-/// The entries and sorted runs of a level.
+/// The numbers of entries and sorted runs in a level, from which its filter bits follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterLevel {
     /// The number of entries in all runs of the level.
@@ -22,8 +22,8 @@ pub fn fpr(bits: f64) -> f64 {
     (-bits.max(0.0) * LN2_SQUARED).exp()
 }
 
-/// Returns the bits per key of each level, if all filters together have `total_bits` bits. A level without entries gets
-/// 0 bits.
+/// Distributes `total_bits` filter bits over the levels so that lookups of absent keys read the fewest blocks. Returns
+/// the bits per key of each level. A level without entries gets 0 bits.
 pub fn allocate(levels: &[FilterLevel], total_bits: f64) -> Vec<f64> {
     let mut bits = vec![0.0; levels.len()];
     let mut filtered: Vec<usize> = (0..levels.len()).filter(|at| levels[*at].entries > 0.0).collect();

@@ -5,19 +5,19 @@
 //! per lookup without filters. With blocks of b entries, the level also costs `(r − 1)/(b·n)` block writes per entry.
 //! The sum of both costs is smallest at `n = √((r − 1)/b)`, but Moose uses `n = √r`.
 
-/// Returns the cost of a level per lookup: the blocks that a lookup reads, plus the block writes per written entry
-/// multiplied by `writes`. `writes` is the number of written entries per lookup.
+/// Returns the cost that a level adds to each lookup: the blocks that a lookup reads, plus `writes` times the block
+/// writes per written entry. `writes` is the number of written entries per lookup.
 pub fn level_cost(ratio: f64, runs: f64, entries_per_block: f64, writes: f64) -> f64 {
     runs + writes * (ratio - 1.0) / (entries_per_block * runs)
 }
 
-/// Returns the number of runs, at least 1, for which [`level_cost`] is smallest.
+/// Returns the number of runs in a level, at least 1, for which [`level_cost`] is smallest.
 pub fn best_runs(ratio: f64, entries_per_block: f64, writes: f64) -> f64 {
     (writes * (ratio - 1.0) / entries_per_block).sqrt().max(1.0)
 }
 
-/// Returns the size ratios of `levels` levels with the smallest total cost, and this cost. The product of the size
-/// ratios is `growth`, and each level has the best number of runs.
+/// Returns the size ratios of `levels` levels for which the total cost is smallest, and this cost. The product of the
+/// size ratios is `growth`, and each level has the best number of runs.
 ///
 /// If every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r` for
 /// large r. The optimum therefore gives only the last level a large ratio. The search uses dynamic programming over

@@ -3,17 +3,18 @@
 
 use types::avalanche;
 
-/// The number of most popular ranks that each have their own class. A class is a set of items with about equal
-/// popularity. Later ranks form classes of growing size.
+/// The number of most popular items that each form their own class. A class is a set of items with about equal
+/// popularity. Less popular items form classes of growing size.
 const HEAD: u64 = 64;
-/// The divisor that determines the size of later classes: a class that starts at rank `first` has `first / GROWTH`
-/// ranks.
+/// The divisor that determines the size of classes: a class that starts at popularity rank `first` has `first / GROWTH`
+/// items.
 const GROWTH: u64 = 16;
-/// The maximum number of keys that the module assigns to blocks one by one.
+/// The maximum number of keys whose blocks are computed key by key.
 const MOST_DEALT: u64 = 1 << 22;
-/// The relative difference in popularity below which two blocks belong to the same class.
+/// The relative difference in popularity below which two blocks belong to one class of equally popular blocks.
 const ALIKE: f64 = 1e-3;
-/// The seed for the assignment of ranks to keys. With another seed, results differ only by the noise of a few hot keys.
+/// The seed that places popular keys at random positions. With another seed, results differ only by the noise of a few
+/// hot keys.
 const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
 /// The positions of popular keys in the key order.
@@ -25,7 +26,7 @@ pub enum PopularKeyOrder {
     Together,
 }
 
-/// Classes of items, most popular first. All items of a class are requested equally often.
+/// The popularity of items, as classes of items that are requested equally often, most popular first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Popularity {
     classes: Vec<Class>,
@@ -39,8 +40,8 @@ pub(crate) struct Class {
 }
 
 impl Popularity {
-    /// Returns the ranks for which [`of_keys`](Self::of_keys) needs the cumulative fraction of requests, for a
-    /// distribution over `keys` keys. A rank is a number of hottest keys.
+    /// Returns the numbers of hottest keys for which [`of_keys`](Self::of_keys) needs the fraction of requests, for a
+    /// distribution over `keys` keys.
     pub fn ranks(keys: u64) -> Vec<u64> {
         let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
         let mut last = HEAD;
@@ -51,8 +52,8 @@ impl Popularity {
         ranks
     }
 
-    /// Returns the popularity of keys from cumulative fractions: the hottest `ranks[i]` keys together get the fraction
-    /// `shares[i]` of the requests. The ranks must increase, and the last rank is the number of keys.
+    /// Returns the popularity of keys. The hottest `ranks[i]` keys together get the fraction `shares[i]` of the
+    /// requests. The ranks must increase, and the last rank is the number of keys.
     pub fn of_keys(ranks: &[u64], shares: &[f64]) -> Self {
         let (mut before, mut sum) = (0, 0.0);
         let classes = ranks.iter().zip(shares).map(|(rank, share)| {
@@ -69,8 +70,8 @@ impl Popularity {
     }
 
     /// Returns the popularity of the blocks that contain these keys, with `keys_per_block` keys in each block.
-    /// Scattered keys are assigned to blocks at random with a fixed seed. Returns `None` for more than 4,194,304 keys,
-    /// unless all keys are equally popular or each block has at most one key.
+    /// `standing` tells whether popular keys are neighbors. Returns `None` for more than 4,194,304 keys, unless all
+    /// keys are equally popular or each block has at most one key.
     pub fn of_blocks(&self, keys_per_block: f64, standing: PopularKeyOrder) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {
@@ -92,7 +93,8 @@ impl Popularity {
         Some(Self::of_shares(shares))
     }
 
-    /// Groups items into classes. `shares` contains the fraction of requests of each item, in any order.
+    /// Groups items into classes of about equal popularity. `shares` contains the fraction of requests of each item, in
+    /// any order.
     fn of_shares(mut shares: Vec<f64>) -> Self {
         shares.sort_unstable_by(|a, b| b.total_cmp(a));
         let mut classes: Vec<Class> = Vec::new();
@@ -109,7 +111,7 @@ impl Popularity {
         Self { classes }
     }
 
-    /// Returns the number of items.
+    /// Returns the number of items, which are keys or blocks.
     pub fn len(&self) -> f64 {
         self.classes.iter().map(|class| class.count).sum()
     }
@@ -138,7 +140,7 @@ impl Popularity {
         self.sum(|share| -(-share * requests).exp_m1())
     }
 
-    /// Returns the sum of `term` over all items. `term` receives the fraction of requests of an item.
+    /// Returns the sum of a function over all items. `term` receives the fraction of requests of an item.
     pub(crate) fn sum(&self, term: impl Fn(f64) -> f64) -> f64 {
         self.classes.iter().map(|class| class.count * term(class.share)).sum()
     }
@@ -148,7 +150,7 @@ impl Popularity {
     }
 }
 
-/// Returns the position of each key in the key order, by the popularity rank of the key.
+/// Returns the position of each key in the key order, from the most popular key on.
 fn places(keys: usize, standing: PopularKeyOrder) -> Vec<u32> {
     let mut places: Vec<u32> = (0..keys as u32).collect();
     if standing == PopularKeyOrder::Scattered {

@@ -5,15 +5,17 @@
 //! minimum over λ > 0 and η of `η + ρλ + λ·Σ w_i·(e^((c_i − η)/λ) − 1)`. The minimum over η is `η = λ·ln Σ
 //! w_i·e^(c_i/λ)`, which leaves `ρλ + λ·ln Σ w_i·e^(c_i/λ)`, convex in λ.
 
-/// The golden ratio minus 1.
+/// The golden ratio minus 1, which divides the interval of a golden-section search.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// The number of search steps for `ln λ`.
+/// The number of steps of the golden-section search for λ.
 const ROUNDS: u32 = 200;
 
-/// Returns the largest mean of `costs` over all mixes within the divergence `drift` of the expected mix `weights`. The
-/// weights must sum to 1. Without drift, the result is the mean for the expected mix. With unlimited drift, the result
-/// is the largest cost of an operation whose weight is not 0.
+/// Returns the mean cost of an operation in the worst mix of operations. `costs` contains the cost of each kind of
+/// operation. The worst mix is within the divergence `drift` of the expected mix `weights`, whose sum must be 1.
+///
+/// Without drift, the result is the mean for the expected mix. With unlimited drift, it is the largest cost of an
+/// operation whose weight is not 0.
 pub fn robust_cost(drift: f64, weights: &[f64], costs: &[f64]) -> f64 {
     let used: Vec<(f64, f64)> =
         weights.iter().copied().zip(costs.iter().copied()).filter(|(weight, _)| *weight > 0.0).collect();

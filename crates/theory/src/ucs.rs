@@ -7,12 +7,13 @@
 
 use crate::Fluid;
 
-/// The scaling parameter W of a level.
+/// Cassandra's scaling parameter W of a level. Negative numbers mean leveled, and positive numbers mean tiered
+/// compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UcsScaling(pub i32);
 
 impl UcsScaling {
-    /// Parses `L10`, `T4`, `N` or a number. Returns `None` for any other text.
+    /// Parses a scaling parameter, written as `L10`, `T4`, `N` or a number. Returns `None` for any other text.
     pub fn read(text: &str) -> Option<Self> {
         let fan = |digits: &str| digits.parse::<i32>().ok().filter(|fan| (2..=1000).contains(fan));
         match text.trim().split_at_checked(1)? {
@@ -23,18 +24,18 @@ impl UcsScaling {
         }
     }
 
-    /// Returns the size ratio of a level.
+    /// Returns the size ratio of a level with this scaling parameter, which Cassandra calls its fan.
     pub fn fan(self) -> u32 {
         2 + self.0.unsigned_abs()
     }
 
-    /// Returns the number of runs at which a compaction of the level is due.
+    /// Returns the number of runs at which a compaction of a level with this scaling parameter is due.
     pub fn threshold(self) -> u32 {
         if self.0 > 0 { self.fan() } else { 2 }
     }
 
-    /// Returns the model of a tree in which all levels have this parameter. The number of runs in a level is at most
-    /// the compaction threshold of the scaling parameter minus 1.
+    /// Returns the cost model of a tree in which all levels have this scaling parameter. The number of runs in a level
+    /// is at most the compaction threshold minus 1.
     pub fn fluid(self) -> Fluid {
         let runs = f64::from(self.threshold() - 1);
         Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }

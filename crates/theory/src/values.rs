@@ -30,30 +30,31 @@
 //!   are evenly spaced from 0 to S, and their sum is S·(K + 1) / 2 = N·(s / (1 − s) + x / 2). A collection moves N / K
 //!   records for S overwrites. Here, the derivation has no other source.
 //!
-//! The forms assume that a flush writes few of the N keys, and many records per blob file. If a file has few records, all
-//! of them can be stale before the file is collected. The store removes such a file without a copy, and writes less
+//! The forms assume that a flush writes few of the N keys, and many records per blob file. If a file has few records,
+//! all of them can be stale before the file is collected. The store removes such a file without a copy, and writes less
 //! than the form states.
 
 use catalog::Choice;
 
 use crate::forms::number;
 
-/// The maximum number of steps of a fixed-point iteration. The change of u in step n is about (u·m)ⁿ. With a distance m
-/// near 1, the product u·m is near 1, and the iteration does not end in time.
+/// The maximum number of steps of a fixed-point iteration for the live share u. The change of u in step n is about
+/// (u·m)ⁿ, where m is the distance between the tail and the head of a value log. If this product is near 1, the
+/// iteration does not end in time.
 const STEPS: usize = 10_000;
 
-/// The change of u after which a fixed-point iteration ends.
+/// The change of the live share after which a fixed-point iteration ends.
 const LEAST_CHANGE: f64 = 1e-12;
 
-/// The smallest number of records per blob file for which the forms are valid.
+/// The smallest number of records per blob file for which the closed forms are valid.
 const LEAST_RECORDS: f64 = 10.0;
 
 /// The smallest number of earlier overwrites per key after which the blob files are in the steady state. With fewer
 /// overwrites, many files still have equal ages, because the load wrote them.
 const LEAST_EARLIER: f64 = 4.0;
 
-/// The smallest number of compactions into the largest level in which the writes reach their mean. Collections follow
-/// these compactions.
+/// The smallest number of compactions into the largest level after which the written bytes are near their mean. Garbage
+/// collections of blob files follow these compactions.
 const LEAST_MERGES: f64 = 5.0;
 
 /// Overwrites of uniformly random keys.
@@ -61,9 +62,9 @@ const LEAST_MERGES: f64 = 5.0;
 pub struct Overwrites {
     /// The number N of keys, each with one live record.
     pub keys: f64,
-    /// The number of earlier overwrites per key.
+    /// The number of times that each key was overwritten before, on average.
     pub earlier: f64,
-    /// The number of flushes of the overwrites.
+    /// The number of flushes during the overwrites.
     pub flushes: f64,
     /// The number of records that a flush writes to blob files.
     pub flush_records: f64,
@@ -71,34 +72,39 @@ pub struct Overwrites {
     pub flushes_per_merge: u64,
     /// The number of records in a full blob file.
     pub file_records: f64,
-    /// The mean number of records that one collection takes from the tail of a value log.
+    /// The mean number of records that one garbage collection takes from the tail of a value log.
     pub segment_records: f64,
     /// The number of partitions of the blob files, at least 1.
     pub partitions: u32,
 }
 
-/// The steady state of blob files under uniformly random overwrites.
+/// The result of garbage collection of blob files in the steady state, while random keys are overwritten.
 #[derive(Clone, Copy, Debug)]
 pub struct Collection {
-    /// The number of records that flushes and collections write to blob files, per flushed record.
+    /// The number of records that flushes and garbage collections write to blob files, per flushed record.
     pub write_amp: f64,
-    /// The mean share of the bytes in blob files to which SSTables refer.
+    /// The mean share of the bytes in blob files that is live, because SSTables refer to them.
     pub live_share: f64,
 }
 
-/// Returns the bytes that flushes and compactions write per user byte, in a load of distinct keys. `growth` is the
-/// number of buffers that the policy writes per flushed buffer. `flushed` contains the bytes that flushes write to
-/// SSTables and to blob files. `stored` is the size of all SSTables after the load. The bytes of compactions come from
-/// `stored` and not from `flushed`, because filters and footers take a larger share of a small flushed SSTable.
+/// Returns the write amplification of a store with values in blob files, in a load of distinct keys.
+///
+/// * `growth` is the write amplification of the compaction policy.
+/// * `flushed` contains the bytes that flushes write to SSTables, and to blob files.
+/// * `stored` is the size of all SSTables after the load. Compactions write this size `growth − 1` times. The bytes in
+///   `flushed` would be too many, because filters and footers take a larger share of a small flushed SSTable.
 pub fn separated_write_amp(growth: f64, flushed: (f64, f64), stored: f64, user_bytes: f64) -> f64 {
     let (table_bytes, blob_bytes) = flushed;
     (table_bytes + (growth - 1.0) * stored + blob_bytes) / user_bytes
 }
 
-/// Returns the steady state of a value policy under uniformly random overwrites. Returns `None` for a policy without a
-/// closed form, for files of fewer than 10 records, before the steady state, and for fewer than 5 compactions into the
-/// largest level. Also returns `None` for a value log in which the iteration does not converge, or whose segments are
-/// longer than the log.
+/// Returns the steady state of blob files under uniformly random overwrites, for the value policy `values`. Returns
+/// `None` in these cases:
+///
+/// * The policy has no closed form.
+/// * A blob file has fewer than 10 records.
+/// * The steady state is not reached, or there are fewer than 5 compactions into the largest level.
+/// * In a value log, the iteration does not converge, or segments are longer than the log.
 pub fn collection(values: &Choice, overwrites: &Overwrites) -> Option<Collection> {
     let share = number(values, "stale_share").filter(|share| *share > 0.0 && *share < 1.0)?;
     let steady = Steady { share, overwrites };
@@ -119,7 +125,8 @@ pub fn collection(values: &Choice, overwrites: &Overwrites) -> Option<Collection
 }
 
 impl Overwrites {
-    /// Returns whether the overwrites fulfill the assumptions of the forms with the stale share `share`.
+    /// Returns whether the overwrites reach the steady state for which the closed forms are valid. `share` is the stale
+    /// share at which blob files are collected.
     fn are_steady(&self, share: f64) -> bool {
         let per_file = self.file_records.min(self.flush_records / f64::from(self.partitions));
         // A value log and partitions begin to collect after s / (1 − s) overwrites per key. Then all their records are
@@ -130,24 +137,26 @@ impl Overwrites {
     }
 }
 
-/// A stale share and the overwrites of a store. All ages are in units of N overwrites.
+/// The inputs of the closed forms: a stale share and the overwrites. Ages are in units of N overwrites, where N is the
+/// number of keys.
 struct Steady<'a> {
     share: f64,
     overwrites: &'a Overwrites,
 }
 
 impl Steady<'_> {
-    /// Returns x, the age difference between two compactions into the largest level.
+    /// Returns x: the time between two compactions into the largest level, in units of N overwrites.
     fn period(&self) -> f64 {
         self.overwrites.flush_records * self.overwrites.flushes_per_merge as f64 / self.overwrites.keys
     }
 
-    /// Returns the mean share of records that were flushed since the last compaction into the largest level.
+    /// Returns the mean number of records that were flushed since the last compaction into the largest level, as a
+    /// fraction of the N keys.
     fn waiting(&self) -> f64 {
         (self.period() - self.overwrites.flush_records / self.overwrites.keys) / 2.0
     }
 
-    /// Returns the mean live share of blob files with `stored`·N records directly after the collections.
+    /// Returns the mean live share of blob files that have `stored`·N records directly after garbage collections.
     fn live_share(&self, stored: f64) -> f64 {
         (1.0 + self.waiting()) / (stored + self.waiting())
     }
@@ -166,7 +175,8 @@ impl Steady<'_> {
         Some(Collection { write_amp: 1.0 / (1.0 - live), live_share: self.live_share(stored) })
     }
 
-    /// Returns the steady state of files that are collected `delay` compactions after their stale share is reached.
+    /// Returns the steady state of blob files that are collected `delay` compactions after their stale share is
+    /// reached.
     fn files(&self, delay: u32) -> Collection {
         let (period, flushes) = (self.period(), self.overwrites.flushes_per_merge);
         let threshold = -(-self.share).ln_1p();

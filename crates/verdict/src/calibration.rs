@@ -15,12 +15,11 @@ use types::{Outcome, Problem};
 use crate::calibration_table::{CalibrationSeries, CalibrationTable, JudgedRun, Method};
 use crate::runner::Runner;
 
-/// The experiment that compares two equal trees, as TOML.
+/// The experiment that a calibration runs, as TOML. It compares two equal trees on a simulated device.
 const EXPERIMENT: &str = include_str!("calibration.toml");
 
-/// The latency of a read from the simulated device in the experiment, in nanoseconds. The device first does the
-/// computations of the read, and then waits for the rest of the latency. The latency must therefore be longer than
-/// these computations.
+/// The time of a read in the experiment, in nanoseconds. The simulated device first does the computations of a read,
+/// and then waits for the rest of this time. The time must therefore be longer than the computations.
 const READ_NS: f64 = 1000.0;
 
 /// The settings of a calibration: the comparisons and their number.
@@ -38,15 +37,15 @@ pub struct Calibration<'a> {
     /// The numbers of rounds after which each run is judged, at least one. Each run has as many rounds as the largest
     /// of these numbers.
     pub rounds: &'a [u64],
-    /// Whether the runs have reduced sizes.
+    /// Whether the calibration runs have reduced sizes (`--quick`).
     pub is_quick: bool,
-    /// Further options of each run.
+    /// Further command-line options of each calibration run.
     pub options: Vec<String>,
     /// Folder for the results of the calibration runs.
     pub work: &'a Path,
-    /// The runner of the comparisons.
+    /// The object that runs the experiments of the calibration.
     pub runner: &'a dyn Runner,
-    /// The function that judges a run.
+    /// The function that computes the verdict of a calibration run.
     pub judge: &'a JudgeRun<'a>,
     /// Called with the table after each pass over all plans and slowdowns, for example to save the table.
     pub keep: &'a dyn Fn(&CalibrationTable) -> Outcome<()>,
@@ -57,7 +56,7 @@ pub struct Calibration<'a> {
 /// verdicts.
 pub type JudgeRun<'a> = dyn Fn(&Path, &[String], &Folder, (&str, u64)) -> Outcome<Vec<Row>> + 'a;
 
-/// Two trees to compare, and the plan of the trials.
+/// Two trees to compare in a calibration, and the plan of their trials.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     plan: &'a str,
@@ -65,7 +64,7 @@ struct Pair<'a> {
     slowdown: f64,
 }
 
-/// Runs all comparisons, and returns the table with the verdict of each comparison.
+/// Runs all comparisons of a calibration, and returns the table with the verdict of each comparison.
 ///
 /// # Errors
 /// Returns an error if a run fails or is interrupted.
@@ -94,7 +93,7 @@ pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<CalibrationTable> {
 }
 
 impl Calibration<'_> {
-    /// Returns the table at the start of a calibration: one series for each method and slowdown, without comparisons.
+    /// Returns an empty table of results: one series for each method and slowdown, without comparisons.
     fn table(&self) -> CalibrationTable {
         let mut series = Vec::new();
         for plan in self.plans {
@@ -109,10 +108,9 @@ impl Calibration<'_> {
         CalibrationTable { series }
     }
 
-    /// Compares two trees, and adds the verdicts to the table. `gets` contains the measured times of a get in earlier
-    /// comparisons of equal trees, in nanoseconds. From the median of these times, the function computes the read
-    /// latency of the slower tree. Returns the time of a get of the first tree, in nanoseconds. The time does not
-    /// include waits for a CPU.
+    /// Runs one comparison of two trees, and adds its verdicts to the table. `gets` contains the times of a get, in
+    /// nanoseconds, that earlier comparisons of equal trees measured. The median of these times determines the read
+    /// latency of the slower tree. Returns the time of a get of the first tree in nanoseconds, without waits for a CPU.
     fn compare(
         &self,
         config: &Path,
@@ -154,13 +152,13 @@ impl Calibration<'_> {
         Ok(busy_ns)
     }
 
-    /// Returns the requested number of comparisons for the slowdown of this pair.
+    /// Returns how many comparisons of this pair of trees the calibration must run.
     fn total(&self, pair: Pair<'_>) -> u64 {
         if pair.slowdown <= 0.0 { self.equal } else { self.comparisons }
     }
 
-    /// Returns the verdict of a run that compares exactly two trees. `judged` is the metric and the number of rounds.
-    /// Returns an error if the run has no verdict.
+    /// Returns the only verdict of a run that compares two trees. `judged` is the metric of the verdict and the number
+    /// of rounds to judge. Returns an error if the run has no verdict.
     fn only_verdict(
         &self,
         config: &Path,
@@ -176,15 +174,16 @@ impl Calibration<'_> {
 }
 
 impl JudgedRun {
-    /// Reads the verdict of a run from its row in `verdicts.csv`. `planted` is the actual slowdown of the second tree
-    /// as a fraction. `seconds` is the duration of the run.
+    /// Reads the verdict of a calibration run from its row in `verdicts.csv`. `planted` is the actual slowdown of the
+    /// second tree as a fraction. `seconds` is the duration of the run.
     fn of(row: &Row, planted: f64, seconds: f64) -> Outcome<Self> {
         let name = row.get(&verdicts::VERDICT).text().unwrap_or_default();
         let verdict = Verdict::ALL.into_iter().find(|verdict| verdict.name() == name);
         let number = |column| row.get(column).number();
         Ok(Self {
-            verdict: verdict
-                .ok_or_else(|| Problem::new("a run has no verdict; a verdict needs at least six trials"))?,
+            verdict: verdict.ok_or_else(|| {
+                Problem::new("a calibration run has no verdict; a verdict needs at least six rounds")
+            })?,
             planted,
             measured: number(&verdicts::RATIO).map(|ratio| ratio - 1.0),
             noise_floor: number(&verdicts::NOISE_FLOOR),

@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 
 use measure::{Proportion, Verdict, median};
 
-/// The minimum number of comparisons of equal trees at which the table compares the measured error rate with the
-/// expected error rate. The expected error rate is 5 %, which is one error in twenty comparisons.
+/// The smallest number of comparisons of equal trees for which the table judges the measured error rate. The expected
+/// error rate is 5 %, which is one error in 20 comparisons.
 const FEWEST_COMPARISONS: u64 = 20;
 
 /// A method to compare two trees: the plan of the trials, the metric, and the number of rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// The value of `trials.plan`.
+    /// How the trials share the machine: the value of `trials.plan`.
     pub plan: String,
-    /// The metric of the verdicts.
+    /// The metric that the verdicts are about.
     pub metric: String,
     /// The number of rounds of each comparison.
     pub rounds: u64,
@@ -23,9 +23,9 @@ pub struct Method {
 /// The comparisons of one method with one slowdown.
 #[derive(Clone, Debug)]
 pub struct CalibrationSeries {
-    /// The method of the comparisons.
+    /// The method of these comparisons: plan, metric and number of rounds.
     pub method: Method,
-    /// The requested slowdown as a fraction; 0 for equal trees.
+    /// The requested slowdown of the second tree as a fraction; 0 for equal trees.
     pub slowdown: f64,
     /// The comparisons in the order of execution.
     pub runs: Vec<JudgedRun>,
@@ -41,8 +41,8 @@ pub struct JudgedRun {
     pub planted: f64,
     /// The measured slowdown as a fraction. `None` if the verdict has no ratio.
     pub measured: Option<f64>,
-    /// The noise floor of the comparison as a fraction. `None` if `trials.plan` is a duet, which has no core for a
-    /// second trial of the baseline.
+    /// The noise floor of the comparison as a fraction: the largest difference that noise alone causes. `None` if
+    /// `trials.plan` is a duet, which has no core for a second trial of the baseline.
     pub noise_floor: Option<f64>,
     /// The smallest change that is detected with 80 % power, as a fraction. `None` if there is no noise floor.
     pub detectable: Option<f64>,
@@ -58,19 +58,20 @@ pub struct CalibrationTable {
 }
 
 impl CalibrationSeries {
-    /// Creates a series without comparisons.
+    /// Creates a series of comparisons without any comparison.
     pub(crate) fn new(method: Method, slowdown: f64) -> Self {
         Self { method, slowdown, runs: Vec::new() }
     }
 
-    /// Returns the share of comparisons whose verdict is one of `verdicts`. Returns `None` if there are no comparisons.
+    /// Returns the share of the comparisons in this series whose verdict is one of `verdicts`. Returns `None` for an
+    /// empty series.
     fn share(&self, verdicts: &[Verdict]) -> Option<Proportion> {
         let count = self.runs.iter().filter(|run| verdicts.contains(&run.verdict)).count();
         (!self.runs.is_empty()).then_some(Proportion { count: count as u64, tries: self.runs.len() as u64 })
     }
 
-    /// Returns the share of comparisons that found a difference. For equal trees, both "slower" and "faster" count. For
-    /// a slower second tree, only "slower" counts. Returns `None` if there are no comparisons.
+    /// Returns the share of the comparisons in this series that found a difference. For equal trees, both "slower" and
+    /// "faster" count. For a slower second tree, only "slower" counts. Returns `None` for an empty series.
     fn found(&self) -> Option<Proportion> {
         match self.slowdown <= 0.0 {
             true => self.share(&[Verdict::Improved, Verdict::Regressed]),
@@ -78,13 +79,13 @@ impl CalibrationSeries {
         }
     }
 
-    /// Returns the median of a value over the comparisons. Omits comparisons without the value. Returns `None` if no
-    /// comparison has the value.
+    /// Returns the median of a value over the comparisons of this series. Ignores comparisons for which `value` returns
+    /// `None`.
     fn median(&self, value: impl Fn(&JudgedRun) -> Option<f64>) -> Option<f64> {
         median(self.runs.iter().filter_map(value))
     }
 
-    /// Returns the name of the series, such as `equal trees` or `5.0% slower`.
+    /// Returns the name of the series for reports, such as `equal trees` or `5.0% slower`.
     fn name(&self) -> String {
         let planted = self.median(|run| Some(run.planted)).unwrap_or(self.slowdown);
         if self.slowdown <= 0.0 {
@@ -96,8 +97,7 @@ impl CalibrationSeries {
 }
 
 impl CalibrationTable {
-    /// Returns mutable references to the series with this plan and this slowdown, for all metrics and numbers of
-    /// rounds.
+    /// Returns all series with this plan and this slowdown: one for each metric and each number of rounds.
     pub(crate) fn series_of(
         &mut self,
         plan: &str,
@@ -120,12 +120,12 @@ impl CalibrationTable {
         })
     }
 
-    /// Returns the series of each method as one group.
+    /// Splits the series into groups. A group contains all slowdowns of one method.
     fn methods(&self) -> impl Iterator<Item = &[CalibrationSeries]> {
         self.series.chunk_by(|a, b| a.method == b.method)
     }
 
-    /// Formats the table for a terminal. Each method has a paragraph and a table.
+    /// Formats the results of the calibration for a terminal. Each method has a paragraph and a table.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let is_single = self.methods().count() == 1;
@@ -147,8 +147,8 @@ impl CalibrationTable {
         text + "\n"
     }
 
-    /// Formats the table as CSV: one row for each method and slowdown. Shares and the ends of their 95 % confidence
-    /// intervals are fractions. The field of an unknown value is empty.
+    /// Formats the results of the calibration as CSV: one row for each method and slowdown. Shares and the ends of
+    /// their 95 % confidence intervals are fractions. The field of an unknown value is empty.
     pub fn csv(&self) -> String {
         let mut text =
             "plan,metric,rounds,slowdown,planted,comparisons,slower,faster,equivalent,inconclusive,found,\
@@ -186,7 +186,7 @@ impl CalibrationTable {
         text
     }
 
-    /// Formats the table as Markdown: one row for each method, and one column for each slowdown.
+    /// Formats the results of the calibration as Markdown: one row for each method, and one column for each slowdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let slowdowns: Vec<f64> =
@@ -227,7 +227,8 @@ fn markdown_cell(series: &CalibrationSeries) -> String {
     })
 }
 
-/// Describes the comparisons of equal trees: the share of false differences, the noise floor and the detectable change.
+/// Describes the comparisons of equal trees for a terminal: the share of false differences, the noise floor and the
+/// detectable change.
 fn paragraph(equal: &CalibrationSeries) -> String {
     let Some(different) = equal.found() else { return "No comparison of equal trees.\n".to_owned() };
     let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
@@ -255,7 +256,7 @@ fn paragraph(equal: &CalibrationSeries) -> String {
     text
 }
 
-/// Formats a series as a line for a terminal. Returns an empty text if there are no comparisons.
+/// Formats a series of comparisons as a table row for a terminal. Returns an empty text if the series is empty.
 fn line(series: &CalibrationSeries) -> String {
     let Some(slower) = series.share(&[Verdict::Regressed]) else { return String::new() };
     let share = |verdict| {

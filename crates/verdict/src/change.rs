@@ -11,12 +11,12 @@ const LARGE: f64 = 2.0;
 /// The unit in which a change and both ends of its confidence interval are printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
-    /// The change in percent of the baseline.
+    /// The change is printed in percent of the baseline.
     Percent,
-    /// A factor of at least 1.
+    /// The change is printed as a factor of at least 1.
     Factor,
-    /// The change in percentage points, for a metric that is a fraction. The field is the baseline's value in percent,
-    /// which converts a ratio to percentage points.
+    /// The change is printed in percentage points, for a metric that is a fraction. The field is the value of the
+    /// baseline in percent. It converts a ratio to percentage points.
     Points(f64),
 }
 
@@ -24,29 +24,30 @@ enum Scale {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     ratio: f64,
-    /// Confidence interval of the ratio. `None` if there is no interval, or if its width is 0.
+    /// Confidence interval of the ratio candidate / baseline. `None` if the interval is unknown or has no width.
     interval: Option<Interval>,
     scale: Scale,
 }
 
 impl Change {
-    /// Returns the change of a comparison. Returns `None` if the comparison has no ratio. If `points_of` is set, the
-    /// change is in percentage points, and `points_of` is the baseline's value as a fraction.
+    /// Returns the change that a comparison found, or `None` if the comparison has no ratio. With `points_of`, which is
+    /// the value of the baseline as a fraction, the change is in percentage points.
     pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;
         let scale = points_of.map(|baseline| Scale::Points(baseline * 100.0));
         Some(Self::scaled(ratio, comparison.interval, scale))
     }
 
-    /// Returns the change that a ratio describes.
+    /// Returns the change for the ratio candidate / baseline.
     pub(crate) fn of_ratio(ratio: f64, interval: Option<Interval>) -> Self {
         Self::scaled(ratio, interval, None)
     }
 
-    /// Returns the change of `ratio` on the scale `scale`. If `scale` is `None`, the function chooses between factor
-    /// and percentage. The change is a factor only if two conditions hold. First, the ratio or an end of its confidence
-    /// interval differs from 1 by a factor of at least [`LARGE`]. Second, the ratio and both ends of the interval have
-    /// the same direction: all are increases, or all are decreases.
+    /// Returns the change for a ratio, on the given scale. Without a scale, the function chooses between factor and
+    /// percentage. It chooses a factor if both conditions hold:
+    ///
+    /// * The ratio or an end of its confidence interval differs from 1 by a factor of at least [`LARGE`].
+    /// * The ratio and both ends of the interval are all increases, or all decreases.
     fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = interval.filter(has_width);
@@ -58,7 +59,7 @@ impl Change {
         Self { ratio, interval, scale: scale.unwrap_or(own) }
     }
 
-    /// Returns whether the candidate has the larger value.
+    /// Returns whether the value of the candidate is larger than the value of the baseline.
     pub(crate) fn is_up(&self) -> bool {
         self.ratio > 1.0
     }
@@ -68,8 +69,7 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Returns whether the value of the baseline or of the candidate is 0. A change from or to 0 has neither a factor
-    /// nor a percentage.
+    /// Returns whether the change is from 0 or to 0. Such a change has neither a factor nor a percentage.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }
@@ -116,8 +116,8 @@ impl Change {
         Some(format!("{} to {}", self.signed(low), self.signed(high)))
     }
 
-    /// Returns both ends of the confidence interval. For factors, the smaller factor comes first. Returns `None` if
-    /// there is no interval.
+    /// Returns both ends of the confidence interval, as they are printed. For factors, the smaller factor comes first.
+    /// Returns `None` if there is no interval.
     fn ends(&self) -> Option<[f64; 2]> {
         let Interval { low, high } = self.interval?;
         let turns = self.scale == Scale::Factor && self.ratio < 1.0;

@@ -13,9 +13,9 @@ use crate::trial_rows::TrialRows;
 /// Draws the charts of experiments from their results.
 #[derive(Clone, Debug)]
 pub struct Charts {
-    /// The order of the variants in charts, for each column that contains names of variants.
+    /// The order of variants in charts, for each column that contains the names of variants.
     pub order: LabelOrder,
-    /// The style of the charts. If an experiment is redrawn, the keys of this style override the `style` keys of the
+    /// The style of the charts. When an experiment is drawn again, these keys override the `style` keys of the
     /// experiment.
     pub style: FigureStyle,
     /// The function that prints a line, such as a note on a chart or the reason why a chart was skipped.
@@ -91,8 +91,8 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Draws the charts of an experiment again, using only the files of its results folder. `change` may change the
-    /// resolved experiment before its keys `chart`, `style` and `question` are read.
+    /// Draws the charts of an experiment again, using only the files of its results folder. `change` may edit the
+    /// resolved experiment before the function reads its keys `chart`, `style` and `question`.
     ///
     /// # Errors
     /// A folder without results; results or charts that cannot be read; a file that cannot be written.
@@ -136,7 +136,7 @@ impl Charts {
     }
 }
 
-/// Returns the swept path of the engine, with the text that chart captions print about mismatched settings. The
+/// Returns the text about mismatched settings that charts print in their captions, with the path of the engine. The
 /// captions need this text because no engine can match every setting of a design. Returns an empty list if the run does
 /// not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {

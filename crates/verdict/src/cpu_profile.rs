@@ -7,7 +7,8 @@ use results::{FoldedStacks, Unit};
 
 use crate::words::{percent, quoted, shown};
 
-/// The largest number of functions that a summary names for the increase of CPU time, and also for the decrease.
+/// The largest number of functions that a summary names. The limit applies to functions with more CPU time, and also to
+/// functions with less CPU time.
 const MOST_NAMED: usize = 3;
 
 /// A summary names a function only if the function causes at least this share of the total increase, or of the total
@@ -17,7 +18,7 @@ const LEAST_SHARE: f64 = 0.05;
 /// A summary names a function only if the difference of its CPU times is at least this number of standard errors.
 const LEAST_ERRORS: f64 = 3.0;
 
-/// The CPU profile of one configuration in one phase.
+/// The CPU profile of one configuration in one phase: samples of the stacks of its threads.
 #[derive(Clone, Debug, Default)]
 pub struct CpuProfile {
     /// The name of the configuration.
@@ -49,7 +50,7 @@ impl CpuProfile {
         self.stacks.total_ns() as f64 / self.operations.max(1) as f64
     }
 
-    /// Returns the CPU time per operation that one sample represents, in nanoseconds.
+    /// Returns the CPU time per operation that one sample stands for, in nanoseconds.
     fn weight(&self) -> f64 {
         self.ns_per_operation() / self.samples.max(1) as f64
     }
@@ -77,9 +78,9 @@ impl CpuProfile {
         differences
     }
 
-    /// Returns the function of lsmbench that causes the largest part of the difference of a library function. `sign` is 1
-    /// for an increase, and -1 for a decrease. Returns `None` for a function of lsmbench, and if no function of lsmbench
-    /// is above the library function in any stack.
+    /// Returns the lsmbench function whose calls cause the largest part of the difference of a library function. `sign`
+    /// is 1 for an increase, and -1 for a decrease. Returns `None` if `function` itself belongs to lsmbench, or if no
+    /// lsmbench function calls it.
     fn main_caller(&self, baseline: &Self, function: &str, sign: f64) -> Option<String> {
         if is_own(function) {
             return None;

@@ -26,20 +26,20 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line with which all other lines are compared. A line of the tables is one engine with one
-    /// combination of the swept design settings.
+    /// The label of the line that is the baseline of all other lines. A line is one engine with one combination of the
+    /// swept design settings.
     baseline: String,
     /// The columns of the tables for phases with operations.
     columns: Vec<Heading>,
     /// The columns of the tables for steps on the store.
     steps: Vec<Heading>,
     lines: Vec<Line>,
-    /// The swept paths of the workload and their values, for each configuration by its number.
+    /// The swept workload settings of each configuration: their paths and values, by the number of the configuration.
     within: BTreeMap<u64, Vec<(String, String)>>,
     wrong: BTreeSet<u64>,
 }
 
-/// A line of the tables: an engine with the swept values of its design.
+/// A row of the engine tables: one engine with one combination of the swept design settings.
 struct Line {
     label: String,
     cells: Vec<u64>,
@@ -48,7 +48,7 @@ struct Line {
 }
 
 impl EngineTables {
-    /// Reads a folder of results. All other lines are compared with the line whose label is `baseline`.
+    /// Reads a results folder. `baseline` is the label of the line with which all other lines are compared.
     ///
     /// # Errors
     /// A folder without results; results that sweep no engines; results without a line that has this label.
@@ -114,7 +114,7 @@ impl EngineTables {
         }
     }
 
-    /// Returns the heading of the column for a phase and the swept workload settings `within`.
+    /// Returns the heading of the column for a phase and the values `within` of the swept workload settings.
     fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
         let is_of = |row: &&Row| {
             let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));
@@ -142,7 +142,7 @@ impl EngineTables {
         self.table.rows().iter().find(|row| row.get(&c::CELL).integer() == Some(cell))
     }
 
-    /// Returns the swept paths of a configuration for which `keep` returns true, with their values.
+    /// Returns the swept paths for which `keep` returns true, with their values in the configuration `cell`.
     fn swept(&self, cell: u64, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         let Some(row) = self.any_row(cell) else { return Vec::new() };
         let paths = self.manifest.swept.iter().filter(|path| keep(path));
@@ -165,34 +165,37 @@ impl EngineTables {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// Returns the line with which all other lines are compared.
+    /// Returns the line of the baseline, with which all other lines are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// Returns the rows of a line in a column, for all operations together. Omits rows with implausible values.
+    /// Returns the rows of `runs.csv` for a field of the tables, for all operations together. `line` is the engine, and
+    /// `heading` is the phase. Omits rows with implausible values.
     fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
         let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
-    /// Returns the values of a line in a column, trial by trial. `value` computes a value from a row.
+    /// Returns a value for each trial of a field of the tables. `line` is the engine, `heading` is the phase, and
+    /// `value` computes the value from a row.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         self.rows(line, heading).sample(&line.label, value)
     }
 
-    /// Returns the values of a line in a column of `runs.csv`.
+    /// Returns the measured metric for each trial of a field of the tables. `line` is the engine, and `heading` is the
+    /// phase.
     fn measured(&self, line: &Line, heading: &Heading, metric: &Metric) -> Sample {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Returns whether a line gave a wrong answer in any trial. The tables show no values of such a line.
+    /// Returns whether the engine of a line gave a wrong answer in any trial. The tables show no values of such a line.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// Compares the throughput `metric` of the baseline with that of another line. The ratio of the comparison is the
-    /// speedup of the baseline over the other line. Returns `None` for a line with wrong answers.
+    /// Compares the throughput `metric` of the baseline with that of another line in one phase. The ratio is the speedup
+    /// of the baseline over the other line. Returns `None` if one of the two lines has wrong answers.
     fn lead(&self, line: &Line, heading: &Heading, metric: &Metric) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, metric));

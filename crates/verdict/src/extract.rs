@@ -13,8 +13,8 @@ use types::{Outcome, Problem};
 pub use names::Names;
 use names::file_name;
 
-/// Returns a manifest with only the fields that every copy keeps, such as the question, the time, the program, the
-/// components, the CPU and the engines. Paths become file names.
+/// Returns a copy of a manifest for git, with only the fields that every copy keeps, such as the question, the program
+/// and the engines. Paths become file names.
 pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();
@@ -58,7 +58,7 @@ fn engine_of(engine: &EngineInfo, names: &Names) -> EngineInfo {
     }
 }
 
-/// Returns the compiler flags without the flags that name files.
+/// Removes the compiler flags that name files from a text of compiler flags.
 fn flags(flags: &str) -> String {
     flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }

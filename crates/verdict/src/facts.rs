@@ -10,20 +10,20 @@ use results::{Interleaving, Metric, RunMode};
 pub struct ExperimentFacts<'a> {
     /// The name of the experiment.
     pub name: String,
-    /// The mode, which decides whether time is measured.
+    /// The mode of the run, which states whether it measures times.
     pub mode: RunMode,
     /// Whether each baseline runs twice in every round, to measure the noise.
     pub measures_noise: bool,
     /// How the trials of a round share the machine.
     pub interleaving: Interleaving,
-    /// The swept paths, in the order of their columns.
+    /// The swept paths, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
-    /// The indexes in `swept` of the paths whose values must be equal in compared configurations.
+    /// The indexes in `swept` of the paths whose values must be equal in configurations that are compared.
     pub within: Vec<usize>,
     /// The facts of each configuration, in the order of the sweep.
     pub cells: Vec<CellFacts>,
-    /// The function that returns the difference between the baseline and another configuration. Its arguments are the
-    /// number of the baseline and the number of the other configuration.
+    /// Returns the difference between two configurations: the first argument is the number of the baseline, and the
+    /// second is the number of the other configuration.
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
@@ -31,7 +31,7 @@ pub struct ExperimentFacts<'a> {
     pub operation: Option<String>,
     /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
-    /// Further columns on which verdicts are given.
+    /// Further columns that get a verdict.
     pub also: Vec<String>,
     /// The smallest relative difference that counts as a change, if the experiment sets one: 0.01 means 1 %.
     pub threshold: Option<f64>,
@@ -53,7 +53,7 @@ pub struct ExperimentFacts<'a> {
 /// The facts of one configuration that verdicts depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CellFacts {
-    /// The number of the configuration, which is its position in the order of the sweep.
+    /// The number of the configuration, from 0 in the order of the sweep.
     pub number: u64,
     /// The label of the configuration.
     pub label: String,
@@ -64,8 +64,8 @@ pub struct CellFacts {
     /// The value of every swept path, in the order of the swept paths. A value is empty if its path does not apply to
     /// the configuration.
     pub swept: Vec<String>,
-    /// The key `within` of each phase with a rate search, by the name of the phase. The search stops when its rate is
-    /// known to this relative precision: 0.05 means 5 %.
+    /// The relative precision of each rate search, by the name of its phase: 0.05 means 5 %. A rate search stops when
+    /// it knows its rate to this precision (key `within`).
     pub searches: BTreeMap<String, f64>,
 }
 
@@ -74,24 +74,24 @@ pub struct CellFacts {
 pub struct Contrast {
     /// The paths of all settings in which the configuration and the baseline differ.
     pub settings: Vec<String>,
-    /// The number of lsmbench settings that only one of the two compared engines can match. 0 if both configurations
-    /// run the same engine.
+    /// The number of settings of the design that only one of the two compared engines supports. 0 if both
+    /// configurations run the same engine.
     pub unequal_terms: usize,
-    /// Whether the configuration has an ideal variant of a component for which the baseline has an ordinary variant.
-    /// The configuration is then only a bound.
+    /// Whether the configuration has an ideal variant of a component, and the baseline has an ordinary variant. The
+    /// result of such a configuration is only a bound.
     pub is_oracle: bool,
 }
 
 /// How the configurations of a component experiment are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentFacts {
-    /// The phase that is judged by default.
+    /// The phase that the verdict is about, if the experiment names no phase.
     pub phase: &'static str,
-    /// The default column that decides the verdict.
+    /// The column that decides the verdict, if the experiment names no column.
     pub metric: &'static Metric,
-    /// The column with the cost of the component, such as its memory.
+    /// The column with the cost of a component, such as its memory.
     pub price: &'static Metric,
-    /// The column with the quality that the component reaches at this cost, such as the false-positive rate of a
-    /// filter. `None` if all variants have equal quality.
+    /// The column with the quality that a component reaches at this cost, such as the false-positive rate of a filter.
+    /// `None` if all variants have equal quality.
     pub quality: Option<&'static Metric>,
 }

@@ -1,7 +1,7 @@
 //! Escapes text for Markdown.
 
-/// Returns one line of text for use inside or outside of a table. Line breaks and other control characters become
-/// spaces.
+/// Converts a text to one line that is safe inside and outside of a Markdown table. Line breaks and other control
+/// characters become spaces.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut before = ' ';

@@ -11,8 +11,8 @@ use crate::words::{and_more, on_one_line, quoted};
 /// The largest number of candidates that a paragraph names.
 const MOST_NAMED: usize = 6;
 
-/// Returns a paragraph for each comparison. A paragraph compares the candidates with their baseline, best candidate
-/// first.
+/// Returns a paragraph for each comparison in the rows of `verdicts.csv`. A paragraph compares the candidates with
+/// their baseline, best candidate first.
 pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     let key =
         |row: &Row| [&v::WITHIN, &v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
@@ -26,9 +26,9 @@ pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     groups.iter().filter_map(|group| paragraph(group)).collect()
 }
 
-/// Returns the sentence about the best configuration of a comparison. The candidate of `row` is the configuration with
-/// the best value, and the baseline of `row` is the configuration with the next value. Returns `None` if the metric of
-/// the row is unknown.
+/// Returns the sentence about the best configuration. The candidate of `row` is the configuration with the best value,
+/// and the baseline of `row` is the configuration with the second-best value. Returns `None` if the metric of the row
+/// is unknown.
 pub fn best_sentence(row: &Row) -> Option<String> {
     let (metric, start) = start(row)?;
     let [best, next] = [&v::CANDIDATE, &v::BASELINE].map(|of| quoted(&row.get(of).to_string()));
@@ -44,7 +44,8 @@ pub fn best_sentence(row: &Row) -> Option<String> {
     Some(on_one_line(&format!("{start}: {said}.")))
 }
 
-/// Returns the metric of a row, and the start of a sentence: the shared values, the title and the phase.
+/// Returns the metric of a row, and the start of the sentence about the row: the shared settings, the title and the
+/// phase.
 fn start(row: &Row) -> Option<(&'static Metric, String)> {
     let text = |of| row.get(of).to_string();
     let metric = reference::metric(&text(&v::METRIC))?;
@@ -63,8 +64,8 @@ fn title(row: &Row, metric: &Metric) -> String {
     }
 }
 
-/// Returns the paragraph about rows that share their baseline and metric. Returns `None` if the metric is unknown, or
-/// if there are no rows.
+/// Returns the paragraph about rows with the same baseline and metric. Returns `None` if the metric is unknown, or if
+/// there are no rows.
 fn paragraph(rows: &[&Row]) -> Option<String> {
     let first = rows.first()?;
     let (metric, start) = start(first)?;
@@ -80,7 +81,7 @@ fn paragraph(rows: &[&Row]) -> Option<String> {
     Some(on_one_line(&format!("{start}: {said}.")))
 }
 
-/// Formats an outcome: `tiered is 2.28x faster than leveled (95% CI 2.18x to 2.65x)`.
+/// Formats the outcome of a row: `tiered is 2.28x faster than leveled (95% CI 2.18x to 2.65x)`.
 fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
     let name = quoted(&row.get(&v::CANDIDATE).to_string());
     let doubt = row.get(&v::DOUBT).to_string();

@@ -10,8 +10,9 @@ use crate::facts::ExperimentFacts;
 use crate::judge::{judged_phase, noisy_baselines};
 use crate::words::percent;
 
-/// Returns a note on the noise between slices and between restarts in the judged phase. Both are measured by a
-/// comparison of the baseline with itself. Returns `None` if no baseline with slices ran twice.
+/// Returns a note that compares two parts of the noise in the judged phase: the noise between slices, and the noise
+/// between restarts of the processes. Both come from the comparison of the baseline with itself. Returns `None` if no
+/// baseline with slices ran twice.
 pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<String> {
     let phase = judged_phase(experiment);
     let baseline = experiment.cells.get(*noisy_baselines(experiment).first()?)?.number;

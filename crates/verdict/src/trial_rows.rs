@@ -13,7 +13,7 @@ use results::{Metric, Row, Table, columns as c};
 #[derive(Clone, Debug)]
 pub struct TrialRows<'a>(Vec<&'a Row>);
 
-/// The key of a row without its trial: the configuration, the phase and the operation.
+/// The identity of a measurement without its trial: the configuration, the phase and the operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowKey {
     /// The number of the configuration.
@@ -35,7 +35,7 @@ impl<'a> TrialRows<'a> {
         Self(self.0.iter().copied().filter(|row| keep(row)).collect())
     }
 
-    /// Selects the rows of the configurations whose number `keep` accepts.
+    /// Selects the rows of configurations. `keep` returns whether the configuration with a number is selected.
     pub(crate) fn of_cells(&self, keep: impl Fn(u64) -> bool) -> Self {
         self.filter(|row| row.get(&c::CELL).integer().is_some_and(&keep))
     }
@@ -45,12 +45,12 @@ impl<'a> TrialRows<'a> {
         self.filter(|row| row.get(&c::PHASE).text() == Some(phase))
     }
 
-    /// Selects the rows of one kind of operation.
+    /// Selects the rows of one kind of operation, such as `get`.
     pub(crate) fn of_operation(&self, operation: &str) -> Self {
         self.filter(|row| row.get(&c::OPERATION).text() == Some(operation))
     }
 
-    /// Selects the rows of all operations together.
+    /// Selects the rows that cover all operations together.
     pub(crate) fn of_all_operations(&self) -> Self {
         self.of_operation(ALL)
     }
@@ -78,8 +78,7 @@ impl<'a> TrialRows<'a> {
         groups
     }
 
-    /// Returns the seeds of the operations. For each seed, the value is the number of the first trial that used this
-    /// seed.
+    /// Maps each seed of the operations to the number of the first trial with this seed.
     pub(crate) fn seeds(&self) -> BTreeMap<u64, u64> {
         let mut seeds = BTreeMap::new();
         for row in self.iter() {
@@ -92,19 +91,19 @@ impl<'a> TrialRows<'a> {
         seeds
     }
 
-    /// Returns a sample with the result of `value` for the row of each trial. `name` is the name of the sample. Omits
-    /// trials without a value.
+    /// Computes one value per trial, and returns the values as a sample with the name `name`. `value` returns the value
+    /// of a row. Trials without a value are left out.
     pub(crate) fn sample(&self, name: &str, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         let trial = |row: &Row| Some((row.get(&c::TRIAL).integer()?, value(row)?));
         Sample::new(name, self.iter().filter_map(trial))
     }
 
-    /// Returns a sample with the values of a column. `name` is the name of the sample.
+    /// Returns the values of a column by trial, as a sample with the name `name`.
     pub(crate) fn measured(&self, name: &str, metric: &Metric) -> Sample {
         self.sample(name, |row| row.get(metric).number())
     }
 
-    /// Returns the numbers of the configurations that have a row with a value above 0 in the column `counted`.
+    /// Returns the numbers of the configurations that have a value above 0 in the column `counted`, in any row.
     pub(crate) fn cells_with(&self, counted: &Metric) -> BTreeSet<u64> {
         let has_some = |row: &&Row| row.get(counted).integer().is_some_and(|count| count > 0);
         self.iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
@@ -115,14 +114,15 @@ impl<'a> TrialRows<'a> {
         self.cells_with(&c::WRONG_ANSWERS)
     }
 
-    /// Returns the number of wrong answers in all phases.
+    /// Returns the total number of wrong answers in the selected rows.
     pub(crate) fn wrong_answers(&self) -> u64 {
         let counts =
             |rows: &Self| rows.iter().filter_map(|row| row.get(&c::WRONG_ANSWERS).integer()).sum::<u64>();
         counts(&self.of_all_operations()).max(counts(self).min(1))
     }
 
-    /// Returns the implausible rows, each with a description of the exceeded bound.
+    /// Returns the rows with an implausible value, each with a description of the exceeded physical or theoretical
+    /// bound.
     pub(crate) fn implausible(&self) -> impl Iterator<Item = (&'a Row, String)> {
         let marked = |row: &'a Row| row.get(&c::IMPLAUSIBLE).text().map(|words| (row, words.to_owned()));
         self.iter().filter_map(marked)

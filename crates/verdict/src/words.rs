@@ -8,8 +8,8 @@ const WIDTH: usize = 100;
 /// The non-breaking space, which keeps the words of a quoted name on one line.
 const FIXED_SPACE: char = '\u{a0}';
 
-/// Returns the end of a list of which only the first items are named, such as ` and 3 more`. Returns an empty text if
-/// `others` is 0.
+/// Formats the end of a list that names only its first items, such as ` and 3 more`. Returns an empty text if `others`
+/// is 0.
 pub fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" and {others} more") }
 }
@@ -28,7 +28,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     joined(&names.iter().map(|name| quoted(name)).collect::<Vec<String>>())
 }
 
-/// Joins parts as `a, b and c`.
+/// Joins the items of a list for a sentence, such as `a, b and c`.
 fn joined(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),

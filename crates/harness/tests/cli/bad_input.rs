@@ -582,7 +582,10 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let manifest = bench.read("results/small/manifest.json");
     bench.write("results/small/manifest.json", manifest.replacen("\"seed\": ", "\"seed\": 1", 1));
     let error = bench.run(&["plot", "results/small"]).refusal();
-    assert!(error.contains("the checksum does not match, so the manifest is corrupt"), "{error}");
+    assert!(
+        error.contains("the checksum of the manifest does not match, so the manifest is corrupt"),
+        "{error}"
+    );
     bench.write("results/small/manifest.json", &manifest);
     // Results of earlier versions have no seals, and are read without.
     bench.forget_seals("small");

@@ -306,7 +306,7 @@ fn each_fault_of_a_contribution_has_one_error() {
         ("machine: the CPU model or the number of cores differs", |bench| {
             change(bench, |of| of.machine.cores = Some(64));
         }),
-        ("manifest.json: the checksum does not match", |bench| {
+        ("manifest.json: the checksum of the manifest does not match", |bench| {
             let path = bench.path(MACHINE).join("sync/manifest.json");
             fs::write(&path, fs::read_to_string(&path).unwrap().replacen("timed", "timid", 1)).unwrap();
         }),

@@ -6,16 +6,16 @@ use crate::{Claim, Claims};
 /// Facts about the experiment and the program. A computation may read these facts in addition to its arguments in
 /// `with`.
 pub trait Facts {
-    /// Returns the number at a path in the experiment file, such as `design.compaction.growth`. Returns `None` if the
-    /// file has no number at this path.
+    /// Returns the number at a dotted path in the experiment file, such as `design.compaction.growth`. Returns `None`
+    /// if the file has no number at this path.
     fn setting(&self, path: &str) -> Option<f64>;
 
-    /// Returns the number of acknowledged writes that were lost when `lsmbench torture kill` killed a store with this
-    /// design and WAL mode. Returns `None` if this test has not run.
+    /// Returns how many acknowledged writes a store lost when `lsmbench torture kill` killed its process. `design` and
+    /// `wal` are the design and the WAL mode of the store. Returns `None` if this test has not run.
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
-/// Facts for a computation without an experiment and a program: all facts are unknown.
+/// Facts for a computation without an experiment: all facts are unknown.
 pub(crate) struct Nothing;
 
 impl Facts for Nothing {
@@ -28,14 +28,14 @@ impl Facts for Nothing {
     }
 }
 
-/// The claim for which a computation runs, and the data to which arguments may refer.
+/// The claim that a computation judges, with the data that the arguments of the computation may use.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
-    /// The claim.
+    /// The claim that the computation judges.
     pub(crate) claim: &'a Claim,
-    /// The index of the claim among the claims of the rule, starting from 0.
+    /// The index of the claim in its `[[claim]]` table, starting from 0.
     pub(crate) place: usize,
-    /// All claims of the document, which arguments may name.
+    /// All claims of the document. An argument may name one of them.
     pub(crate) claims: &'a Claims,
     /// The facts about the program and the experiment.
     pub(crate) facts: &'a dyn Facts,

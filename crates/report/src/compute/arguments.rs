@@ -6,7 +6,7 @@ use super::about::{About, Facts};
 use crate::texts::same;
 use crate::{Argument, Claims, Ids};
 
-/// The value of an argument for one claim.
+/// The value that an argument of a computation has for one claim.
 #[derive(Clone, Debug, PartialEq)]
 enum ArgumentValue {
     Number(f64),
@@ -19,13 +19,12 @@ enum ArgumentValue {
 /// The arguments of a computation for one claim.
 pub(crate) struct Arguments<'a> {
     found: BTreeMap<&'a str, ArgumentValue>,
-    /// The facts about the experiment and the program.
+    /// The facts about the experiment and the program that a computation may read.
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Looks up the value of each argument for the claim of the computation. `lists` contains the names of the arguments
-/// that take a whole list as their value. Any other list contains one element per claim. Returns an error if an
-/// argument has no value for this claim.
+/// Returns the value of each argument for the claim in `about`. A list contains one element per claim, except for the
+/// arguments in `lists`, which take the whole list. Returns an error if an argument has no value for this claim.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,
@@ -70,8 +69,8 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
     }
 }
 
-/// Returns the value of the claim that `text` names, or the values of several claims. If `text` names no claim,
-/// returns `text` as a word.
+/// Returns the value of the claim that `text` names, or the values of several claims. A text that names no claim is
+/// returned as a word.
 fn named(text: &str, claims: &Claims) -> ArgumentValue {
     if let Some(claim) = claims.get(text) {
         return ArgumentValue::Number(claim.value);

@@ -2,21 +2,21 @@
 
 use super::Arguments;
 
-/// Returns a constant: the argument `value`.
+/// Returns a constant, which is the argument `value`.
 pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("value")
 }
 
-/// Returns a number that the experiment takes from the document as a setting: the number at `path` in the experiment,
-/// times `scale`, plus `plus`.
+/// Returns a setting of the experiment that comes from the document: the number at `path` in the experiment file, times
+/// `scale`, plus `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
     let value =
-        with.facts.setting(path).ok_or_else(|| format!("{path} is not a number in this experiment"))?;
+        with.facts.setting(path).ok_or_else(|| format!("the experiment file has no number at {path}"))?;
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
-/// Returns the value of another claim: the argument `of`.
+/// Returns the value of another claim, which the argument `of` names.
 pub(super) fn claim(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("of")
 }
@@ -51,7 +51,7 @@ pub(super) fn power(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("base")?.powf(with.number("exponent")?))
 }
 
-/// Computes the quotient of the maximum and the minimum of each list, and returns the largest of these quotients.
+/// Computes the largest spread of several lists of numbers. The spread of a list is its maximum divided by its minimum.
 pub(super) fn largest_spread(with: &Arguments<'_>) -> Result<f64, String> {
     let spread = |numbers: &Vec<f64>| {
         let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -94,27 +94,26 @@ pub(super) fn least(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// Returns the number of a list that is nearest to the number `to`.
+/// Returns the number in the list that is nearest to the number `to`.
 pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     let to = with.number("to")?;
     let nearer = |best: f64, one: f64| if (one - to).abs() < (best - to).abs() { one } else { best };
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
 }
 
-/// Computes the rate of a mix that consists of two kinds of operations in equal parts: 2 / (1/a + 1/b). Alone, the two
-/// kinds have the rates a and b.
+/// Computes the rate of a workload that mixes two kinds of operations in equal parts: 2 / (1/a + 1/b), the harmonic
+/// mean of the rates a and b of each kind in isolation.
 pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
 }
 
-/// Computes the operations per second of a run without its load: the time of the load is subtracted from the time of
-/// the run.
+/// Computes the operations per second of a run without its load phase: operations / (seconds - load).
 pub(super) fn net_rate(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("operations")? / (with.number("seconds")? - with.number("load")?))
 }
 
-/// Computes how many times longer an operation of the last run takes than an operation of the first run. The time of
-/// the load is subtracted from both runs.
+/// Computes how many times longer an operation takes in the last run than in the first run. The time of the load phase
+/// is subtracted from both runs.
 pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let load = with.number("load")?;
     let each = |seconds: &str, operations: &str| -> Result<f64, String> {
@@ -134,18 +133,19 @@ pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * (1.0 - last / first))
 }
 
-/// Computes the additional operations per second if each operation takes s nanoseconds less: 1/(t - s) - 1/t.
+/// Computes how many more operations per second a thread executes if each operation takes s nanoseconds less: 1/(t - s)
+/// - 1/t.
 pub(super) fn rate_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let (taken, saved) = (with.number("operation_ns")?, with.number("saved_ns")?);
     Ok(1e9 / (taken - saved) - 1e9 / taken)
 }
 
-/// Computes the number of values that a field of some bits can express, minus the number of reserved values.
+/// Computes how many free values a field of some bits has: all values minus the reserved values.
 pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("bits")?.exp2() - with.number("reserved")?)
 }
 
-/// Computes the relative error of the mean of n times, in percent: 100 / sqrt(n). The formula holds if the standard
+/// Computes the relative error of the mean of n times, in percent: 100 / sqrt(n). The formula assumes that the standard
 /// deviation of the times equals their mean.
 pub(super) fn relative_error_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("samples").map(|samples| 100.0 / samples.sqrt())
@@ -162,7 +162,7 @@ pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(one.iter().zip(&other).filter(|(one, other)| one.total_cmp(other).is_eq()).count() as f64)
 }
 
-/// Returns the x of the knee of a curve: the point after which the slope decreases by the largest factor.
+/// Returns the x of the knee of a curve. The knee is the point after which the slope decreases by the largest factor.
 ///
 /// # Errors
 /// Returns an error if the slope of the curve does not decrease at any point.
@@ -181,20 +181,20 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     })
 }
 
-/// Returns the largest number of threads t whose efficiency X(t) / (t · X(1)) is at least `efficiency`. X is the
-/// throughput.
+/// Returns the largest number of threads up to which the throughput scales. With t threads and throughput X, the
+/// efficiency X(t) / (t · X(1)) must be at least `efficiency`.
 pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let (throughput, threads) = (with.numbers("throughput")?, with.numbers("threads")?);
     let efficiency = with.number("efficiency")?;
     let pairs = || threads.iter().copied().zip(throughput.iter().copied());
     let (_, alone) = pairs()
         .find(|(threads, _)| threads.total_cmp(&1.0).is_eq())
-        .ok_or("the throughput of one thread is missing")?;
+        .ok_or("the list of throughputs must contain the throughput of one thread")?;
     let linear = pairs().filter(|(threads, rate)| rate / (threads * alone) >= efficiency);
     Ok(linear.map(|(threads, _)| threads).fold(1.0, f64::max))
 }
 
-/// Returns the number of acknowledged writes that were lost when `lsmbench torture kill` killed the process of a store.
+/// Returns how many acknowledged writes a store lost when `lsmbench torture kill` killed its process.
 pub(super) fn torture_kill(with: &Arguments<'_>) -> Result<f64, String> {
     let (design, wal) = (with.word("design")?, with.word("wal")?);
     with.facts.lost_writes(design, wal).ok_or_else(|| {

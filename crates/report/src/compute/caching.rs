@@ -2,16 +2,16 @@
 
 use super::Arguments;
 
-/// Computes the hit rate, in percent, of one pass over blocks of K keys each: 100 (1 - 1/K). Only the first key of
-/// each block misses, so the rate does not depend on the cache size.
+/// Computes the hit rate, in percent, of one sequential pass over blocks of K keys each: 100 (1 - 1/K). Only the first
+/// key of a block misses, so the cache size does not matter.
 pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("keys_per_block").map(|keys| 100.0 * (1.0 - 1.0 / keys))
 }
 
-/// Computes the speedup of reads at a hit rate from the known speedup at another hit rate.
+/// Computes the speedup of reads by a cache at one hit rate from the known speedup at another hit rate.
 ///
-/// At a hit rate h, a read takes the fraction 1 - h·s of the time of a read without a cache, where s is the fraction of
-/// time that a hit saves. The known speedup at the other hit rate determines s.
+/// At a hit rate h, a read takes the fraction 1 - h·s of the time without a cache. Here, s is the fraction of the time
+/// that a hit saves. The known speedup determines s.
 pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = (1.0 - 1.0 / with.number("known_speedup")?) / (with.number("known_hit_pct")? / 100.0);
     Ok(1.0 / (1.0 - saved * with.number("hit_pct")? / 100.0))
@@ -42,8 +42,8 @@ pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * sum(low, |probability, present| probability * present))
 }
 
-/// Returns groups of keys with similar Zipf weights, in the order of their ranks. Each group is a pair: the number of
-/// its keys, and the weight of each key.
+/// Groups the keys of a Zipf distribution by similar weight, in the order of their ranks. Each group is a pair: the
+/// number of its keys, and the weight of each key.
 fn groups(keys: u64, theta: f64) -> Vec<(f64, f64)> {
     let (mut groups, mut first) = (Vec::new(), 1);
     while first <= keys {

@@ -39,7 +39,7 @@ pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes the false-positive rate, in percent, of a Bloom filter with b bits per key and k probes: 100 (1 -
-/// e^(-k/b))^k. Without the argument `probes`, computes the lowest possible rate: 100 · 2^-(b ln 2).
+/// e^(-k/b))^k. Without the argument `probes`, uses the best number of probes: 100 · 2^-(b ln 2).
 pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let bits_per_key = with.number("bits_per_key")?;
     match with.number_or("probes", 0.0)? {
@@ -48,22 +48,22 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes an upper bound for the percentage of false positives that another layout of the same bits can save,
-/// compared with a classical Bloom filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest
-/// if half of the bits are 1.
+/// Computes how many false positives another layout of the same bits can save at most, in percent. The comparison is
+/// with a classical Bloom filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of
+/// the bits are 1.
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
 }
 
-/// Computes the percentage of false positives that more bits per key save: 100 (1 - p(to)/p(from)), with the best
-/// number of probes. The time of a lookup decreases by at most this percentage.
+/// Computes the percentage of false positives that more bits per key save: 100 (1 - p(to)/p(from)). Both filters use
+/// the best number of probes. The time of a lookup decreases by at most this percentage.
 pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let [from, to] = [with.number("from_bits")?, with.number("to_bits")?].map(whole_rate);
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// Computes the percentage of lookup time that a second increase of the filter bits saves, if the first increase saved
+/// Computes how much lookup time a second increase of the filter bits saves, in percent, if the first increase saved
 /// the fraction s. The computation assumes that each false positive costs the same time.
 ///
 /// A lookup takes t = a + c·p at a false-positive rate p. The first increase saves s of t, so c (p0 - p1) = s·t. The
@@ -82,25 +82,24 @@ pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes the false-positive rate with k probes: (1 - e^(-k/b))^k.
+/// Computes the false-positive rate of a Bloom filter with k probes: (1 - e^(-k/b))^k.
 fn rate(bits_per_key: f64, probes: f64) -> f64 {
     (1.0 - (-probes / bits_per_key).exp()).powf(probes)
 }
 
-/// Computes the lowest false-positive rate: 2^-(b ln 2).
+/// Computes the lowest false-positive rate of a Bloom filter with b bits per key: 2^-(b ln 2).
 fn best_rate(bits_per_key: f64) -> f64 {
     (-bits_per_key * LN_2 * LN_2).exp()
 }
 
-/// Computes the false-positive rate with a whole number of probes: at least one, and otherwise the number nearest to
-/// b ln 2.
+/// Computes the false-positive rate of a Bloom filter with the best whole number of probes, which is near b ln 2.
 fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// Computes the bits per key of the largest level minus the bits per key of the smallest level of a tree: -(L - 1) log2
-/// T / ln 2. The computation assumes that false-positive rates are proportional to level sizes. The difference is then
-/// log2 of the quotient of the rates, divided by ln 2.
+/// Computes how many more bits per key the largest level of a tree has than the smallest level: -(L - 1) log2 T / ln 2.
+/// As in Monkey, false-positive rates are proportional to level sizes. The difference is then log2 of the quotient of
+/// the rates, divided by ln 2.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }

@@ -5,8 +5,8 @@ use statrs::function::erf::erf;
 
 use super::Arguments;
 
-/// Computes the coefficient of variation of the number of keys per shard if n random keys are spread over m shards:
-/// sqrt((m - 1) / n).
+/// Computes how unevenly n random keys spread over m shards: the coefficient of variation of the number of keys per
+/// shard, sqrt((m - 1) / n).
 ///
 /// The number of keys in a shard is binomial with mean n/m and variance n (1/m)(1 - 1/m). The formula is the square
 /// root of the variance, divided by the mean.
@@ -14,14 +14,14 @@ pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
 }
 
-/// Computes the standard deviation of the number of keys per shard, in percent of the mean. The formula assumes equal
-/// shards.
+/// Computes the standard deviation of the number of keys per shard, in percent of the mean. Each shard has an equal
+/// share of the hash values.
 pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
     even_shards_cv(with).map(|cv| 100.0 * cv)
 }
 
-/// Computes the expected largest deviation of a shard's number of keys from the mean, in percent of the mean. The
-/// formula assumes equal shards.
+/// Computes how far the number of keys in the most uneven shard differs from the mean, in percent of the mean. Each
+/// shard has an equal share of the hash values.
 ///
 /// Deviations are normal, and nearly independent if there are many shards. E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x >
 /// 0, with 2Φ(x) - 1 = erf(x/√2). The integral is computed by midpoints in steps of 1/1000 up to 10.
@@ -33,42 +33,43 @@ pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(std * largest)
 }
 
-/// Computes the probability that the numbers of keys in equal shards have at least a given coefficient of variation
-/// (CV). The result is the probability that χ² with m - 1 degrees of freedom is at least n · CV². χ² is the sum of
-/// (count - n/m)² / (n/m) over all shards. CV² is the sum of (count - n/m)² / (m (n/m)²) over all shards.
+/// Computes how likely it is by chance that the numbers of keys in equal shards vary at least this much. The variation
+/// is given as the coefficient of variation (CV).
+///
+/// The result is the probability that χ² with m - 1 degrees of freedom is at least n · CV². χ² is the sum of (count -
+/// n/m)² / (n/m) over all shards. CV² is the sum of (count - n/m)² / (m (n/m)²) over all shards.
 pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
     let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
     let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;
     Ok(distribution.sf(chi_square))
 }
 
-/// Computes n times the fraction of keys that move when shard n is added to n - 1 shards of a hash ring. The result is
-/// 1, because the new shard receives 1/n of the keys, and no key moves between the existing shards. Source: Karger et
-/// al., *Consistent Hashing and Random Trees*, 1997.
+/// Computes how many keys move when shard n is added to a hash ring, as a multiple of 1/n of all keys. The result is 1:
+/// the new shard receives 1/n of the keys, and no key moves between the existing shards. Source: Karger et al.,
+/// *Consistent Hashing and Random Trees*, 1997.
 pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
     let shards = with.number("shards")?;
     Ok(shards * (1.0 / shards))
 }
 
-/// Computes the coefficient of variation of the shares of a hash ring that the shards own: 1 / sqrt(V). Each shard has
-/// V virtual nodes. The share of a shard is the sum of V gaps between nodes, and the length of each gap has a nearly
-/// exponential distribution.
+/// Computes how unevenly a hash ring divides the hash values between shards: the coefficient of variation of their
+/// shares, 1 / sqrt(V), with V virtual nodes per shard. The share of a shard is the sum of V gaps between nodes, and
+/// the length of each gap has a nearly exponential distribution.
 pub(super) fn ring_cv(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("virtual_nodes").map(|nodes| 1.0 / nodes.sqrt())
 }
 
-/// Computes the highest possible hit rate, in percent, of a cache whose capacity is a fraction of all keys. Requests
-/// are drawn independently from a Zipf distribution. This rate is the total probability of the most popular keys that
-/// fit into the cache: 100 H(share·n, θ) / H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
+/// Computes the highest possible hit rate, in percent, of a cache that contains a fraction of all keys. Requests are
+/// drawn independently from a Zipf distribution. The best cache contains the most popular keys, so the rate is 100
+/// H(share·n, θ) / H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
 pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = (with.number("share")? * keys as f64).round() as u64;
     Ok(100.0 * harmonic(held, theta) / harmonic(keys, theta))
 }
 
-/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The function adds the first ten thousand
-/// terms one by one. For all other terms, the function uses the Euler-Maclaurin formula, with a relative error below
-/// 1e-15.
+/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The function adds the first 10,000 terms
+/// one by one, and approximates the others by the Euler-Maclaurin formula with a relative error below 1e-15.
 fn harmonic(most: u64, theta: f64) -> f64 {
     const COUNTED: u64 = 10_000;
     let counted = most.min(COUNTED);
@@ -86,28 +87,28 @@ fn harmonic(most: u64, theta: f64) -> f64 {
     first + integral + ends + slopes
 }
 
-/// Computes the probability that a slot has exactly k keys, if a slot has λ random keys on average: e^-λ λ^k / k!.
+/// Computes the probability that a hash slot has exactly k keys, if a slot has λ random keys on average: e^-λ λ^k / k!.
 pub(super) fn poisson(with: &Arguments<'_>) -> Result<f64, String> {
     let k = with.count("k")?;
     Ok(slots(with)?.pmf(k))
 }
 
-/// Computes the probability that a slot has at least k keys, if a slot has λ random keys on average.
+/// Computes the probability that a hash slot has at least k keys, if a slot has λ random keys on average.
 pub(super) fn poisson_tail(with: &Arguments<'_>) -> Result<f64, String> {
     let k = with.count("k")?;
     let slots = slots(with)?;
     Ok(if k == 0 { 1.0 } else { slots.sf(k - 1) })
 }
 
-/// Computes the fraction of the non-empty slots that have exactly one key: P(1) / (1 - P(0)). P(k) is the probability
-/// that a slot has exactly k keys.
+/// Computes the fraction of the non-empty hash slots that have exactly one key: P(1) / (1 - P(0)). P(k) is the
+/// probability that a slot has exactly k keys.
 pub(super) fn hash_slots_usable(with: &Arguments<'_>) -> Result<f64, String> {
     let slots = slots(with)?;
     Ok(slots.pmf(1) / (1.0 - slots.pmf(0)))
 }
 
-/// Computes the percentage of existing keys that have no other key in their slot: 100 e^-λ. The slot of a key has λ
-/// other keys on average, and no other key with probability e^-λ.
+/// Computes the percentage of keys that have no other key in their hash slot: 100 e^-λ. The slot of a key has λ other
+/// keys on average.
 pub(super) fn hash_lookups_usable_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("lambda").map(|lambda| 100.0 * (-lambda).exp())
 }

@@ -2,18 +2,19 @@
 
 use super::Arguments;
 
-/// Computes the number of sorted runs that a lookup without filters searches: all runs of a full tree, plus 1 for the
-/// memtable if `memtable` is true.
+/// Computes how many sorted runs a lookup without filters searches: all runs of a full tree, plus 1 for the memtable if
+/// `memtable` is true.
 ///
-/// The policy `leveled` has one run per level, and `tiered` has T runs per level. With `l0-tiered`, level 0 has T runs,
-/// and each other level has one run. With `lazy-leveled`, the last level has one run, and each other level has T runs
-/// (Dayan and Idreos, *Dostoevsky*, 2018).
+/// * `leveled`: one run per level.
+/// * `tiered`: T runs per level.
+/// * `l0-tiered`: T runs in level 0, and one run in each other level.
+/// * `lazy-leveled`: one run in the last level, and T runs in each other level (Dayan and Idreos, *Dostoevsky*, 2018).
 pub(super) fn read_locations(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(runs(with)? + if with.flag("memtable") { 1.0 } else { 0.0 })
 }
 
-/// Computes the mean number of runs that a lookup of an existing key searches if the runs have filters: 1 + p (runs -
-/// 1). One run contains the key, and the filter of each other run has a false positive with probability p.
+/// Computes how many sorted runs a lookup of an existing key searches on average, if the runs have filters: 1 + p (runs
+/// - 1). One run contains the key. The filter of each other run has a false positive with probability p.
 pub(super) fn read_locations_present(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + with.number("fpr")? * (runs(with)? - 1.0))
 }
@@ -29,7 +30,7 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes the number of pages from the root of a B-tree to a leaf, including the root and the leaf.
+/// Computes the height of a B-tree: the number of pages from the root to a leaf, including both.
 ///
 /// Each leaf has ⌊page / entry⌋ entries, and the number of entries is bytes / entry. Each inner page has ⌊page /
 /// separator⌋ children. The number of levels above the leaves is the logarithm of the number of leaves to the base of
@@ -39,7 +40,7 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let fanout = (page / with.number("separator")?).floor();
     let mut pages = (with.number("bytes")? / entry / (page / entry).floor()).ceil();
     if !(pages.is_finite() && fanout >= 2.0) {
-        return Err("a page must have room for one entry and two separators".to_owned());
+        return Err("a B-tree page must have room for one entry, and for two separators".to_owned());
     }
     let mut height = 1.0;
     while pages > 1.0 {
@@ -49,8 +50,8 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(height)
 }
 
-/// Computes the number of comparisons that two binary searches over n segments save, compared with a check of every
-/// segment: n - 2 log2 n.
+/// Computes how many comparisons two binary searches over n segments save, compared with a check of every segment: n -
+/// 2 log2 n.
 pub(super) fn culling_comparisons_saved(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("segments").map(|segments| segments - 2.0 * segments.log2())
 }
@@ -60,14 +61,14 @@ pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("levels").map(|levels| levels - 1.0)
 }
 
-/// Computes the mean number of keys that a search decodes between a restart point and a key. With restart interval R,
-/// a search decodes 0 to R - 1 keys, so the mean is (R - 1) / 2.
+/// Computes how many keys a search in a data block decodes after a restart point, on average. With restart interval R,
+/// the number is 0 to R - 1, so the mean is (R - 1) / 2.
 pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// Computes the bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). The prefix that a key shares with
-/// the previous key continues at each byte with probability p. One key in R is stored in full.
+/// Computes how many bytes per key prefix compression saves: (1 - 1/R) p / (1 - p). A shared prefix continues at each
+/// byte with probability p. One key in R is stored in full.
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let shared = with.number("p")?;
     Ok((1.0 - 1.0 / with.number("restart_interval")?) * shared / (1.0 - shared))

@@ -33,7 +33,7 @@ pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(tree.most_space_amp())
 }
 
-/// The compactions of a simulated tree. All sizes are in units of one memtable.
+/// The compactions of a simulated tree. A size is a number of memtables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merges {
     written: u64,
@@ -41,7 +41,7 @@ struct Merges {
     longest: u64,
 }
 
-/// Simulates a tree with one run per level. The run of level i moves down to the next level when it has the size of
+/// Simulates a tree with one run per level. The run of level i moves down to the next level when its size reaches
 /// `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
@@ -89,29 +89,29 @@ pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> 
     Ok(longest("growth")? / longest("other")?)
 }
 
-/// Computes the percentage by which the write rate decreases from the first to the last number of memtables, if only
-/// compaction takes time. The percentage is 100 (1 - A(first)/A(last)), where A is the write amplification of a
-/// simulated tree.
+/// Computes by how many percent the write rate decreases while a simulated tree grows from the first to the last number
+/// of memtables. If only compaction takes time, the decrease is 100 (1 - A(first)/A(last)), where A is the write
+/// amplification.
 pub(super) fn growth_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let growth = with.number("growth")?;
     let amplification = |name: &str| played_out_amp(growth, with.count(name)?);
     Ok(100.0 * (1.0 - amplification("first_memtables")? / amplification("last_memtables")?))
 }
 
-/// Computes the write amplification, without the WAL, if two SSTables of equal size are merged as soon as both exist.
-/// An entry is written once at its flush and once per doubling of the data: log2(n) + 1 times for n memtables.
+/// Computes the write amplification, without the WAL, of a tree that merges two SSTables of equal size as soon as both
+/// exist. An entry is written once at its flush and once per doubling of the data: log2(n) + 1 times for n memtables.
 pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Computes the write amplification after n flushes, if compaction merges all SSTables into one whenever their number
+/// Computes the write amplification after n flushes of a tree that merges all SSTables into one whenever their number
 /// reaches `tables`.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
-/// Computes the growth of the write amplification: its value after the last number of flushes, divided by its value
-/// after the first number of flushes. Compaction merges all SSTables into one whenever their number reaches `tables`.
+/// Computes by which factor the write amplification grows between two numbers of flushes. The tree merges all SSTables
+/// into one whenever their number reaches `tables`.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)

@@ -28,32 +28,31 @@ use arguments::resolve;
 pub struct Computation {
     /// The name of the computation, as `[[claim]]` tables write it.
     pub name: &'static str,
-    /// The names of the computation's arguments in `with`.
+    /// The names of the arguments that the computation accepts in the table `with`.
     pub arguments: &'static [&'static str],
-    /// The names of the arguments that take a whole list as their value. A list in any other argument contains one
-    /// element per claim, and the computation for a claim receives only its element.
+    /// The names of the arguments that take a whole list as their value. In any other argument, a list contains one
+    /// element per claim.
     pub(crate) lists: &'static [&'static str],
-    /// The finding for a claim that contradicts the computation.
+    /// What a claim that contradicts the computation means: an impossible claim, or a claim that is not reproduced.
     pub force: Force,
     pub(crate) compute: Function,
 }
 
-/// The finding for a claim that contradicts a computation.
+/// The weight of a computation: the finding about a claim that contradicts its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// A claim that differs from the result is impossible, because the result follows from other statements of the
-    /// document by arithmetic or by a theorem.
+    /// The claim is impossible, because the result follows from other statements of the document by arithmetic or by a
+    /// theorem.
     Must,
-    /// A claim that differs from the result is not reproduced. The claim is not impossible, because the computation
-    /// cannot decide which number is right: the result is the mean of a random quantity, depends on a choice that the
-    /// document leaves open, or is another number of the document.
+    /// The claim is not reproduced. It is not impossible, because the computation cannot decide which number is right.
+    /// For example, the result is the mean of a random quantity, or depends on a choice that the document leaves open.
     Should,
-    /// A claim that differs from the result is not reproduced. A claim that agrees with the result is not tested,
-    /// because the result was taken from the document.
+    /// The claim is not reproduced. A claim that agrees with the result is not tested, because the result was taken
+    /// from the document.
     Given,
 }
 
-/// The function of a computation. Returns the result, or the reason why there is no result.
+/// The Rust function of a computation. Returns the result, or the reason why there is no result.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
@@ -69,13 +68,12 @@ const fn with_lists(
     Computation { name, arguments, lists, force: Force::Must, compute }
 }
 
-/// Marks a computation with [`Force::Should`]: a claim that contradicts the result is not reproduced, but not
-/// impossible.
+/// Sets the weight [`Force::Should`]: a claim that contradicts the computation is not reproduced, but not impossible.
 const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
 
-/// Marks a computation with [`Force::Given`]: its result was taken from the document.
+/// Sets the weight [`Force::Given`]: the result of the computation was taken from the document.
 const fn given(computation: Computation) -> Computation {
     Computation { force: Force::Given, ..computation }
 }
@@ -195,10 +193,10 @@ pub const COMPUTATIONS: &[Computation] = &[
     should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];
 
-/// The key that causes an error, and the error message.
+/// An error in the arguments of a computation: the key that causes the error, and the message.
 type Fault = (&'static str, String);
 
-/// Returns the computation `name`, after it has checked the arguments in `with`.
+/// Returns the computation `name`, if its arguments in `with` have valid names.
 ///
 /// # Errors
 /// Returns an error if the computation does not exist, or does not have one of the arguments.
@@ -215,8 +213,8 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// Runs a computation for one claim. Returns the result, and the force of the computation, which determines the finding
-/// for a claim that contradicts the result.
+/// Runs a computation for one claim. Returns the result, and the force of the computation, which decides what a
+/// contradicting claim means.
 ///
 /// # Errors
 /// Returns the errors of [`known`] as a message. An argument that is missing, or that the computation rejects, is also

@@ -2,17 +2,18 @@
 
 use super::Arguments;
 
-/// Computes how often, in percent, a listing of n runs in random order has the newest run as its last entry: 100 / n.
+/// Computes the probability, in percent, that the newest of n sorted runs is the last entry of a listing in random
+/// order: 100 / n.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
-        0 => Err("there must be at least one run".to_owned()),
+        0 => Err("the argument runs must be at least 1".to_owned()),
         runs => Ok(100.0 / runs as f64),
     }
 }
 
-/// Computes the largest percentage of the acknowledged writes since the last sync of the WAL that a fault can lose.
-/// Data that was `written` is in the memory of the kernel. Data that was `synced` is on the device. If only the process
-/// ends, written data and synced data both survive. If the `power` fails, only the data on the device survives.
+/// Computes which percentage of the acknowledged writes since the last sync of the WAL a fault can lose at most: 0 or
+/// 100. Data that is only `written` is in the memory of the kernel, and `synced` data is on the device. If only the
+/// `process` ends, both survive. If the `power` fails, only the data on the device survives.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,

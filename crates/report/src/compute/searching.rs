@@ -6,14 +6,15 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// Number of simulated searches for evenly spread keys. Their mean approximates the mean over all keys.
+/// Number of simulated searches, for evenly spread keys. Their mean approximates the mean over all keys.
 const SEARCHES: u32 = 512;
 
 /// Size of a cache line of the CPU, in bytes.
 const LINE: u64 = 64;
 
-/// Returns the positions of the keys 0 … n - 1 in level order (Eytzinger), sorted by key. The function visits the
-/// positions in an in-order walk through the implicit tree, in which the children of `i` are at `2i + 1` and `2i + 2`.
+/// Returns the array positions of the keys 0 … n - 1 in level order (the Eytzinger layout of a search tree), sorted by
+/// key. The children of position `i` are at `2i + 1` and `2i + 2`, and an in-order walk visits the keys in ascending
+/// order.
 fn walk(count: usize) -> Vec<usize> {
     let (mut order, mut above, mut at) = (Vec::with_capacity(count), Vec::new(), 0);
     while at < count || !above.is_empty() {
@@ -29,8 +30,7 @@ fn walk(count: usize) -> Vec<usize> {
     order
 }
 
-/// Returns the array of `count` keys in level order (Eytzinger). The k-th key is at the k-th position of the
-/// in-order walk.
+/// Returns an array with the keys 0 … n - 1 in level order (the Eytzinger layout of a search tree).
 fn level_order(count: usize) -> Vec<usize> {
     let mut array = vec![0; count];
     for (key, place) in walk(count).into_iter().enumerate() {
@@ -51,10 +51,12 @@ fn finds(array: &[usize], key: usize) -> bool {
     false
 }
 
-/// Counts how many of n keys a search in level order finds in an array. The argument `builder` selects how the array is
-/// built. With `level-order`, an in-order walk stores the next key at each visited position. With `printed`, as in the
-/// code that a document prints, the walk appends each visited position to the array as if it were a key. The array of
-/// `printed` is therefore the inverse permutation of the right array.
+/// Counts how many of n keys a search in level order (Eytzinger) finds. The argument `builder` selects how the array is
+/// built:
+///
+/// * `level-order`: correctly.
+/// * `printed`: as in the code that a document prints. It stores the visited positions instead of the keys, so the
+///   array is the inverse permutation of the right array.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
@@ -65,8 +67,8 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
 
-/// Counts the positions p of an array of 2^bits keys at which the level order (Eytzinger) stores the key reverse(p).
-/// `reverse` reverses the lowest `bits` bits.
+/// Counts how often bit reversal gives the right place in level order (Eytzinger): the positions p of an array of
+/// 2^bits keys that contain the key reverse(p). `reverse` reverses the lowest `bits` bits.
 pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.count("bits")?.clamp(1, 20) as u32;
     let reversed = |place: usize| place.reverse_bits() >> (usize::BITS - bits);
@@ -74,11 +76,13 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// Counts the cases in which a document's fence factory chooses the compressed fence, if memory is short and keys share
-/// prefixes. A case is a number of entries and a level, each at most `around` away from its threshold. The factory
-/// first chooses the standard fence if the number of entries is below its threshold. It then chooses the Eytzinger
-/// fence if the number of entries is above its threshold, or if the level is at or above its threshold. Only then does
-/// the factory check the memory.
+/// Counts the cases in which a document's fence factory chooses the compressed fence, if memory is short and keys
+/// share prefixes. A case is a number of entries and a level, each at most `around` away from its threshold. The
+/// factory decides in this order:
+///
+/// 1. the standard fence, if the number of entries is below its threshold;
+/// 2. the Eytzinger fence, if the number of entries is above its threshold, or the level is at or above its threshold;
+/// 3. the compressed fence, if memory is short.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
@@ -92,8 +96,9 @@ pub(super) fn comparisons_ns(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((with.number("entries")? + 1.0).log2().ceil() * with.number("miss_ns")?)
 }
 
-/// Counts the keys from `start` (inclusive) to `end` (exclusive) that a scan finds if it begins at the first leaf whose
-/// largest key is at least `start` and below `end`. Each leaf contains `per_leaf` of the keys 0, 1, 2 ….
+/// Counts the keys from `start` (inclusive) to `end` (exclusive) that a scan finds if it begins at the wrong leaf. This
+/// leaf is the first one whose largest key is at least `start` and below `end`. Each leaf contains `per_leaf` of the
+/// keys 0, 1, 2 ….
 pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     let (per_leaf, leaves) = (with.count("per_leaf")?.max(1), with.count("leaves")?);
     let (start, end) = (with.count("start")?, with.count("end")?);
@@ -103,14 +108,13 @@ pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(first.map_or(0, |leaf| end.min(all).saturating_sub(start.max(leaf * per_leaf))) as f64)
 }
 
-/// Computes the number of pages above the leaves of a B-tree with n pairs. A page contains `per_page` pairs or child
-/// pages.
+/// Computes the number of inner pages of a B-tree with n pairs. A page contains `per_page` pairs or child pages.
 pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
     layers(with).map(|layers| layers.iter().skip(1).sum())
 }
 
-/// Computes how many times more keys per second a scan returns than gets, if only page reads cost time. A get descends
-/// the B-tree of one SSTable. A scan descends the B-tree of each of `tables` SSTables, and then reads (keys - 1) /
+/// Computes how many times faster a scan returns keys than gets do, if only page reads cost time. A get descends the
+/// B-tree of one SSTable. A scan descends the B-tree of each of `tables` SSTables, and then reads (keys - 1) /
 /// `per_page` more leaves.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
@@ -124,7 +128,7 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     let per_page = with.number("per_page")?;
     let mut pages = (with.number("pairs")? / per_page).ceil();
     if !(pages.is_finite() && per_page >= 2.0) {
-        return Err("a page must have at least two pairs".to_owned());
+        return Err("a B-tree page must have at least two pairs".to_owned());
     }
     let mut layers = vec![pages];
     while pages > 1.0 {
@@ -134,15 +138,14 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// Computes the bytes per entry of a fence with skip lanes: the bytes of the entry and of s/(s - 1) indexes. Lane 0
-/// contains one index per entry, and each further lane contains one index per s indexes of the previous lane. The sum
-/// is 1 + 1/s + 1/s² … = s/(s - 1).
+/// Computes the bytes per entry of a fence with skip lanes. Lane 0 contains one index per entry, and each further lane
+/// contains one index per s indexes of the previous lane. An entry therefore has 1 + 1/s + 1/s² … = s/(s - 1) indexes.
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// Counts the compressed blocks of a file whose offset still equals their number times the original block size. The
+/// Counts the blocks of a compressed file that a reader still finds at their number times the original block size. The
 /// stored size of each block is 1/`ratio` of its original size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
@@ -150,16 +153,15 @@ pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((0..blocks).filter(|block| block * stored == block * bytes).count() as f64)
 }
 
-/// Computes the ratio of the cache lines that a binary search reads in sorted order and in level order (Eytzinger), for
+/// Computes how many times more cache lines a binary search reads in sorted order than in level order (Eytzinger), for
 /// n entries of a given size.
 ///
-/// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. The
-/// computation counts each cache line at which a visited entry begins once. It ignores that overlapping loads and
-/// prefetches save time.
+/// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. Each
+/// cache line at which a visited entry begins counts once. Overlapping loads and prefetches are ignored.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
-        return Err("there must be at least one entry, and an entry must have at least one byte".to_owned());
+        return Err("the searched array must have at least one entry of at least one byte".to_owned());
     }
     // The fractional parts of multiples of the golden ratio are evenly spread for any number of multiples.
     let keys = || (1..=SEARCHES).map(|number| (f64::from(number) * 0.618_033_988_749_895).fract());
@@ -175,13 +177,14 @@ pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(touched(&sorted_places) as f64 / touched(&level_places) as f64)
 }
 
-/// Computes the percentage of cache lines that a search in level order saves, compared with a search in sorted order.
+/// Computes the percentage of cache lines that a search in level order (Eytzinger) saves, compared with a search in
+/// sorted order.
 pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }
 
-/// Returns the positions that a binary search reads in a sorted array of `entries` entries. `key` is the position of
-/// the searched key, as a fraction of the array from 0 to 1.
+/// Returns the array positions that a binary search reads in a sorted array. `key` is the position of the searched key,
+/// as a fraction of the array from 0 to 1.
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -192,22 +195,22 @@ fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     places
 }
 
-/// Returns the positions that a search in level order reads. `key` is the rank of the searched key, as a fraction of
-/// all keys from 0 to 1. Each level of the tree has twice as many positions as the level above. In each level, the
-/// search reads the position at the fraction `key`.
+/// Returns the array positions that a search in level order (Eytzinger) reads. `key` is the rank of the searched key,
+/// as a fraction of all keys from 0 to 1. Each level of the tree has twice as many positions as the level above, and
+/// the search reads the position at the fraction `key` of each level.
 fn level_places(entries: u64, key: f64) -> Vec<u64> {
     let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
     let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);
     places.take_while(|place| *place < entries).collect()
 }
 
-/// Computes an upper bound for the factor by which a sorted structure of n keys can save comparisons, compared with a
-/// merge sort. The factor is n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1, divided by log2 n!. No comparison sort needs fewer than log2
-/// n! comparisons (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
+/// Computes how many times fewer comparisons a sorted structure of n keys can need than a merge sort, as an upper
+/// bound. The factor is n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1, divided by log2 n!. No comparison sort needs fewer than log2 n!
+/// comparisons (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;
     if entries < 2 {
-        return Err("an order must have at least two entries".to_owned());
+        return Err("the sorted structure must have at least two entries".to_owned());
     }
     let steps = (entries as f64).log2().ceil();
     let merged = entries as f64 * steps - steps.exp2() + 1.0;

@@ -27,7 +27,8 @@ pub(super) fn geometric(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + (1..10).map(|seven| (1.0 - p).powf(2_f64.powi(7 * seven))).sum::<f64>())
 }
 
-/// Computes the probability that a random number with a geometric distribution is at least n: (1 - p)^n.
+/// Computes the probability that a random number with a geometric distribution is at least n: (1 - p)^n. The number is
+/// n with probability p (1 - p)^n.
 pub(super) fn geometric_tail(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((1.0 - with.number("p")?).powf(with.number("n")?))
 }

@@ -17,14 +17,14 @@ const MEANINGS: [&str; 4] = [
     "no computation decides the contradiction; the reason is stated",
 ];
 
-/// Returns the computed result as text, such as `9.585 bits/key` or `at least 9.585 bits/key`.
+/// Formats the computed result of a side, such as `9.585 bits/key` or `at least 9.585 bits/key`.
 fn computed(checked: &Checked) -> String {
     format!("{}{} {}", bounding(checked.bound), number(checked.computed), checked.claim.unit)
         .trim_end()
         .to_owned()
 }
 
-/// Returns the text for the result of a side: whether its claim agrees with the computation.
+/// Returns whether the side agrees with its computation, in words.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }
@@ -33,13 +33,13 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// Returns the heading of the page: the number of contradictions, and the number that computations decide.
+/// Returns the heading of the page about contradictions: their number, and the number that computations decide.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
     format!("{} contradictions, {} decided by computation", settled.len(), settled.len() - open)
 }
 
-/// Returns the page as HTML.
+/// Returns the page about contradictions as HTML.
 pub(super) fn html(report: &Report) -> String {
     let settled = &report.contradictions;
     let mut body = navigation(report, "contradictions");
@@ -132,7 +132,7 @@ fn badge(ruling: Ruling) -> String {
     format!("<span class=\"badge {class}\">{sign} {}</span>", ruling.name())
 }
 
-/// Returns the page as Markdown.
+/// Returns the page about contradictions as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let settled = &report.contradictions;
     let names = Ruling::ALL.map(Ruling::name).join(" | ");

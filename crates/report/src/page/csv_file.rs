@@ -4,7 +4,7 @@
 use crate::text::{about, stated};
 use crate::{Bound, Expected, Figure, Judged, Settled, System};
 
-/// The columns of the file of claims.
+/// The columns of the CSV file of claims.
 const HEADER: [&str; 15] = [
     "id",
     "document",
@@ -23,7 +23,7 @@ const HEADER: [&str; 15] = [
     "theory_says",
 ];
 
-/// Returns all claims of the systems as CSV, sorted by the names of the claims.
+/// Returns the CSV file of all claims and their judgements, sorted by the names of the claims.
 pub(super) fn claims(systems: &[System]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and all cells are UTF-8.
@@ -58,12 +58,12 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
     ]
 }
 
-/// The columns of the file of contradictions.
+/// The columns of the CSV file of contradictions.
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
-/// Returns all sides of the contradictions as CSV. A contradiction that no computation decides has one row, whose
-/// fields about a side are empty.
+/// Returns the CSV file of contradictions, with one row per side. A contradiction that no computation decides has one
+/// row without the fields of a side.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and all cells are UTF-8.

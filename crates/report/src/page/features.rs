@@ -11,7 +11,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// Returns a phrase that counts the features that experiments can use fully, partly or not at all.
+/// Returns a phrase with the numbers of features that are available, partly available and missing.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())
@@ -19,7 +19,7 @@ fn counted(features: &[&Feature]) -> String {
     counts.join(", ")
 }
 
-/// Returns the title of the page, and the sentence below the title.
+/// Returns the title of the page about features, and the sentence below the title.
 fn head(report: &Report) -> [String; 2] {
     let counts = counted(&report.features.iter().collect::<Vec<_>>());
     [
@@ -30,7 +30,7 @@ fn head(report: &Report) -> [String; 2] {
     ]
 }
 
-/// Returns the page as HTML.
+/// Returns the page about features as HTML.
 pub(super) fn html(report: &Report) -> String {
     let mut body = navigation(report, "features");
     let [title, sentence] = head(report);
@@ -68,7 +68,7 @@ fn row(feature: &Feature) -> String {
     )
 }
 
-/// Returns the page as Markdown.
+/// Returns the page about features as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let [title, sentence] = head(report);
     let mut text = format!("# {title}\n\n{sentence}\n");

@@ -16,12 +16,12 @@ fn finding(highlight: &Highlighted) -> String {
     sentence_on(&judged)
 }
 
-/// Returns a line with a theoretical value for another design of the same name, and its derivation.
+/// Formats a theoretical value of another design with the same name, and its derivation, as a line.
 fn beside(expected: &Expected) -> String {
     expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }
 
-/// Returns the questions as a part of an HTML page.
+/// Returns the disputed questions and their answers as a part of an HTML page.
 pub(super) fn html(highlights: &[Highlighted]) -> String {
     if highlights.is_empty() {
         return String::new();
@@ -57,7 +57,7 @@ pub(super) fn html(highlights: &[Highlighted]) -> String {
     text
 }
 
-/// Returns the questions as a part of a Markdown page.
+/// Returns the disputed questions and their answers as a part of a Markdown page.
 pub(super) fn markdown(highlights: &[Highlighted]) -> String {
     if highlights.is_empty() {
         return String::new();

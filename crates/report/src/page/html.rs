@@ -20,8 +20,8 @@ const MEANINGS: [&str; 5] = [
     "the claim was not tested; the table states the reason",
 ];
 
-/// Returns the page of all systems. The page contains the counts of findings, the disputed questions, and one colored
-/// field per figure.
+/// Returns the overview page as HTML. It contains the counts of findings, the disputed questions, and one colored field
+/// per figure. `highlights` is the HTML of the disputed questions.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
@@ -52,7 +52,7 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     page("Claims, measured", &[], &body)
 }
 
-/// Returns the page of one system.
+/// Returns the HTML page of one system.
 pub(super) fn system(system: &System, report: &Report) -> String {
     let tally = system.tally();
     let mut body = navigation(report, &system.document);
@@ -72,7 +72,7 @@ pub(super) fn system(system: &System, report: &Report) -> String {
     page(&format!("{name}, measured"), &charts, &body)
 }
 
-/// Returns a report page with charts. In dark mode, the colors of the charts are also dark.
+/// Returns an HTML page with this title and body. The style sheet also gives the charts dark colors in dark mode.
 pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
         rules if rules.is_empty() => rules,
@@ -166,8 +166,8 @@ fn matrix(system: &System, from_overview: bool) -> String {
     text + "</ul>\n"
 }
 
-/// Returns a strip of colored parts, one per finding. The width of a part is proportional to the number of claims with
-/// the finding.
+/// Returns a strip of colored parts for the findings about some claims. The width of a part is proportional to the
+/// number of claims with its finding.
 fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {
@@ -286,7 +286,7 @@ pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
 }
 
-/// Returns the badge of a finding, with a note if only arithmetic reproduces the claim.
+/// Returns the colored label of a finding, with a note if only arithmetic reproduces the claim.
 fn said(judgement: &Judgement) -> String {
     let how =
         if judgement.is_by_arithmetic() { " <span class=\"soft small\">by arithmetic:</span>" } else { "" };
@@ -319,7 +319,7 @@ fn class(finding: Finding) -> &'static str {
     }
 }
 
-/// Returns the HTML anchor for the figure or claim with this name.
+/// Converts the name of a figure or claim to an HTML anchor.
 pub(super) fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }

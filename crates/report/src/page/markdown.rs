@@ -8,7 +8,8 @@ use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::runs;
 
-/// Returns the page of all systems: the findings about their claims, and the disputed questions.
+/// Returns the overview page as Markdown: the findings about each system, and the disputed questions. `highlights` is
+/// the Markdown of the disputed questions.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
@@ -56,7 +57,7 @@ fn counts(tally: &FindingCounts) -> String {
     format!("{} | {} | {}", tally.total(), counts.join(" | "), tally.by_arithmetic())
 }
 
-/// Returns the page of one system, figure by figure.
+/// Returns the Markdown page of one system, figure by figure.
 pub(super) fn system(system: &System) -> String {
     let mut text = format!("# {}\n", system.document);
     for figure in &system.figures {
@@ -94,7 +95,7 @@ pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }
 
-/// Returns the table row of a claim. `name` is the Markdown text of the first cell, which may be a link.
+/// Returns the Markdown table row of a claim. `name` is the text of the first cell, which may be a link.
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [

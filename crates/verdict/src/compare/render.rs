@@ -43,7 +43,7 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns the first word of the report, and the number of compared values with each outcome.
+    /// Returns the first word of the report, and a phrase with the number of compared values by outcome.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -77,7 +77,7 @@ impl ComparisonReport {
         (result, text)
     }
 
-    /// Returns the differences that the text and Markdown reports list, worst difference first.
+    /// Returns the differences that the text and Markdown reports show, worst difference first.
     fn listed(&self) -> Vec<&Difference> {
         let rank = |difference: &Difference| match difference.verdict() {
             Verdict::Regressed => Some(0),
@@ -115,8 +115,8 @@ impl ComparisonReport {
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// Returns the outcome of a listed difference. Returns an empty text for a regression, because most listed
-    /// differences are regressions.
+    /// Returns a word for the outcome of a difference in the report. Returns an empty text for a regression, because
+    /// most of the differences in the report are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
         match (self.outcome(difference), difference.comparison.doubt) {
@@ -189,8 +189,8 @@ impl ComparisonReport {
         })
     }
 
-    /// Renders the new results in the JSON format of github-action-benchmark. The base results are not included,
-    /// because this action stores the history itself.
+    /// Renders the new results in the JSON format of github-action-benchmark. This action stores the history itself, so
+    /// the base results are not included.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());
@@ -222,7 +222,7 @@ impl ComparisonReport {
 }
 
 impl Difference {
-    /// Formats the name of the compared value, such as `quickstart: leveled, phase mixed, get`.
+    /// Formats the name of the value that is compared, such as `quickstart: leveled, phase mixed, get`.
     fn name(&self) -> String {
         let operation = match self.key.operation.as_str() {
             results::columns::ALL => String::new(),
@@ -254,7 +254,8 @@ impl Difference {
         format!("{} of {}, phase {} ({change})", self.metric.name, quoted(&self.key.label), self.key.phase)
     }
 
-    /// Formats both medians. Exact values are printed to the last digit, and other values with three digits.
+    /// Formats the base median and the new median. Exact values are printed to the last digit, and other values with
+    /// three digits.
     fn values(&self) -> [String; 2] {
         [self.base, self.new].map(|value| match self.is_exact {
             true => value.to_string(),
@@ -262,8 +263,8 @@ impl Difference {
         })
     }
 
-    /// Formats the change: `+1 (+0.005%)` for exact values, and
-    /// `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)` for other values.
+    /// Formats the change from the base value to the new value: `+1 (+0.005%)` for exact values, and `7.1% slower (95%
+    /// CI 5.0% to 9.1%, p = 0.010, n = 10)` for other values.
     fn change(&self) -> String {
         let Some(change) = Change::of(&self.comparison, None) else { return String::new() };
         if self.is_exact || change.is_of_zero() {
@@ -315,7 +316,7 @@ fn digits(number: f64, least: usize) -> String {
 }
 
 fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).expect("a JSON value has a text form") + "\n"
+    serde_json::to_string_pretty(value).expect("a JSON value must serialize to text") + "\n"
 }
 
 #[cfg(test)]

@@ -20,11 +20,11 @@ const MOST_NAMED: usize = 5;
 /// How the trials of the base results and of the new results are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// Trials with equal numbers ran next to each other.
+    /// Trials with equal numbers form a pair, because they ran next to each other.
     Paired,
     /// The base results and the new results are separate sessions, so their trials are not paired.
     Unpaired,
-    /// The baseline is a golden file. A change in either direction fails.
+    /// The base results are a golden file, which contains exact values. A change in either direction fails the check.
     Exact,
 }
 
@@ -33,19 +33,19 @@ pub enum Pairing {
 pub(crate) struct Difference {
     pub(crate) key: Key,
     pub(crate) metric: &'static Metric,
-    /// The medians of the base results and of the new results.
+    /// The median of the base results.
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether the two values are exact, so that any difference is real. Exact values are counters without noise.
+    /// Whether the base value and the new value are exact counters without noise, so that any difference is real.
     pub(super) is_exact: bool,
-    /// Whether the base results and the new results differ clearly if the trials of all sessions are pooled into one
-    /// sample. This is not yet a verdict, because a verdict needs enough sessions.
+    /// Whether the base results and the new results differ clearly if the trials of all sessions are pooled. This is
+    /// not a verdict, because a verdict needs enough sessions.
     differs_within: bool,
 }
 
 impl Difference {
-    /// Returns whether the value differs, although neither direction of its metric is better.
+    /// Returns whether the value changed, although neither direction of its metric is better.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -68,13 +68,13 @@ pub struct ComparisonReport {
     pub(crate) differences: Vec<Difference>,
     /// Notes on the limits of the comparison, such as different settings or machines. Each note is one sentence.
     pub(crate) notes: Vec<String>,
-    /// Configurations of the new results that gave wrong answers.
+    /// Configurations of the new results that returned wrong answers.
     pub(crate) wrong: Vec<String>,
     /// The number of values of the base results that the new results do not contain.
     pub(crate) gone: usize,
     pairing: Pairing,
     rule: GateRule,
-    /// Whether the new values have replaced the golden values.
+    /// Whether the new values have replaced the values in the golden file.
     is_accepted: bool,
 }
 
@@ -136,14 +136,14 @@ impl ComparisonReport {
         })
     }
 
-    /// Marks the report as accepted: the new values have replaced the golden values.
+    /// Marks the report as accepted, because the new values have replaced the values in the golden file.
     #[must_use]
     pub(crate) fn accepted(self) -> Self {
         Self { is_accepted: true, ..self }
     }
 
-    /// Returns the first word of the report: `PASS` or `FAIL`, or `UPDATED` if the new values have replaced the golden
-    /// values.
+    /// Returns the first word of the report: `PASS` or `FAIL`, or `UPDATED` if the new values have replaced the values
+    /// in the golden file.
     pub(super) fn word_of_result(&self) -> &'static str {
         match self.is_good() {
             true => "PASS",
@@ -152,23 +152,24 @@ impl ComparisonReport {
         }
     }
 
-    /// Sets the rule of the gate, which decides whether the report passes.
+    /// Sets the rule that decides whether the report passes.
     #[must_use]
     pub fn gated(self, rule: GateRule) -> Self {
         Self { rule, ..self }
     }
 
-    /// Returns the rule of the gate.
+    /// Returns the rule that decides whether the report passes.
     pub(super) fn rule(&self) -> &GateRule {
         &self.rule
     }
 
-    /// Returns the outcome of a difference at the gate. Returns `None` if neither direction of the metric is better.
+    /// Returns whether a difference passes the rule of the report. Returns `None` if neither direction of the metric is
+    /// better.
     pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }
 
-    /// Counts the differences with each outcome of the gate.
+    /// Counts the differences that failed, that are undecided and that passed, by the rule of the report.
     pub(super) fn tally(&self) -> Tally {
         self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
@@ -178,8 +179,8 @@ impl ComparisonReport {
         self.differences.iter().filter(move |difference| difference.verdict() == verdict)
     }
 
-    /// Changes the verdict of each regression to `inconclusive`, unless the earlier report contains the same
-    /// regression.
+    /// Keeps only the regressions that the earlier report `earlier` also contains. Any other regression becomes
+    /// `inconclusive`.
     pub(crate) fn keep_confirmed(&mut self, earlier: &Self) {
         for difference in self.differences.iter_mut().filter(|d| d.verdict() == Verdict::Regressed) {
             if !earlier.with(Verdict::Regressed).any(|other| other.key == difference.key) {
@@ -189,7 +190,7 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns whether a difference failed the gate.
+    /// Returns whether a difference failed by the rule of the report.
     pub(crate) fn has_failed(&self) -> bool {
         self.tally().failed > 0
     }
@@ -205,14 +206,18 @@ impl ComparisonReport {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Returns whether the check would pass with new golden files. The result is true if the check compares with golden
-    /// files, the check fails, and all answers were right.
+    /// Returns whether the check would pass with new golden files. This is so if the check compares with golden files,
+    /// the check fails, and all answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
 
-    /// Returns whether the check passes: all compared values pass the gate, no value of the base results is missing, no
-    /// answer was wrong, and no golden value changed.
+    /// Returns whether the check passes:
+    ///
+    /// * All compared values pass the rule of the report.
+    /// * No value of the base results is missing.
+    /// * No answer was wrong.
+    /// * No golden value changed.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
@@ -220,8 +225,8 @@ impl ComparisonReport {
     }
 }
 
-/// Returns one sentence for each phase of a configuration that has implausible values. `name` names the results in the
-/// sentence.
+/// Returns one sentence for each phase of a configuration with implausible values. `name` is the name of the results in
+/// the sentence, such as the base results.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
         format!("no verdict, because values of {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
@@ -240,7 +245,7 @@ fn adjust_by_metric(differences: &mut [Difference]) {
 }
 
 /// Returns a note about the measured times that have no verdict because there are too few sessions. The note names the
-/// values whose trials differ clearly. Returns `None` if there are no such times.
+/// times whose trials differ clearly. Returns `None` if there are no such times.
 fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
     let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
@@ -302,10 +307,8 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value between separate sessions. An exact counter may have the same value in every trial of the base
-/// results, and also in every trial of the new results. With at least two trials each, such a counter has no noise
-/// between sessions, so the function compares single values. In all other cases, the function compares the medians of
-/// the sessions.
+/// Compares a value between separate sessions by the medians of the sessions. An exact counter with the same value in
+/// all trials has no noise, so the function compares single values if each of the two results has at least two trials.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),
@@ -329,7 +332,7 @@ fn of_sessions(
     Some(Difference { key: key.clone(), metric, base, new, comparison, is_exact: false, differs_within })
 }
 
-/// Formats the first settings as a list in a sentence, followed by the number of omitted settings.
+/// Formats the first few settings as a list for a sentence, and adds the number of the remaining settings.
 fn listed(settings: &[DifferentSetting]) -> String {
     let named: Vec<String> = settings.iter().take(MOST_NAMED).map(DifferentSetting::shown).collect();
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))

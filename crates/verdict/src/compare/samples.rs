@@ -30,7 +30,7 @@ const TIMED: [Metric; 9] = [
 /// folder.
 const EARLIER: &str = "earlier";
 
-/// The value that a sample measures: experiment, configuration, phase, operation and metric.
+/// The identity of a compared value: experiment, configuration, phase, operation and metric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) experiment: String,
@@ -38,30 +38,32 @@ pub(crate) struct Key {
     pub(crate) label: String,
     pub(crate) phase: String,
     pub(crate) operation: String,
-    /// The name of the column.
+    /// The name of the metric, which is a column of `runs.csv`.
     pub(crate) metric: &'static str,
 }
 
 impl Key {
-    /// Returns the experiment, the label and the phase of the value. These three names identify the implausible rows.
+    /// Returns the experiment, the label and the phase of the compared value. Values of one phase are implausible
+    /// together.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
 }
 
-/// The measured values of the base results or of the new results of a comparison.
+/// The measured values of one of two results that are compared: the base results or the new results.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// The values of each key, by trial.
+    /// The values of each compared metric, by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// The median of each key in each session. Empty if the values come from golden files or from builds that run
-    /// alternately.
+    /// The median of each compared metric in each session. Empty if the values come from golden files or from builds
+    /// that run alternately.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Configurations that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
-    /// The first bound that a row exceeds, for each experiment, label and phase with an implausible row.
+    /// The first physical or theoretical bound that a value exceeds, by experiment, label and phase. Phases without
+    /// implausible values are absent.
     pub(crate) implausible: BTreeMap<[String; 3], String>,
-    /// The manifest of each experiment.
+    /// The manifest of each experiment, by the name of the experiment.
     pub(crate) manifests: BTreeMap<String, Manifest>,
 }
 
@@ -99,8 +101,8 @@ impl Samples {
         Ok(samples)
     }
 
-    /// Adds the samples of one more session. The trials of the session get new numbers, so that they do not overlap
-    /// with the trials of earlier sessions.
+    /// Adds the samples of one more session, which is another results folder of the same experiment. The trials of the
+    /// session get new numbers, so that they do not overlap with the trials of earlier sessions.
     fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
@@ -136,8 +138,8 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the samples of one results folder. The function adds `block` to all trial numbers of the folder.
-    /// Configurations with a wrong answer get no values.
+    /// Adds the samples of one results folder. The trial numbers of the folder increase by `block`. Configurations with
+    /// a wrong answer get no values.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -175,17 +177,17 @@ impl Samples {
     }
 }
 
-/// Returns whether a metric is compared in the rows of an operation. In a timed workload, latencies are compared for
-/// each kind of operation, and all other metrics only for all operations together. In `counted` mode, all metrics are
-/// compared in all rows.
+/// Returns whether a metric is compared in the rows of an operation. In `counted` mode, all metrics are compared in all
+/// rows. In a timed workload, latencies are compared for each kind of operation, and all other metrics only for all
+/// operations together.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// Returns the compared columns: `metrics` if the list is not empty. If the list is empty, returns the exact columns
-/// for `counted` runs, and the main metrics for timed runs.
+/// Returns the columns to compare. These are the columns `metrics`, or the default columns if this list is empty: the
+/// exact columns for `counted` runs, and the main metrics for timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
@@ -202,8 +204,8 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     })
 }
 
-/// Returns the results folders at a path: the path itself, the folders in it, or the folders one level deeper. The
-/// innermost folders are the sessions of an experiment.
+/// Returns the results folders at a path: the path itself, the folders in it, or the folders one level deeper. Several
+/// folders of one experiment are its sessions.
 fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     let holds_results = |path: &PathBuf| Folder::new(path).manifest().is_file();
     if holds_results(&path.to_owned()) {
@@ -225,7 +227,7 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     Ok(inside.into_iter().map(Folder::new).collect())
 }
 
-/// Returns the files and folders in a folder, sorted by name. Omits results that a later run replaced.
+/// Returns the files and folders in a folder, sorted by name. Omits the folder with results that a later run replaced.
 fn inside(path: &Path) -> Outcome<Vec<PathBuf>> {
     let entries =
         path.read_dir().map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;

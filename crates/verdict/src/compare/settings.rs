@@ -7,14 +7,14 @@ use std::path::Path;
 use results::{Manifest, RunMode};
 use toml::{Table, Value};
 
-/// The keys of `[trials]` that change measured values.
+/// The keys of `[trials]` that affect measured values.
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 
 /// The top-level tables that define the work of a store or a component.
 const OF_TASK: [&str; 4] = ["key", "phase", "subject", "component"];
 
-/// The top-level tables whose settings a comparison may change.
+/// The top-level tables whose settings may differ between the compared results.
 const COMPARED: [&str; 3] = ["design", "engine", "sweep"];
 
 /// A setting that differs between the base results and the new results, with its path and both values.
@@ -35,9 +35,11 @@ pub(super) struct DifferentSettings {
 }
 
 impl DifferentSettings {
-    /// Returns the settings in which two runs of one experiment differ. The two runs may come from different versions
-    /// of lsmbench. A key that only one of these versions knows is not a difference. The seed of a timed run is not a
-    /// difference either. Returns no differences for golden files, because they contain no settings.
+    /// Returns the settings in which two runs of one experiment differ.
+    ///
+    /// * A key that only one version of lsmbench knows is not a difference, if the runs come from different versions.
+    /// * The seed of a timed run is not a difference.
+    /// * Golden files contain no settings, so the result is empty for them.
     pub(super) fn between(base: &Manifest, new: &Manifest) -> Self {
         let parsed = [base, new].map(|side| side.resolved.parse::<Table>());
         let [Ok(one), Ok(other)] = parsed else { return Self::default() };
@@ -76,8 +78,8 @@ impl DifferentSetting {
 /// The text for the value of a key that one of the two experiments does not have.
 const ABSENT: &str = "not set";
 
-/// Adds the paths below `path` at which two values differ. The path of a table in a list contains the name of the
-/// table, such as `phase.load`.
+/// Collects the paths below `path` at which two TOML values differ. The path of a table in a list contains the name of
+/// the table, such as `phase.load`.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<DifferentSetting>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
@@ -107,7 +109,7 @@ fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Dif
     }
 }
 
-/// Returns whether two values are equal. Two file paths count as equal if their file names are equal.
+/// Returns whether two TOML values are equal. Two file paths count as equal if their file names are equal.
 fn is_same(a: Option<&Value>, b: Option<&Value>) -> bool {
     let file = |value: Option<&Value>| {
         let path = Path::new(value?.as_str()?);

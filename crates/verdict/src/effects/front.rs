@@ -10,8 +10,8 @@ use super::measured::Effects;
 
 impl Effects {
     /// Draws a chart of the first two metrics into a folder, and returns the paths of the files. The label of a point
-    /// states whether another configuration dominates the point's configuration. If the analysis has fewer than two
-    /// metrics, the function draws no chart and returns no paths.
+    /// states whether another configuration dominates the configuration of the point. With fewer than two metrics, the
+    /// function draws no chart and returns no paths.
     ///
     /// # Errors
     /// A folder that cannot be written to.

@@ -27,7 +27,7 @@ pub struct Effects {
     pub(super) phase: String,
     pub(super) operation: String,
     pub(super) is_counted: bool,
-    /// The smallest relative difference that counts as a change: 0.02 means 2 %.
+    /// The smallest relative difference of a metric that counts as a change: 0.02 means 2 %.
     pub(super) threshold: f64,
     /// The labels of the configurations, in the order of the sweep.
     pub(super) labels: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Effects {
     pub(super) dominated: Vec<Option<usize>>,
 }
 
-/// A factor: a swept path with at least two values.
+/// A factor: a swept path with at least two values, which are the levels of the factor.
 pub(super) struct Factor {
     pub(super) path: String,
     pub(super) levels: Vec<String>,
@@ -49,19 +49,19 @@ pub(super) struct Factor {
 /// A metric with its values, and the effects and the ranking that are computed from these values.
 pub(super) struct RankedMetric {
     pub(super) metric: &'static Metric,
-    /// The values of each configuration, by trial.
+    /// The values of the metric in each configuration, by trial.
     pub(super) samples: Vec<Sample>,
     /// The ranking of the configurations, best configuration first.
     pub(super) standings: Vec<RankedVariant>,
-    /// The effects of factors and interactions. Empty if no round has a value above 0 for every combination, or if
-    /// effects cannot be computed.
+    /// The effects of factors and interactions on the metric. Empty if no round has a value above 0 for every
+    /// combination, or if effects cannot be computed.
     pub(super) effects: Vec<Effect>,
     /// The number of rounds that have a value above 0 for every combination.
     pub(super) rounds: usize,
 }
 
 impl RankedMetric {
-    /// Returns the title of the metric.
+    /// Returns the title of the metric, such as `throughput`.
     pub(super) fn title(&self) -> &'static str {
         self.metric.title
     }
@@ -101,7 +101,7 @@ impl Effects {
             return Err(Problem::at(
                 folder.root(),
                 None,
-                "effects need a sweep with at least two configurations",
+                "the effects of factors need a sweep with at least two configurations",
             ));
         }
         let all = TrialRows::of(&table);
@@ -137,8 +137,8 @@ impl Effects {
         Ok(found)
     }
 
-    /// Adds a metric with its values, and computes the ranking and the effects from these values. `places` contains the
-    /// number of the configuration for each combination. Returns an error if no configuration has a value.
+    /// Adds a metric with its values, and computes the ranking and the effects from these values. `places` lists the
+    /// configurations of all combinations of factor values. Returns an error if no configuration has a value.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
             let message =
@@ -171,8 +171,8 @@ impl Effects {
     }
 }
 
-/// Repeats a single value as the values of two trials. The ranking needs at least two trials. For an exact counter, one
-/// trial is enough, because every trial would give the same value.
+/// Turns a sample of a single trial into a sample of two equal trials, because the ranking needs at least two trials.
+/// This is correct for an exact counter: every trial would give the same value.
 fn twice(sample: &Sample) -> Sample {
     match sample.blocks[..] {
         [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),
@@ -193,9 +193,9 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// Returns the factors, which are the swept paths with at least two values. Also returns the index of the configuration
-/// for each combination of values; the last factor varies fastest. This second list is empty if the sweep does not
-/// contain every combination exactly once.
+/// Returns the factors of the sweep: the swept paths with at least two values. Also returns the index of the
+/// configuration for each combination of values, where the last factor varies fastest. This second list is empty if the
+/// sweep does not contain every combination exactly once.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();
@@ -227,7 +227,7 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     (factors, if is_whole { places.into_iter().map(|(_, number)| number).collect() } else { Vec::new() })
 }
 
-/// Returns the reason why the effects of factors cannot be computed. Returns `None` if the effects can be computed.
+/// Returns the reason why the effects of the factors cannot be computed. Returns `None` if they can be computed.
 fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
@@ -239,8 +239,8 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     }
 }
 
-/// For each complete round, returns the logarithms of the values of all combinations. A round is complete if every
-/// combination has a value above 0. The order of the combinations is the order of `places`.
+/// Returns one list for each complete round: the logarithms of the values of all combinations, in the order of
+/// `places`. A round is complete if every combination has a value above 0.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

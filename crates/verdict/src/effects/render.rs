@@ -8,8 +8,8 @@ use results::columns::ALL;
 use super::measured::{Effects, RankedMetric};
 use crate::words::{and_more, counted, listed, on_one_line, quoted, shown, wrapped};
 
-/// The largest number of levels of an interaction that the text lists. A level of an interaction is a combination of
-/// one value of each factor. The text lists the levels with the largest effects.
+/// The largest number of levels of an interaction that the text shows. Such a level is a combination of one value of
+/// each factor. The text shows the levels with the largest effects.
 const MOST_LEVELS: usize = 4;
 
 /// The largest number of configurations that one cell of a table names.
@@ -104,7 +104,8 @@ impl Effects {
         text
     }
 
-    /// Returns a sentence about the factors with significant effects, and about significant interactions.
+    /// Returns a sentence that names the factors with a significant effect on the metric, and the significant
+    /// interactions.
     fn statement(&self, of: &RankedMetric) -> String {
         let is_found =
             |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;

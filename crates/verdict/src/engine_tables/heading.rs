@@ -7,7 +7,7 @@ use results::ConfigPath;
 /// The operations that write, by their names in the results.
 const WRITES: [&str; 7] = ["insert", "put", "delete", "single_delete", "delete_range", "merge", "batch"];
 
-/// The heading of one column: a phase with its swept workload settings.
+/// The heading of one column of the engine tables: a phase with the values of the swept workload settings.
 pub(super) struct Heading {
     pub(super) phase: String,
     /// The swept paths of the workload, each with its value in this column.
@@ -26,13 +26,12 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Returns whether this heading belongs to the phase `phase` with the values `within` of the swept workload
-    /// settings.
+    /// Returns whether this heading belongs to a phase and the values `within` of the swept workload settings.
     pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
         self.phase == phase && self.within == within
     }
 
-    /// Returns whether all operations are writes.
+    /// Returns whether all operations of the phase are writes.
     pub(super) fn only_writes(&self) -> bool {
         !self.operations.is_empty() && self.operations.iter().all(|kind| WRITES.contains(&kind.as_str()))
     }
@@ -58,8 +57,8 @@ impl Heading {
         }
     }
 
-    /// Shortens a swept path for the title of this column, such as `order` for `phase.load.order`. The number of
-    /// threads of another phase keeps the name of that phase, such as `load.threads`.
+    /// Shortens the path of a swept setting for the title of this column: `phase.load.order` becomes `order`. The
+    /// number of threads of another phase keeps the name of that phase, such as `load.threads`.
     fn short(&self, path: &str) -> String {
         let path = ConfigPath::new(path);
         match (path.phase(), path.below()) {

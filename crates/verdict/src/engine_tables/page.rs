@@ -56,7 +56,8 @@ impl EngineTables {
         text + &self.provenance()
     }
 
-    /// Renders one table for each number of threads.
+    /// Renders one table for each number of threads. `table` renders a table from a number of threads and the columns
+    /// of the phases.
     fn by_threads(&self, table: impl Fn(u64, &[&Heading]) -> String) -> String {
         let threads: BTreeSet<u64> = self.columns.iter().map(|heading| heading.threads).collect();
         let of = |threads: u64| {
@@ -118,17 +119,18 @@ impl EngineTables {
         }
     }
 
-    /// Renders a table with one row per line and one column per heading. `corner` is the title of the first column, and
-    /// `cell` returns the Markdown of a field. Omits lines without any value. Returns an empty text if no line has a
-    /// value.
+    /// Renders a table with one row per line and one column per heading. A line is an engine with one combination of
+    /// swept design settings. `corner` is the title of the first column, and `cell` returns the Markdown of a field.
+    /// Lines without any value are left out. Returns an empty text if no line has a value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
         self.laid(corner, &titles, rows)
     }
 
-    /// Renders a table with one row per engine and the column titles `titles`. `row` returns the cells of an engine.
-    /// Omits engines without any value. Returns an empty text if no engine has a value.
+    /// Renders a table with one row per engine. `corner` is the title of the first column, `titles` contains the titles
+    /// of the other columns, and `row` returns the fields of an engine. Engines without any value are left out. Returns
+    /// an empty text if no engine has a value.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
         let rows = self.lines.iter().map(|line| (line, row(line)));
         let rows: Vec<(&Line, Vec<String>)> =
@@ -144,9 +146,9 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// Formats a field of a table of the throughput `metric`. The field of the baseline is its throughput. The field of any other
-    /// line is the speedup of the baseline over that line. If the speedup is unknown, the field is the throughput of
-    /// that line.
+    /// Formats a field of a table of the throughput `metric`. For the baseline, the field is its throughput. For any
+    /// other line, the field is the speedup of the baseline over this line, or the throughput of this line if the
+    /// speedup is unknown.
     fn rate(&self, line: &Line, heading: &Heading, metric: &Metric) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
@@ -177,7 +179,8 @@ impl EngineTables {
         self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect())
     }
 
-    /// Formats the largest value of a cost over all phases and steps. The value of a phase is the median over trials.
+    /// Formats the largest value of a cost, such as the memory of an engine, over all phases and steps. The value of a
+    /// phase is the median over trials.
     fn most(&self, line: &Line, metric: &Metric) -> String {
         let medians = self.columns.iter().chain(&self.steps).filter_map(|heading| {
             let sample = self.measured(line, heading, metric);
@@ -186,10 +189,12 @@ impl EngineTables {
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
 
-    /// Formats the write amplification of a line: bytes written per user byte, summed over all phases. The sum covers
-    /// all phases because later phases pay the compaction debt of earlier phases. Takes the median over trials, and
-    /// then the maximum over the configurations of the line. Omits a trial if the value of any phase is unknown.
-    /// `bytes` returns the written bytes of a row.
+    /// Formats the write amplification of a line: bytes written per user byte. `bytes` returns the written bytes of a
+    /// row.
+    ///
+    /// * The sum covers all phases, because later phases pay the compaction debt of earlier phases.
+    /// * The result is the median over trials, and then the maximum over the configurations of the line.
+    /// * A trial is left out if the value of any of its phases is unknown.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
             let mut trials: BTreeMap<u64, Option<(f64, f64)>> = BTreeMap::new();
@@ -270,7 +275,7 @@ impl EngineTables {
         median.map_or_else(String::new, |value| plot::format_value(value, unit))
     }
 
-    /// Renders the settings that engines cannot match, and the skipped engines with the reasons.
+    /// Renders the list of settings that engines cannot match, and the skipped engines with the reasons.
     fn terms(&self) -> String {
         let mut text = String::new();
         // A mismatch of several engines has one line.
@@ -331,8 +336,8 @@ impl EngineTables {
     }
 }
 
-/// Returns the bytes that an engine reports as written by flushes and compactions, including the compaction debt after
-/// the phase. Returns `None` if the engine does not report these bytes.
+/// Returns the bytes that an engine wrote by flushes and compactions, as the engine reports them, including the
+/// compaction debt after the phase. Returns `None` if the engine does not report these bytes.
 fn written_by_engine(row: &Row) -> Option<f64> {
     let [flushed, merged] = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]
         .map(|metric| row.get(metric).number());
@@ -363,7 +368,7 @@ fn identity(engine: &EngineInfo) -> String {
     }
 }
 
-/// Formats the program: `lsmbench 0.1.0 of commit 0123456789ab`.
+/// Formats the version and the commit of the program that measured: `lsmbench 0.1.0 of commit 0123456789ab`.
 fn program(build: &BuildInfo) -> String {
     let commit = build.git_commit.as_deref().filter(|commit| !commit.is_empty());
     let commit = commit.map_or_else(String::new, |commit| {

@@ -39,13 +39,13 @@ impl MarkdownPage {
         Ok(Self { path: path.to_owned(), text, places })
     }
 
-    /// Returns the names of the experiments for whose tables the page has a place, in the order of the page.
+    /// Returns the names of the experiments whose tables the page contains or should contain, in the order of the page.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.places.iter().map(|place| place.name.as_str())
     }
 
-    /// Returns the current text in the place for the tables of an experiment. Returns an error if the page has no such
-    /// place.
+    /// Returns the tables of an experiment that the page contains now. Returns an error if the page has no place for
+    /// them.
     pub fn content(&self, name: &str) -> Outcome<&str> {
         let place = self.places.iter().find(|place| place.name == name);
         let missing = || {
@@ -57,7 +57,8 @@ impl MarkdownPage {
         Ok(&self.text[place.ok_or_else(missing)?.content.clone()])
     }
 
-    /// Returns the text of the page with new tables. Each pair in `tables` is the name of an experiment and its tables.
+    /// Returns the text of the page with new tables. Each element of `tables` is the name of an experiment and its
+    /// tables.
     pub fn with(&self, tables: &[(String, String)]) -> String {
         let (mut text, mut at) = (String::new(), 0);
         for place in &self.places {
@@ -70,7 +71,7 @@ impl MarkdownPage {
     }
 }
 
-/// Returns the places for tables in a text, in order. An error consists of a line number and a message.
+/// Finds the places for tables in the text of a page, in order. An error consists of a line number and a message.
 fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
     let mut places: Vec<Place> = Vec::new();
     let mut at = 0;

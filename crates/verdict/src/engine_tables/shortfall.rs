@@ -27,7 +27,8 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Returns the target speedup over the engine of a line in a column.
+    /// Returns the target speedup of lsmbench's own tree over an engine. The target depends on the engine (`line`) and
+    /// on the operations of the phase (`heading`).
     fn against(&self, line: &Line, heading: &Heading) -> f64 {
         match (is_btree(&line.label), heading.only_writes()) {
             (true, _) => self.btrees,
@@ -38,8 +39,9 @@ impl Targets {
 }
 
 impl EngineTables {
-    /// Returns a sentence that lists the columns with a missed target, each with the engines and the measured speedups.
-    /// If no target is missed, the sentence states this. Returns `None` if no engine has a speedup.
+    /// Returns a sentence that lists the phases with a missed target, each with the engines and the measured speedups.
+    /// Without a missed target, the sentence states that all targets are met. Returns `None` if no engine has a
+    /// speedup.
     pub(super) fn shortfalls(&self, targets: &Targets) -> Option<String> {
         let others = || self.lines.iter().filter(|line| line.engine.is_some() && line.label != self.baseline);
         let is_compared = |line: &Line| {

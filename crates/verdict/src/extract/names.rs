@@ -5,8 +5,8 @@ use results::Manifest;
 /// Prefixes of paths that mean the same file on every machine. Paths with these prefixes are not replaced.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// Replaces paths by file names. The value stores the library paths of a run: they may contain spaces, so their ends
-/// cannot be found in a text.
+/// Replaces file paths in texts by file names. The value stores the library paths of a run, because a library path may
+/// contain spaces, so that its end cannot be found in a text.
 pub struct Names {
     libraries: Vec<String>,
 }
@@ -21,7 +21,7 @@ impl Names {
         Self { libraries }
     }
 
-    /// Returns a text with file names instead of paths, such as `librocksdb.so` for `/opt/lib/librocksdb.so`.
+    /// Replaces the file paths in a text by file names: `/opt/lib/librocksdb.so` becomes `librocksdb.so`.
     pub fn spelt(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for library in self.libraries.iter().filter(|library| library.contains('/')) {
@@ -48,7 +48,7 @@ impl Names {
         shorter + rest
     }
 
-    /// Applies [`spelt`](Self::spelt) to several texts.
+    /// Replaces the file paths in several texts by file names, with [`spelt`](Self::spelt).
     pub fn all(&self, texts: &[String]) -> Vec<String> {
         texts.iter().map(|text| self.spelt(text)).collect()
     }
@@ -59,7 +59,7 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Returns whether a character can continue an unquoted path.
+/// Returns whether a character can be part of a file path without quotation marks.
 fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '~' | '@' | '%')
 }

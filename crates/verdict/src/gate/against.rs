@@ -12,17 +12,17 @@ use types::Outcome;
 pub struct Against<'a> {
     /// The path of the other build of lsmbench, whose results are the base results.
     pub base: &'a Path,
-    /// The experiments, each with its options.
+    /// The experiments to run, each with its command-line options.
     pub commands: Vec<Vec<String>>,
-    /// The number of rounds in each batch.
+    /// The number of rounds in each batch. A second batch runs only if the first batch does not pass.
     pub blocks: u64,
     /// The columns that are judged. If the list is empty, the main metrics are judged.
     pub metrics: &'a [String],
-    /// The rule that decides which outcomes fail.
+    /// The rule that decides which regressions and undecided comparisons fail.
     pub rule: GateRule,
-    /// The folder for the data of runs.
+    /// The folder for the stores and results of the runs.
     pub work: &'a Path,
-    /// The runner of both builds.
+    /// The object that runs both builds.
     pub runner: &'a dyn Runner,
 }
 
@@ -63,8 +63,8 @@ pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
 }
 
 impl Against<'_> {
-    /// Measures one batch of rounds. Returns two elements: the samples of the other build, and then the samples of this
-    /// build.
+    /// Runs one batch of rounds with both builds. Returns the samples of the other build, followed by the samples of
+    /// this build.
     fn batch(&self, number: u64) -> Outcome<[Samples; 2]> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {

@@ -18,11 +18,11 @@ pub struct Goldens<'a> {
     /// The experiments with their options, such as `configs/bloom.toml --quick`. If the list is empty, the check uses
     /// the experiments and options of the golden files.
     pub commands: Vec<Vec<String>>,
-    /// The folder for the data of runs.
+    /// The folder for the stores and results of the runs.
     pub work: &'a Path,
-    /// Whether the golden files are replaced by the new counters.
+    /// Whether the new counters replace the golden files.
     pub update: bool,
-    /// The runner of the experiments.
+    /// The object that runs the experiments.
     pub runner: &'a dyn Runner,
 }
 
@@ -50,7 +50,7 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>>
         if goldens.update && !new.wrong.is_empty() {
             let wrong: Vec<String> = new.wrong.into_iter().collect();
             return Err(Problem::new(format!(
-                "wrong answers by {}, so no golden file is written",
+                "{} returned wrong answers, so lsmbench writes no golden file",
                 wrong.join(", ")
             )));
         }
@@ -136,7 +136,7 @@ impl Goldens<'_> {
     }
 }
 
-/// Returns the options that affect counters, sorted.
+/// Returns the command-line options that affect counters, sorted.
 fn options(arguments: &[String]) -> Vec<&String> {
     let mut options: Vec<&String> =
         arguments.iter().filter(|argument| *argument != "--allow-debug").collect();
@@ -144,7 +144,7 @@ fn options(arguments: &[String]) -> Vec<&String> {
     options
 }
 
-/// Returns the exact values of a run as a golden file.
+/// Converts the exact values of a run to a golden file. `command` contains the experiment file and its options.
 fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     let mut golden = Golden {
         experiment: manifest.experiment.clone(),
@@ -182,7 +182,7 @@ fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
             );
             return Err(Problem::new(message));
         };
-        let value = number.value.parse().expect("golden files contain only numbers");
+        let value = number.value.parse().expect("a golden file must contain only numbers");
         let key = Key {
             experiment: golden.experiment.clone(),
             label: number.label.clone(),

@@ -40,7 +40,7 @@ pub struct GateRule {
     pub fail_on: Option<FailOn>,
 }
 
-/// The outcome of one comparison at a gate.
+/// The outcome of one comparison under the rule of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GateOutcome {
     /// The metric regressed. If the gate has a tolerance, the metric regressed by more than the tolerance.
@@ -51,7 +51,7 @@ pub(crate) enum GateOutcome {
     Passed,
 }
 
-/// The number of comparisons of a gate with each outcome.
+/// The numbers of comparisons that failed, that are undecided and that passed the rule of a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) failed: usize,
@@ -132,7 +132,7 @@ impl JsonSchema for Tolerance {
 }
 
 impl FailOn {
-    /// Returns the name in TOML and on the command line.
+    /// Returns the name of the outcome in TOML and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Regressed => "regressed",
@@ -162,7 +162,8 @@ impl GateRule {
         self.fail_on.unwrap_or(by_default) == FailOn::Inconclusive
     }
 
-    /// Returns the outcome of a comparison with the baseline. Returns `None` for a metric without a better direction.
+    /// Returns whether a comparison with the baseline passes the rule. Returns `None` if neither direction of the
+    /// metric is better.
     pub(crate) fn outcome(&self, comparison: &Comparison, better: Better) -> Option<GateOutcome> {
         let Some(Tolerance(tolerance)) = self.tolerance else {
             return match (comparison.verdict, comparison.doubt) {
@@ -194,7 +195,7 @@ impl GateRule {
         })
     }
 
-    /// Returns whether a gate passes, if `tally` counts the outcomes of its comparisons.
+    /// Returns whether the gate passes with these numbers of failed and undecided comparisons.
     pub(crate) fn passes(&self, tally: Tally) -> bool {
         tally.failed == 0 && (tally.undecided == 0 || !self.is_strict())
     }

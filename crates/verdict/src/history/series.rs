@@ -18,7 +18,7 @@ pub struct Series {
     pub metric: &'static Metric,
     /// The machine of the runs; empty for counters, because counters are equal on all machines.
     pub machine: String,
-    /// The runs, oldest first.
+    /// The runs that have a value of the metric, oldest first.
     pub runs: Vec<HistoryRun>,
     /// Indexes in `runs` of the first run after each change of the metric's level.
     pub change_points: Vec<usize>,
@@ -92,8 +92,8 @@ impl Series {
         name
     }
 
-    /// Returns the levels between changes, oldest level first. For each level, the result contains the index range of
-    /// its runs and the median of their values.
+    /// Splits the runs at the changes of the metric's level. Returns the index range of the runs at each level and the
+    /// median of their values, oldest level first.
     pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
         let starts = [0].into_iter().chain(self.change_points.iter().copied());
         let ends = self.change_points.iter().copied().chain([self.runs.len()]);

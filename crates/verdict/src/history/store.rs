@@ -18,7 +18,7 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
         true => read(store),
         false => Err(Problem::new(format!(
-            "no history {}; create it with: {}",
+            "there is no history {}; create it with: {}",
             store.display(),
             add_command(store)
         ))),
@@ -64,7 +64,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
     Ok(h::write(store, &rows)?)
 }
 
-/// Returns the rows of a history. Returns no rows if the file does not exist yet.
+/// Reads the rows of a history file. Returns no rows if the file does not exist yet.
 fn read(store: &Path) -> Outcome<Vec<Row>> {
     if store.is_dir() {
         let message = "this is a folder; name the file of a history, such as results/history.csv";
@@ -81,12 +81,12 @@ pub fn add_command(store: &Path) -> String {
     format!("lsmbench history {} --add RESULTS", store.display())
 }
 
-/// Returns the experiment and the start time of a row, which together identify the run.
+/// Returns the experiment and the start time in a history row, which together identify the run.
 fn identity(row: &Row) -> (String, String) {
     (row.get(&h::STARTED).to_string(), row.get(&h::EXPERIMENT).to_string())
 }
 
-/// Creates a history row with only the description of its run, and without values.
+/// Creates a history row that describes a run, without a value.
 fn begin(manifest: &Manifest) -> Row {
     let mut begun = row();
     begun.set(&h::STARTED, manifest.started.as_str()).set(&h::EXPERIMENT, manifest.experiment.as_str());

@@ -16,8 +16,8 @@ const LEAST_WAITS: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
 impl Judged<'_> {
-    /// Returns whether the metric is a time or a rate. Only for times and rates, notes name counters and CPU time as
-    /// possible causes.
+    /// Returns whether the judged metric is a time or a rate. Only for such metrics, notes name counters and CPU time
+    /// as possible causes.
     pub(super) fn is_of_time(&self) -> bool {
         let unit = self.column.unit();
         let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
@@ -85,8 +85,8 @@ impl Judged<'_> {
     }
 }
 
-/// Returns the change of the CPU time of a candidate with its interval, and the reason why the change disagrees with the
-/// metric. Returns `None` if both verdicts agree.
+/// Compares the CPU time of a candidate with the verdict on its measured time. If they disagree, returns the change of
+/// the CPU time, its interval, and the reason. Returns `None` if they agree.
 fn cpu_change(
     baseline: &Entry<'_>,
     entry: &Entry<'_>,

@@ -37,11 +37,11 @@ const LEAST_FACTOR: f64 = 1.1;
 /// A note names a counter only if both configurations have at least this number of events, as the median over trials.
 const FEWEST_EVENTS: f64 = 100.0;
 
-/// The values of a configuration that may explain its times.
+/// The values of a configuration that may explain why it is faster or slower than the baseline.
 pub(super) struct Causes {
     /// CPU time per operation in seconds, by trial.
     pub(super) cpu: Sample,
-    /// The values of each of [`COUNTERS`], by trial.
+    /// The values of each counter in [`COUNTERS`], by trial.
     counters: Vec<Sample>,
     /// The number of operations, by trial.
     operations: Sample,
@@ -50,7 +50,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// Reads the values from the rows of a configuration and a phase that cover all operations together.
+    /// Reads the values from the rows of one configuration in one phase. The rows must cover all operations together.
     pub(super) fn of(rows: &TrialRows<'_>) -> Self {
         let cpu = rows.sample("", |row| {
             let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
@@ -65,9 +65,12 @@ impl Causes {
         Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
-    /// Returns the counters that clearly differ, each with its ratio candidate / baseline, largest change first. A
-    /// counter clearly differs if the ranges of its values over trials do not overlap and the medians differ by at
-    /// least [`LEAST_FACTOR`]. Omits counters below [`FEWEST_EVENTS`].
+    /// Returns the counters that clearly differ from the baseline, each with its ratio candidate / baseline, largest
+    /// change first. A counter clearly differs in this case:
+    ///
+    /// * The ranges of its values over trials do not overlap.
+    /// * The medians differ by at least [`LEAST_FACTOR`].
+    /// * Both medians are at least [`FEWEST_EVENTS`].
     pub(super) fn factors(&self, baseline: &Self) -> Vec<(&'static Metric, f64)> {
         let per_operation = |sample: &Sample, causes: &Self| -> Option<(f64, f64, f64)> {
             let median = sample.median().filter(|median| *median >= FEWEST_EVENTS)?;
@@ -94,7 +97,7 @@ impl Causes {
 
 /// The counters of all configurations in one phase.
 pub struct PhaseCounters {
-    /// The values of each configuration, by its number.
+    /// The counters of each configuration, by the number of the configuration.
     causes: BTreeMap<u64, Causes>,
 }
 
@@ -125,7 +128,7 @@ impl PhaseCounters {
     }
 }
 
-/// Describes a ratio: `1.9x fewer blocks fetched from storage`, `12.0% more instructions`.
+/// Describes the ratio of a counter in words: `1.9x fewer blocks fetched from storage`, `12.0% more instructions`.
 pub(super) fn in_words(counter: &Metric, factor: f64) -> String {
     let word = if factor > 1.0 { "more" } else { "fewer" };
     format!("{} {word} {}", size_in_words(factor), counter.title)

@@ -1,5 +1,5 @@
-//! The number of independent random events that a counter counts, such as false positives of a filter or cache hits. This
-//! number shows how much of a difference chance alone can cause.
+//! Computes how many independent random events a counter counts, such as false positives of a filter or cache hits.
+//! This number shows how much of a difference chance alone can cause.
 
 use results::{Column, Metric, columns as c};
 
@@ -10,10 +10,12 @@ pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// Returns the number of independent events that a value counts. For a fraction, the number is the fraction times its
-/// denominator. `whole` contains the rows of a configuration for all operations together. Returns `None` if the number
-/// of events is unknown. A filter always gives the same answer for a key, so repeated lookups of a popular key count as
-/// only one event per sorted run.
+/// Returns how many independent random events a measured value counts. A fraction counts its numerator: for example, a
+/// false-positive rate counts false positives. `whole` contains the rows of a configuration for all operations
+/// together. Returns `None` if the number of events is unknown.
+///
+/// A filter always gives the same answer for a key. Repeated lookups of a popular key therefore count as only one event
+/// per sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

@@ -15,7 +15,7 @@ const MOST_LISTED: usize = 20;
 pub struct Gated {
     rule: GateRule,
     tally: Tally,
-    /// Configurations without a value, although the gate needs a value of every configuration.
+    /// Configurations without a value of the metric. The gate needs a value of every configuration.
     missing: Vec<String>,
     /// The comparisons that did not pass, each with its outcome and a sentence. The failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,
@@ -90,13 +90,13 @@ impl Verdicts<'_> {
 }
 
 impl Judged<'_> {
-    /// Returns the outcome of each comparison with the baseline, with a sentence.
+    /// Applies the rule of a gate to each comparison with the baseline. Returns each outcome with a sentence.
     fn gated(&self, rule: &GateRule) -> Vec<(GateOutcome, String)> {
         let gated = self.ranked.iter().filter(|ranked| !self.is_bound(&ranked.name));
         gated.filter_map(|ranked| Some((self.outcome_at(ranked, rule)?, self.statement(ranked)))).collect()
     }
 
-    /// Returns the outcome of a comparison. Returns `None` if neither direction of the metric is better.
+    /// Applies the rule of a gate to one comparison. Returns `None` if neither direction of the metric is better.
     fn outcome_at(&self, ranked: &Ranked, rule: &GateRule) -> Option<GateOutcome> {
         let outcome = rule.outcome(&ranked.comparison, self.column.better())?;
         let is_doubtful = self.implausible(&ranked.name).is_some() || !self.is_comparable(&ranked.name);

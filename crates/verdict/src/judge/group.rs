@@ -8,7 +8,7 @@ use crate::facts::{CellFacts, ExperimentFacts};
 
 /// A group of configurations that are compared with each other.
 pub(super) struct Group<'a> {
-    /// The title of each path of `within`, with the value that all configurations of the group share.
+    /// The swept settings that are equal in all configurations of the group: the title of each setting and its value.
     pub(super) common: Vec<(String, String)>,
     pub(super) cells: Vec<&'a CellFacts>,
 }
@@ -22,8 +22,8 @@ impl<'a> Group<'a> {
         self.cells.iter().find(is_named).or(self.cells.first()).copied()
     }
 
-    /// Returns the common values, such as `entries = 1000, threads = 2`, followed by `end`. Returns an empty text if
-    /// there is only one group.
+    /// Returns the common settings of the group, such as `entries = 1000, threads = 2`, followed by the text `end`.
+    /// Returns an empty text if there is only one group.
     pub(super) fn heading(&self, end: &str) -> String {
         let parts: Vec<String> =
             self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
@@ -31,8 +31,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the indexes of the configurations that run twice in every round. If the experiment measures the noise, these
-/// configurations are the baselines. Returns no indexes if the experiment does not measure the noise.
+/// Returns the indexes of the baselines that run twice in every round to measure the noise. Returns no indexes if the
+/// experiment does not measure the noise.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
 }
@@ -46,9 +46,11 @@ pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// Groups the configurations that have equal values in the paths of `within`. For example, in a sweep of variants and
-/// sizes that compares the variants, each size is a group. A configuration to which such a path does not apply belongs
-/// to every group whose other values are equal. An example is the filter `xor` in a sweep of bits per key.
+/// Splits the configurations into groups that are compared. The configurations of a group have equal values in the
+/// paths of `within`. For example, in a sweep of filters and sizes that compares the filters, each size is a group.
+///
+/// A path may not apply to a configuration: the filter `xor` has no bits per key. Such a configuration belongs to every
+/// group whose other values are equal.
 pub(super) fn groups<'a>(experiment: &'a ExperimentFacts<'_>) -> Vec<Group<'a>> {
     let cells = || experiment.cells.iter();
     let (paths, within) = (&experiment.swept, &experiment.within);

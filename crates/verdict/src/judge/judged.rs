@@ -17,8 +17,8 @@ use super::steadiness::Steadiness;
 use crate::facts::{CellFacts, Contrast, ExperimentFacts};
 use crate::trial_rows::TrialRows;
 
-/// Returns the configurations that have an implausible row, which is a row with a value beyond a physical or
-/// theoretical bound. Each entry is the number of the configuration, with a description of the first exceeded bound.
+/// Returns the configurations with an implausible row: a row with a value beyond a physical or theoretical bound. The
+/// result maps the number of the configuration to a description of the first exceeded bound.
 fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
     for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
@@ -42,25 +42,26 @@ pub(super) struct Judged<'a> {
     pub(super) entries: Vec<Entry<'a>>,
     /// All configurations except the baseline, compared with the baseline, best first.
     pub(super) ranked: Vec<Ranked>,
-    /// The noise, measured as the difference between two trials of the baseline in the same round. `None` if the
-    /// baseline did not run twice.
+    /// The noise of the metric, measured as the difference between two trials of the baseline in the same round. `None`
+    /// if the baseline did not run twice.
     pub(super) noise: Option<Noise>,
     /// The number of different seeds of the operations.
     pub(super) seeds: usize,
-    /// Whether the values are exact, so that the comparisons have no confidence intervals. Values are exact if they are
-    /// counters that are equal with every seed.
+    /// Whether the values are exact counters, so that the comparisons have no confidence intervals. Counters are exact
+    /// in `counted` mode if they come from one seed or are equal with every seed.
     pub(super) is_exact: bool,
-    /// The relative precision of a rate search; 0 for a value that no rate search found.
+    /// The relative precision of the rate search that found the values; 0 for values that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons in the family: all comparisons whose p-values are corrected together.
+    /// The number of comparisons whose p-values are corrected together.
     pub(super) family: usize,
-    /// Configurations without a value, although all their answers were right.
+    /// The labels of configurations without a value, although all their answers were right.
     pub(super) unmeasured: Vec<&'a str>,
-    /// Configurations with wrong answers, which therefore have no values, and the number of wrong answers.
+    /// The labels of configurations with wrong answers, and the numbers of wrong answers. These configurations have no
+    /// values.
     pub(super) wrong: Vec<(&'a str, u64)>,
-    /// Configurations that dropped data that a later operation requested.
+    /// The labels of configurations that dropped data that a later operation requested.
     pub(super) dropping: Vec<&'a str>,
-    /// The implausible configurations, by number, with a description of the exceeded bound.
+    /// The configurations with implausible values, by number, with a description of the exceeded bound.
     implausible: BTreeMap<u64, String>,
     /// The looks of a run with a time budget. A look is an evaluation of the verdicts during the run.
     pub(super) looks: Vec<Look>,
@@ -69,30 +70,30 @@ pub(super) struct Judged<'a> {
 /// A configuration of a group, with its values and its comparison with the baseline.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
-    /// The settings that differ from the baseline; empty for the baseline.
+    /// The settings in which the configuration differs from the baseline; empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
-    /// The costs of the configuration, as medians over trials.
+    /// The costs of the configuration, such as its memory, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
     /// How many trials of the configuration were steady.
     pub(super) steadiness: Steadiness,
-    /// The count from which the value is computed, as the median over trials. For a false-positive rate, this is the
+    /// The count that the value is computed from, as the median over trials. For a false-positive rate, this is the
     /// number of false positives. For a counter, this is the value itself. `None` for all other metrics.
     pub(super) count: Option<f64>,
-    /// The values that may explain a difference of times.
+    /// The counters and waits that may explain a difference of times.
     pub(super) causes: Causes,
-    /// The number of independent random events that the value counts. `None` if the value does not depend on random
-    /// draws, or if the number is unknown.
+    /// The number of independent random events that the value of the configuration counts. `None` if the value does not
+    /// depend on random draws, or if the number is unknown.
     events: Option<f64>,
 }
 
 /// The rows from which a verdict is computed.
 struct Rows<'a> {
-    /// Rows of the judged phase and kind of operation.
+    /// Rows of the phase and the kind of operation that the verdict is about.
     judged: TrialRows<'a>,
-    /// Rows of all operations of the phase.
+    /// Rows of this phase that cover all operations together.
     whole: TrialRows<'a>,
-    /// Rows of the second trials of baselines, for the judged phase and kind of operation. A baseline runs twice in a
+    /// Rows of the second trials of baselines, for the same phase and kind of operation. A baseline runs twice in a
     /// round to measure the noise.
     again: TrialRows<'a>,
 }
@@ -107,8 +108,8 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Creates the entry of a configuration with the result of `value` for each trial. Returns `None` if no trial has
-    /// a value.
+    /// Creates the entry of a configuration. `value` returns the metric of a row. Returns `None` if no trial has a
+    /// value.
     fn of(
         cell: &'a CellFacts,
         rows: &Rows<'_>,
@@ -134,7 +135,7 @@ impl<'a> Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Returns whether all trials have the same value.
+    /// Returns whether all trials of the configuration have the same value.
     fn is_constant(&self) -> bool {
         let values = &self.sample.blocks;
         values.iter().all(|(_, value)| value.total_cmp(&values[0].1).is_eq())
@@ -142,8 +143,8 @@ impl Entry<'_> {
 }
 
 impl<'a> Judged<'a> {
-    /// Judges the configurations of a group by one metric. `noise` contains the rows of the second trials of baselines.
-    /// A baseline runs twice in a round to measure the noise.
+    /// Compares the configurations of a group by one metric. `noise` contains the rows of the second trials of
+    /// baselines. A baseline runs twice in a round to measure the noise.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
         (runs, noise, looks): (&Table, &Table, &[Look]),
@@ -218,12 +219,12 @@ impl<'a> Judged<'a> {
         })
     }
 
-    /// Returns the comparisons with the baseline.
+    /// Returns the comparisons of all candidates with the baseline.
     pub(super) fn comparisons(&mut self) -> impl Iterator<Item = &mut Comparison> {
         self.ranked.iter_mut().map(|ranked| &mut ranked.comparison)
     }
 
-    /// Returns the entry of the baseline, and the entry with this name.
+    /// Returns the entry of the baseline and the entry of the configuration `name`.
     pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
@@ -243,26 +244,26 @@ impl<'a> Judged<'a> {
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
-    /// Returns whether the comparison of a candidate has a verdict. The candidate is then comparable with the baseline,
-    /// plausible, and not an ideal bound.
+    /// Returns whether the comparison of a candidate gets a verdict. The candidate must be comparable with the
+    /// baseline, have plausible values, and not be an ideal bound.
     pub(super) fn has_verdict(&self, name: &str) -> bool {
         !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none()
     }
 
-    /// Returns whether the values are exact, come from only one seed, and depend on the random draws of this seed.
+    /// Returns whether the values are exact only for one seed. Such values depend on the random draws of this seed.
     pub(super) fn is_of_one_seed(&self) -> bool {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Returns whether a configuration has an ideal variant of a component for which the baseline has an ordinary
-    /// variant. The value of this configuration is then only a bound for the other configurations.
+    /// Returns whether a configuration is only a bound for the other configurations. Such a configuration has an ideal
+    /// variant of a component for which the baseline has an ordinary variant.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
 }
 
-/// Returns the entries of a group. The first entry is the baseline. All other entries contain the settings that differ
-/// from the baseline.
+/// Moves the baseline of a group to the front of its entries. Sets the settings in which all other entries differ from
+/// the baseline.
 fn baseline_first<'a>(
     experiment: &ExperimentFacts<'a>,
     group: &Group<'a>,
@@ -281,16 +282,16 @@ fn baseline_first<'a>(
     entries
 }
 
-/// Returns whether a row belongs to the first trial with its seed. Returns true if the row has no seed, or a seed that
-/// is not in `seeds`.
+/// Returns whether a row belongs to the first trial with its seed. `seeds` maps a seed to its first trial. Returns true
+/// if the row has no seed, or a seed that is not in `seeds`.
 fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Compares values that have a confidence interval over trials or over seeds. A run with a time budget evaluates its
-/// verdicts repeatedly, and each evaluation (look) has its own significance level. Each candidate is judged at the
-/// level of its last look.
+/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. A run with a
+/// time budget evaluates its verdicts repeatedly, and each evaluation (look) has its own significance level. Each
+/// candidate is judged at the level of its last look.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -304,8 +305,8 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
     })
 }
 
-/// Compares exact values, which are equal in every trial. If the values come from only one seed and depend on its
-/// random draws, the verdict reports only a difference that is larger than chance would cause.
+/// Ranks the candidates by exact counters, which are equal in every trial with the same seed. If the counters come from
+/// only one seed and depend on its random draws, a difference must be larger than chance would cause.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
@@ -347,14 +348,14 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// Returns the phase that is judged: the phase that the experiment names. Otherwise the phase of the first chart. If
-/// neither names a phase, returns the default phase.
+/// Returns the phase that the verdict is about: the phase that the experiment names, else the phase of the first chart,
+/// else the default phase.
 pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
-/// Returns the names of the metrics that are judged, each once. The metric that decides the verdict comes first.
+/// Returns the names of the metrics that get a verdict, each once. The metric that decides the verdict comes first.
 pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
     let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
@@ -366,8 +367,8 @@ pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<Str
     metrics
 }
 
-/// Returns the phase that is judged by default. For a whole store, this is the last phase. For a component, this is the
-/// phase that its facts name.
+/// Returns the default phase of the verdict: the last phase for a whole store, and the phase that its facts name for a
+/// component.
 fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
 }
@@ -382,11 +383,12 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// Returns the default metric of the verdict. The default is the first `y` column of a chart of which higher or lower
-/// values are better. If no chart has such a column, the default depends on the experiment. The default is then the
-/// default metric of the component, the throughput of a timed workload, or the write amplification of a counted
-/// workload. If the judged phase has no value of the default metric, the function returns the first metric of a
-/// fallback list that has a value.
+/// Returns the default metric of the verdict: the first of these metrics with a value in the judged phase.
+///
+/// 1. The first `y` column of a chart of which higher or lower values are better.
+/// 2. The default metric of the component, the throughput of a timed workload, or the write amplification of a counted
+///    workload.
+/// 3. The metrics of a fallback list.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

@@ -25,11 +25,11 @@ const MOST_MACHINES: usize = 8;
 pub struct Machines {
     /// The machine of each round.
     pub of_rounds: BTreeMap<u64, String>,
-    /// The findings of `lsmbench doctor` on a machine.
+    /// The findings of `lsmbench doctor` on each machine, by the name of the machine.
     pub findings: BTreeMap<String, Vec<String>>,
 }
 
-/// The logarithms of a value in each round, by machine.
+/// The logarithms of a value or ratio in each round, grouped by machine. Each machine is a stratum of the statistics.
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
@@ -47,7 +47,7 @@ impl Verdicts<'_> {
 }
 
 impl Machines {
-    /// Returns the logarithms of the values of a sample, by machine.
+    /// Returns the logarithms of the values of a sample, grouped by the machine of their round.
     fn logs<'a>(&'a self, sample: &Sample) -> Strata<'a> {
         let mut logs = Strata::new();
         for (round, value) in &sample.blocks {
@@ -90,10 +90,9 @@ impl Judged<'_> {
         }
     }
 
-    /// Formats a pooled comparison:
-    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The
-    /// sentence also contains the variation between the machines and its 95 % CI. Returns `None` if the ratios cannot
-    /// be pooled.
+    /// Formats the comparison of a configuration with the baseline, pooled over all machines: `tiered vs leveled: 20.1%
+    /// higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The sentence also contains the
+    /// variation between the machines and its 95 % CI. Returns `None` if the ratios cannot be pooled.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;
@@ -158,8 +157,8 @@ impl Judged<'_> {
         ))
     }
 
-    /// Describes the machines that are outliers: their value of the baseline, or a ratio candidate / baseline, differs
-    /// from the other machines by more than [`OUTLYING`].
+    /// Describes the machines that are outliers. On such a machine, the value of the baseline or a ratio candidate /
+    /// baseline differs from the other machines by more than [`OUTLYING`].
     fn outlying(
         &self,
         machines: &Machines,
@@ -193,8 +192,8 @@ impl Judged<'_> {
     }
 }
 
-/// Returns the ratio of a machine's value to the value of the other machines. Returns `None` if the machine is not an
-/// outlier.
+/// Returns the ratio of the value on one machine to the value on the other machines. Returns `None` if the machine is
+/// not an outlier.
 fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     let criteria = Criteria { delta: OUTLYING, ..Criteria::default() };
     let sample = |is_kept: &dyn Fn(&str) -> bool| {
@@ -214,8 +213,8 @@ fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     (matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed) || is_apart()).then_some(ratio)
 }
 
-/// Returns the logarithms of the ratio candidate / baseline in each round, by machine. `other` is the sample of the
-/// candidate.
+/// Returns the logarithm of the ratio candidate / baseline in each round, grouped by machine. `other` is the sample of
+/// the candidate.
 fn strata<'a>(machines: &'a Machines, baseline: &Sample, other: &Sample) -> Strata<'a> {
     let mut strata = Strata::new();
     for (round, base) in &baseline.blocks {
@@ -232,7 +231,7 @@ fn shown(ratio: f64) -> String {
     directed(&Change::of_ratio(ratio, None))
 }
 
-/// Formats the size of a change with its direction.
+/// Formats a change with its direction: `12.0% higher`, `2.28x lower`.
 fn directed(change: &Change) -> String {
     format!("{} {}", change.size(), if change.is_up() { "higher" } else { "lower" })
 }

@@ -42,12 +42,12 @@ pub use stopping::LOOKS_ALPHA;
 /// last table is printed.
 const MOST_LINES: usize = 80;
 
-/// The reason why a quick run has no verdict.
+/// The sentence of a quick run, which has no verdict.
 pub const NO_QUICK_VERDICT: &str =
     "quick run (reduced size). Rerun without --quick before drawing conclusions.";
 
-/// Returns the verdicts on the results in a folder. Each pair of a group of configurations and a metric has a
-/// paragraph.
+/// Returns the verdicts on the results in a folder as text: one paragraph for each group of configurations and each
+/// metric.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
     Ok(read(experiment, folder)?.sentences())
 }
@@ -81,8 +81,8 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
     Verdicts::of(experiment, &runs, &noise, &looks)
 }
 
-/// Formats the result of a group of configurations for a metric: the caption, the table if `is_shown`, and the
-/// statements. For a quick run, the statements are only warnings.
+/// Formats the result of a group of configurations for a metric: the caption, the table if `is_shown`, and the verdict.
+/// For a quick run, warnings replace the verdict.
 fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     let mut text = wrapped("", "  ", &judged.caption());
     if is_shown && !judged.entries.is_empty() {
@@ -95,18 +95,18 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Formats the verdicts on all metrics except the first. `first` contains each group of configurations, judged by the
-/// first metric. `further` contains these groups in the same order for each other metric.
+/// Formats the verdicts on all metrics except the first. `first` contains the groups of configurations, compared by the
+/// first metric. `further` contains the same groups in the same order for each further metric.
 fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
     let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.remarks()).collect();
     let pairs = further.iter().zip(first.iter().cycle());
     pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
 }
 
-/// Formats a paragraph with the verdict on a further metric, and its cautions. `first` is the same group of
-/// configurations, judged by the first metric. The paragraph omits the phase, the sentences and the warnings that it
-/// shares with `first`. The paragraph also omits all cautions in `noted`, and the verdict of a quick run. The function
-/// adds the printed cautions to `noted`. Returns an empty text if nothing remains.
+/// Formats the verdict of a group on a further metric as one paragraph, with its cautions. `first` is the same group,
+/// compared by the first metric. The paragraph leaves out the phase, sentences and warnings that it shares with
+/// `first`, the cautions in `noted`, and the verdict of a quick run. The function adds the printed cautions to `noted`.
+/// Returns an empty text if nothing remains.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());
@@ -126,8 +126,8 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_qu
     wrapped("Also: ", "      ", &format!("{summary}{others} {}", cautions.join(" ")))
 }
 
-/// Formats the notes for which `is_kept` returns true: the facts in one paragraph, and each remark on a separate line.
-/// The second argument of `is_kept` is true for a fact and false for a remark.
+/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. Only notes for
+/// which `is_kept` returns true are printed. Its second argument is true for a fact and false for a remark.
 fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -> bool) -> String {
     let facts: Vec<&str> = facts.iter().filter(|note| is_kept(note, true)).map(String::as_str).collect();
     let remarks = remarks.iter().filter(|note| is_kept(note, false));
@@ -138,15 +138,18 @@ fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -
 /// The verdicts on the results of an experiment.
 pub struct Verdicts<'a> {
     experiment: &'a ExperimentFacts<'a>,
-    /// The judged values of each group of configurations and each metric.
+    /// The values and comparisons of each group of configurations for each metric.
     judged: Vec<Judged<'a>>,
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment. `runs` contains its rows, and `noise` contains the rows of the second trials of baselines,
-    /// which measure the noise. If the run has a time budget, `looks` contains the evaluations of the verdicts during
-    /// the run. Components are compared only at equal values of the other swept paths, so each combination of these
-    /// values has a verdict. The p-values are corrected for the number of comparisons in all verdicts.
+    /// Computes the verdicts of an experiment from its rows `runs`.
+    ///
+    /// * `noise` contains the rows of the second trials of baselines, which measure the noise.
+    /// * `looks` contains the evaluations of the verdicts during the run, if the run has a time budget.
+    ///
+    /// Components are compared only at equal values of the other swept paths, so each combination of these values has a
+    /// verdict. The p-values are corrected for the number of comparisons in all verdicts.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,
@@ -167,8 +170,8 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Returns whether the relative half-width of every confidence interval is at most `precision`. Returns false if
-    /// there are no comparisons, or if a comparison has no interval.
+    /// Returns whether every confidence interval is narrow enough: its relative half-width must be at most `precision`.
+    /// Returns false if there are no comparisons, or if a comparison has no interval.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;

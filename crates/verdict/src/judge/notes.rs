@@ -34,7 +34,7 @@ impl Judged<'_> {
         notes
     }
 
-    /// Returns the notes about single configurations. Each note consists of one or more sentences.
+    /// Returns the notes about single configurations, such as outliers. Each note consists of one or more sentences.
     pub(super) fn remarks(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.counters_note());
@@ -69,8 +69,8 @@ impl Judged<'_> {
         causes.chain(trials).chain(steadiness).chain(implausible).chain(self.unequal_memory()).collect()
     }
 
-    /// Names the candidates that the verdict does not describe, each with the reason, such as
-    /// ` Worse: l0-tiered. Inconclusive: xor.` Returns an empty text if there are none.
+    /// Names the candidates that the sentence of the verdict leaves out, each with the reason, such as ` Worse:
+    /// l0-tiered. Inconclusive: xor.` Returns an empty text if there are none.
     pub(super) fn others(&self) -> String {
         let best = self.ranked.iter().find(|ranked| self.has_verdict(&ranked.name));
         let is_improved = best.is_some_and(|best| best.comparison.verdict == Verdict::Improved);
@@ -96,7 +96,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Returns the note that names the test of the p-values and their correction.
+    /// Returns the note that names the test behind the p-values and their correction.
     fn test_note(&self) -> Option<String> {
         let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
         (has_p && !self.is_exact()).then(|| match self.family {
@@ -130,8 +130,9 @@ impl Judged<'_> {
         with_verdict().skip(skipped).filter(is_undecided)
     }
 
-    /// Returns a note that names the configurations for which the median of the paired ratios and the ratio of the
-    /// medians have opposite directions. At least one of the two changes must exceed the threshold.
+    /// Returns a note that names the configurations whose result depends on the statistic: the median of the paired
+    /// ratios shows an increase, and the ratio of the medians a decrease, or the reverse. At least one of the two
+    /// changes must exceed the threshold.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {
@@ -195,8 +196,8 @@ impl Judged<'_> {
         Some(format!("Outliers (included): {first}{}.", and_more(others.len())))
     }
 
-    /// Returns the reason why a comparison is inconclusive. Returns `None` if the statement about all comparisons
-    /// contains the reason.
+    /// Returns the reason why a comparison is inconclusive. Returns `None` if the sentence about all comparisons
+    /// already contains this reason.
     fn reason(&self, comparison: &Comparison) -> Option<String> {
         Some(match comparison.doubt? {
             Doubt::TooFewBlocks { blocks: 0 } => "no trial has values of both configurations".to_owned(),

@@ -10,18 +10,22 @@ use crate::words::shown;
 /// Costs that differ by less than this fraction count as about equal.
 pub(super) const ALIKE: f64 = 0.1;
 
-/// The columns that contain the costs. If the list is empty, the cost is the memory of a tree.
+/// The costs of a configuration, as columns of `runs.csv`. If the list of columns is empty, the cost is the memory of a
+/// tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether two configurations are comparable only if at least one of their costs is about equal. If false, all
-    /// configurations are comparable.
+    /// Whether configurations are comparable only at a similar cost: at least one of their costs must be about equal.
+    /// If false, all configurations are comparable.
     divide: bool,
 }
 
 impl Prices {
-    /// Returns the costs of an experiment whose verdict is on the column `judged`. For a component, the column `judged`
-    /// itself is not a cost. Other engines do not report the memory of their parts separately. In a comparison with
-    /// other engines, the cost is therefore the memory of the process.
+    /// Selects the costs for a verdict on the column `judged`:
+    ///
+    /// * For a tree, the cost is the memory of its parts.
+    /// * For a component, the costs are its cost and quality columns, without the column `judged` itself.
+    /// * With other engines, the cost is the memory of the process, because they do not report the memory of their
+    ///   parts.
     pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
         match experiment.reports_memory {
             true => Self::of_component(experiment.component, judged),
@@ -44,31 +48,31 @@ impl Prices {
         }
     }
 
-    /// Returns whether the cost is the memory of the parts of a tree.
+    /// Returns whether the cost is the memory of a tree, which is the sum over its parts.
     pub(super) fn are_memory(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Returns the cost with the index `at` in the list of names. Returns `None` if `row` has no value of this cost.
+    /// Returns the cost number `at` (from 0, in the order of [`names`](Self::names)) in a row. Returns `None` if the
+    /// row has no value of this cost.
     pub(super) fn value(&self, at: usize, row: &Row) -> Option<f64> {
         self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
     }
 
-    /// Formats the cost with the index `at` and its unit. Returns an empty text without a value.
+    /// Formats a value of cost number `at` with its unit. Returns an empty text without a value.
     pub(super) fn shown(&self, at: usize, value: Option<f64>) -> String {
         let unit = self.columns.get(at).map_or(Unit::Bytes, |metric| metric.unit);
         value.map_or_else(String::new, |value| shown(value, unit))
     }
 
-    /// Returns whether two configurations with these costs are comparable, which means that at least one cost is about
-    /// equal in both.
+    /// Returns whether two configurations with these costs are comparable: at least one cost must be about equal in
+    /// both.
     pub(super) fn are_comparable(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }
 
-    /// Lists the costs that are not about equal for two configurations of a component, such as
-    /// `; fpr 1.26% against 0.9%`. Returns an empty text if all costs are about equal, or if the costs do not limit
-    /// which configurations are comparable.
+    /// Lists the costs that differ between two configurations of a component, such as `; fpr 1.26% against 0.9%`.
+    /// Returns an empty text if all costs are about equal, or if all configurations are comparable.
     pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
         if !self.divide {
             return String::new();
@@ -82,7 +86,7 @@ impl Prices {
     }
 }
 
-/// Returns whether two costs are about equal. Returns `None` if one of the costs is unknown.
+/// Returns whether two values of a cost are about equal. Returns `None` if one of them is unknown.
 fn is_alike(own: Option<f64>, other: Option<f64>) -> Option<bool> {
     let (own, other) = own.zip(other)?;
     Some((own - other).abs() <= ALIKE * own.abs().max(other.abs()))

@@ -6,9 +6,8 @@ use results::{Row, verdicts as v};
 use super::judged::{Entry, Judged};
 
 impl Judged<'_> {
-    /// Returns the verdict on a candidate, and the reason for an inconclusive verdict. The verdict is also
-    /// inconclusive if values of one configuration are implausible, or if the candidate is not comparable with the
-    /// baseline.
+    /// Returns the verdict on a candidate, and the reason if the verdict is inconclusive. Implausible values make a
+    /// verdict inconclusive, and so does a candidate that is not comparable with the baseline.
     fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
         if let Some(words) = self.implausible(&ranked.name) {
             return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
@@ -20,7 +19,7 @@ impl Judged<'_> {
         (ranked.comparison.verdict, ranked.comparison.reason(self.threshold_name(&ranked.comparison)))
     }
 
-    /// Returns one row per candidate, best candidate first.
+    /// Returns the rows of `verdicts.csv`: one row per candidate, best candidate first.
     pub(super) fn rows(&self, experiment: &str) -> Vec<Row> {
         let Some(baseline) = self.entries.first() else { return Vec::new() };
         let candidate = |ranked: &Ranked| self.entries.iter().find(|entry| entry.sample.name == ranked.name);

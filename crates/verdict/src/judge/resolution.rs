@@ -5,14 +5,14 @@ use results::{Column, columns as c};
 
 use crate::facts::CellFacts;
 
-/// Returns whether a column contains the result of a rate search.
+/// Returns whether a column contains a rate that a rate search found.
 pub(crate) fn holds_found_rate(column: &str) -> bool {
     [c::SUSTAINED_OPS_PER_SECOND, c::OPS_PER_SECOND].iter().any(|found| found.name == column)
 }
 
-/// Returns the relative precision of the rate search of a phase: the largest value over `cells`. The search cannot
-/// distinguish two configurations whose rates differ by less than this precision. Returns 0 for a column that contains
-/// no result of a rate search.
+/// Returns the relative precision of the rate search of a phase: the largest precision over the configurations `cells`.
+/// The search cannot distinguish rates that differ by less. Returns 0 for a column that contains no result of a rate
+/// search.
 pub(super) fn resolution(column: &Column, phase: &str, cells: &[&CellFacts]) -> f64 {
     let searching = cells.iter().filter(|_| holds_found_rate(column.name()));
     searching.filter_map(|cell| cell.searches.get(phase).copied()).fold(0.0, f64::max)

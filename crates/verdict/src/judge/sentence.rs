@@ -20,15 +20,15 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The largest limit that the sentence "no difference" can name, as a fraction. The sentence names the limit within
-/// which all differences lie.
+/// The widest limit for the verdict "no difference", as a fraction. The sentence states the limit within which all
+/// differences lie.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.
 pub(super) struct Statement {
-    /// The first word: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
+    /// The first word of the statement: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
     word: &'static str,
-    /// The sentences. On a terminal, each sentence starts on a new line.
+    /// The sentences of the statement. On a terminal, each sentence starts on a new line.
     sentences: Vec<String>,
 }
 
@@ -51,19 +51,19 @@ impl Statement {
         self
     }
 
-    /// Removes the sentences that are already contained in a statement of `said`. The first sentence always remains.
+    /// Removes the sentences that a statement in `said` already contains. The first sentence always remains.
     pub(super) fn omit(&mut self, said: &[Statement]) {
         let is_said = |sentence: &String| said.iter().any(|of| of.sentences.contains(sentence));
         let rest = self.sentences.split_off(1);
         self.sentences.extend(rest.into_iter().filter(|sentence| !is_said(sentence)));
     }
 
-    /// Returns whether the statement compares the configurations, or states that no comparison is possible.
+    /// Returns whether the statement is a verdict, or states that no verdict is possible.
     pub(super) fn is_verdict(&self) -> bool {
         ["Verdict", "No verdict"].contains(&self.word)
     }
 
-    /// Returns the lines of the statement for a terminal.
+    /// Formats the statement as lines for a terminal.
     pub(super) fn lines(&self) -> String {
         let rest = " ".repeat(self.word.len() + 2);
         let mut first = format!("{}: ", self.word);
@@ -75,7 +75,7 @@ impl Statement {
         text
     }
 
-    /// Returns the sentences in one paragraph. Omits the first word of a verdict.
+    /// Joins the sentences of the statement to one paragraph. Leaves out the word `Verdict` at its start.
     pub(super) fn paragraph(&self) -> String {
         let text = self.sentences.join(" ");
         if self.word == "Verdict" { text } else { format!("{}: {text}", self.word) }
@@ -83,8 +83,8 @@ impl Statement {
 }
 
 impl Judged<'_> {
-    /// Returns all statements about the comparisons: wrong answers and other warnings about values first, then the
-    /// verdict, and then the warning about several differing settings.
+    /// Returns all statements about a group of configurations, in this order: wrong answers and other warnings about
+    /// values, the verdict, and the warning about configurations that differ in several settings.
     pub(super) fn statements(&self) -> Vec<Statement> {
         let mut all: Vec<Statement> = Vec::new();
         all.extend(self.wrong.iter().map(|(cell, count)| {
@@ -167,8 +167,8 @@ impl Judged<'_> {
         Statement::verdict(text).and(self.also(baseline, &better)).and(self.other_memory(best))
     }
 
-    /// Returns the sentence about further better configurations:
-    /// `lazy-leveled and l0-tiered are also faster than leveled.`
+    /// Returns the sentence that names the further better configurations: `lazy-leveled and l0-tiered are also faster
+    /// than leveled.`
     fn also(&self, baseline: &str, better: &[&Ranked]) -> Option<String> {
         let names: Vec<&str> = better.iter().take(MOST_NAMED).map(|other| &*other.name).collect();
         let first = better.first()?;
@@ -210,8 +210,8 @@ impl Judged<'_> {
         Statement::verdict(format!("no difference. {who} within {within} of {baseline}{how}."))
     }
 
-    /// Returns the statement for all remaining outcomes: no candidate is better than the baseline, and the verdicts of
-    /// the candidates differ or are inconclusive.
+    /// Returns the statement if no candidate is better than the baseline, and the verdicts of the candidates differ or
+    /// are inconclusive.
     fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let comparison = &best.comparison;
         let name = quoted(&best.name);
@@ -285,8 +285,8 @@ impl Judged<'_> {
             .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
     }
 
-    /// Returns the next step for a difference below the threshold. If the noise floor sets the threshold, the next
-    /// step is less noise. Otherwise the next step is more trials.
+    /// Returns the next step for a difference below the threshold: less noise if the noise floor sets the threshold,
+    /// and more trials otherwise.
     fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
         match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
             true => {
@@ -296,14 +296,14 @@ impl Judged<'_> {
         }
     }
 
-    /// Formats the smallest relative difference that a verdict reports, with the name of this limit, such as
-    /// `3.1% noise floor`.
+    /// Formats the smallest relative difference that gets a verdict, with the name of this limit, such as `3.1% noise
+    /// floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
         format!("{} {}", percent(comparison.delta), self.threshold_name(comparison))
     }
 
-    /// Returns the name of the limit that sets the smallest reported difference: the noise floor, the precision of the
-    /// rate search, or the threshold δ.
+    /// Returns the name of the limit below which differences are ignored: the noise floor, the precision of the rate
+    /// search, or the threshold δ.
     pub(super) fn threshold_name(&self, comparison: &Comparison) -> &'static str {
         match self.noise {
             Some(noise) if noise.floor >= comparison.delta => "noise floor",
@@ -335,7 +335,7 @@ impl Judged<'_> {
         let (size, is_up) = (change.size(), change.is_up());
         if change.is_of_zero() {
             let [own, base] = self.sides(of).unwrap_or_default();
-            return format!("{name} has {own} {title}, the baseline {base}");
+            return format!("{name} has {own} {title}, and the baseline has {base}");
         }
         let is_rate = self.column.better() == Better::Higher;
         match is_speed(self.column.unit()) && (change.is_factor() || is_rate) {
@@ -344,8 +344,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the evidence for a change, such as ` (95% CI 2.18x to 2.65x)`. For exact values, counts below 100, and
-    /// fractions, the evidence also contains both values. Returns an empty text if there is no evidence.
+    /// Returns the evidence for a change in parentheses, such as ` (95% CI 2.18x to 2.65x)`. For exact values, counts
+    /// below 100, and fractions, the evidence also contains both values. Returns an empty text if there is no evidence.
     pub(super) fn evidence(&self, of: &Ranked) -> String {
         let sides = || {
             let [own, base] = self.sides(of)?;
@@ -366,25 +366,25 @@ impl Judged<'_> {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
     }
 
-    /// Returns the confidence interval of a change as text. Returns `None` if the interval does not exist or has no
-    /// width.
+    /// Returns the confidence interval of a candidate's change as text. Returns `None` if the interval does not exist
+    /// or has no width.
     pub(super) fn interval(&self, of: &Ranked) -> Option<String> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 
-    /// Formats the size of a change. Returns an empty text if the comparison has no ratio.
+    /// Formats the size of a candidate's change. Returns an empty text if the comparison has no ratio.
     fn size_of(&self, of: &Ranked) -> String {
         self.change_of(of).map_or_else(String::new, |change| change.size())
     }
 
-    /// Returns a sentence about the costs in which a component differs from the baseline.
+    /// Returns a sentence about the costs in which a component differs from the baseline, such as its memory.
     fn other_prices_of(&self, name: &str) -> Option<String> {
         let prices = self.other_prices(name);
         Some(prices.trim_start_matches("; ").replace(" against ", " vs ")).filter(|text| !text.is_empty())
     }
 
     /// Returns a sentence such as `tiered uses 52.0% more memory (15.2 MiB vs 10.0 MiB).` Returns `None` if the memory
-    /// is about equal or unknown, or if the costs are not the memory.
+    /// is about equal or unknown, or if the cost is not the memory of a tree.
     fn other_memory(&self, of: &Ranked) -> Option<String> {
         if !self.prices.are_memory() {
             return None;
@@ -440,15 +440,15 @@ impl Judged<'_> {
         self.ranked.iter().filter(|ranked| keep(ranked)).map(|ranked| &*ranked.name).collect()
     }
 
-    /// Returns the change of a candidate. If larger values of a fraction are better, as for a hit rate, the change is
-    /// in percentage points, because a percentage of a percentage is ambiguous.
+    /// Returns the change of a candidate relative to the baseline. For a fraction of which larger values are better,
+    /// such as a hit rate, the change is in percentage points, because a percentage of a percentage is ambiguous.
     pub(super) fn change_of(&self, of: &Ranked) -> Option<Change> {
         let is_share = self.column.unit() == Unit::Share && self.column.better() == Better::Higher;
         let baseline = self.entries.first().and_then(|baseline| baseline.sample.median());
         Change::of(&of.comparison, baseline.filter(|_| is_share))
     }
 
-    /// Formats the medians of a candidate and of the baseline.
+    /// Formats the median of a candidate and the median of the baseline.
     fn sides(&self, of: &Ranked) -> Option<[String; 2]> {
         let (base, own) = self.both(&of.name)?;
         Some([own.sample.median()?, base.sample.median()?].map(|side| self.value(side)))
@@ -479,8 +479,8 @@ impl Judged<'_> {
         self.is_exact
     }
 
-    /// Returns a sentence that states whether exact values come from one seed or are equal with several seeds. Returns
-    /// an empty text if the values have a confidence interval.
+    /// Returns a sentence about the seeds of exact values: whether the values come from one seed, or are equal with
+    /// several seeds. Returns an empty text if the values have a confidence interval.
     fn exactness(&self) -> String {
         match (self.is_exact(), self.seeds) {
             (false, _) => String::new(),
@@ -492,8 +492,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the number of trials of the comparisons. If there are no comparisons, returns the number of trials of
-    /// the baseline.
+    /// Returns the number of trials that the comparisons use. Without a comparison, this is the number of trials of the
+    /// baseline.
     pub(super) fn trials(&self) -> usize {
         let of_baseline = self.entries.first().map_or(0, |baseline| baseline.sample.blocks.len());
         let compared = self.ranked.iter().map(|ranked| ranked.comparison.blocks).max();

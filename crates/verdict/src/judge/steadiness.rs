@@ -8,10 +8,11 @@ use results::columns as c;
 use crate::trial_rows::TrialRows;
 use crate::words::counted;
 
-/// The steadiness of a configuration: how many of its trials were steady.
+/// The steadiness of a configuration: how many of its trials were steady. In a steady trial, values such as the
+/// throughput stay near their mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
-    /// The number of trials for which it is known whether they were steady.
+    /// The number of trials for which the steadiness is known.
     pub(super) judged: u64,
     /// The number of trials that were not steady.
     pub(super) unsteady: u64,
@@ -22,7 +23,7 @@ pub(super) struct Steadiness {
 }
 
 impl Steadiness {
-    /// Reads the rows of a configuration for all operations of the judged phase.
+    /// Reads the steadiness from the rows of a configuration for all operations of the judged phase.
     pub(super) fn of(whole: &TrialRows<'_>) -> Self {
         let mut steadiness = Self::default();
         for row in whole.iter() {
@@ -38,8 +39,8 @@ impl Steadiness {
         steadiness
     }
 
-    /// Returns the number of trials in which the configuration was not steady. Returns `None` if this is unknown for
-    /// all trials.
+    /// Returns the number of trials in which the configuration was not steady. Returns `None` if no trial has a known
+    /// steadiness.
     pub(super) fn unsteady_trials(&self) -> Option<u64> {
         (self.judged > 0).then_some(self.unsteady)
     }

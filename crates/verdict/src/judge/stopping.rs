@@ -9,19 +9,22 @@ use super::Verdicts;
 use super::judged::Judged;
 use crate::words::{and_more, counted, quoted};
 
-/// The error rate of all looks together: the probability of at least one false difference.
+/// The error rate of all looks of a run together: the probability of at least one false difference. A look is an
+/// evaluation of the verdicts during the run.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The assumed share of the error rate that remains for the last look of a run.
+/// The assumed share of the error rate that remains for the last look, which is the evaluation of the verdicts at the
+/// end of a run.
 const LAST_SHARE: f64 = 0.4;
 
 /// The largest number of configurations that the note about looks names.
 const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {
-    /// Returns the prospect of each candidate, by the number of its configuration. `more_rounds` is the number of
-    /// further rounds that fit into the budget. A candidate with several comparisons is decided only when all its
-    /// comparisons are decided.
+    /// Forecasts the verdict of each candidate: already decided, still open, or unlikely to be decided within the time
+    /// budget. The key is the number of the candidate's configuration. `more_rounds` is the number of further rounds
+    /// that fit into the budget. A candidate with several comparisons is decided only when all its comparisons are
+    /// decided.
     pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
         let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
         for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {

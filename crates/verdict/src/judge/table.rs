@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 16;
 /// The maximum length of a metric title in the title of a table column.
 const LONGEST_TITLE: usize = 18;
 
-/// The title of a table column, and whether the column is right-aligned.
+/// The head of a table column: its title, and whether the column is right-aligned.
 type Head = (String, bool);
 
 impl Judged<'_> {
@@ -97,8 +97,8 @@ impl Judged<'_> {
         heads
     }
 
-    /// Returns the title of the column with the names of the configurations: the title of the swept path in which they
-    /// differ. Returns `configuration` if they differ in several paths.
+    /// Returns the title of the column with the names of the configurations. If they differ in exactly one swept path,
+    /// this is the title of the path. Otherwise it is `configuration`.
     fn compared(&self) -> String {
         let swept = self.experiment.swept.iter().enumerate();
         let mut compared = swept.filter(|(at, _)| !self.experiment.within.contains(at)).map(|(_, path)| path);
@@ -162,8 +162,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the settings in which all configurations differ from the baseline. Returns `None` if these settings are
-    /// not equal for all configurations. Ignores parameters of a variant that no other variant has.
+    /// Returns the settings in which all candidates differ from the baseline, as text. Returns `None` if these settings
+    /// are not the same for all candidates. Ignores parameters of a variant that no other variant has.
     pub(super) fn common_factors(&self) -> Option<String> {
         let (_, others) = self.entries.split_first()?;
         let mut all = others.iter().map(|other| factors(&other.contrast));

@@ -188,7 +188,7 @@ pub(crate) enum Command {
     /// Run one trial: read its task from standard input
     #[command(name = run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
-    /// Run a compaction policy: read shapes from standard input
+    /// Run a compaction policy: read trees from standard input
     #[command(name = trial::POLICY_COMMAND, hide = true)]
     PolicyProcess,
     /// Write to a store until killed: read orders from standard input

@@ -192,7 +192,7 @@ fn code_of(ending: Ending) -> u8 {
     }
 }
 
-/// Returns the exit code of a command that the user may have interrupted. `is_good` is whether the checks of the
+/// Returns the exit code of a command that the user may have interrupted. `is_good` is true if all checks of the
 /// command passed.
 fn ended(is_good: bool) -> u8 {
     match is_good {

@@ -134,7 +134,7 @@ pub(crate) struct SubjectArguments {
     /// WAL mode; repeatable [default: all]
     #[arg(long, value_name = "MODE")]
     pub(crate) wal: Vec<String>,
-    /// Seed of the first history
+    /// Seed of the first sequence of random operations
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Number of threads; does not change the results

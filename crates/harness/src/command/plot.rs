@@ -124,7 +124,7 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the tables and keys of an experiment file that affect only its charts.
+/// Returns the tables and keys of an experiment file that affect only its charts, such as `[style]`.
 fn shown_by(config: &Path) -> Outcome<Table> {
     let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
     let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;

@@ -80,8 +80,8 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     Ok(())
 }
 
-/// Simulates one configuration at all sizes, and returns its rows. Returns `None` for engines other than lsmbench,
-/// and for component experiments.
+/// Simulates one configuration with each number of keys that the user requests, and returns one row per phase and
+/// number of keys. Returns `None` for engines other than lsmbench, and for component experiments.
 fn of_cell(
     experiment: &Experiment,
     cell: &Cell,

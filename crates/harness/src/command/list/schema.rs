@@ -47,7 +47,8 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// Returns the schemas of all forms of a value, which are the branches of `anyOf` and `oneOf`. `null` is also a form.
+/// Returns the schemas of all forms of a value, which are the branches of `anyOf` and `oneOf` in its JSON schema.
+/// `null` is also a form.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }

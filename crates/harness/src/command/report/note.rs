@@ -22,7 +22,8 @@ pub(super) fn note(manifest: &Manifest) -> RunNote {
     }
 }
 
-/// Returns the engines other than lsmbench. Each engine occurs once, with the mismatches of all its configurations.
+/// Returns the engines other than lsmbench in a run. Each engine occurs once, with the mismatches (settings of the
+/// design that the engine cannot match) of all its configurations.
 fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     let mut notes: Vec<EngineNote> = Vec::new();
     for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {

@@ -20,10 +20,10 @@ use types::{Outcome, Problem};
 pub(super) const FOLDER: &str = "results/published";
 /// The name of the file that lists the experiments in a folder of copies.
 const INDEX: &str = "experiments.csv";
-/// The columns of the list of experiments.
+/// The columns of `experiments.csv`, the file that lists the experiments in a folder of copies.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// The tables and keys of an experiment file that do not affect the measured results. The hash of the recipe does not
-/// include them.
+/// The tables and keys of an experiment file that do not affect the measured results. The hash that identifies the
+/// measured version of an experiment does not include them.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder with copies of results.
@@ -118,8 +118,8 @@ impl Published {
     }
 }
 
-/// Returns the engines in the rows of a sweep of engines. Returns an empty list if the experiment does not sweep
-/// engines.
+/// Returns the engines that occur in the rows of a sweep of engines. Returns an empty list if the experiment does not
+/// sweep engines.
 fn engines(table: &Table) -> Vec<String> {
     table.distinct(ENGINE).into_iter().flatten().map(|engine| engine.to_string()).collect()
 }

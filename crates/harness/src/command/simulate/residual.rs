@@ -26,7 +26,7 @@ pub(super) struct Residual {
     simulated: f64,
 }
 
-/// Compares the predicted and simulated values of all phases, for a design with `entries` keys.
+/// Compares the predicted and simulated values of all phases of a workload, for a design with `entries` keys.
 pub(super) fn compare(
     design: &str,
     entries: f64,

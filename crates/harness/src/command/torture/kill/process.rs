@@ -50,8 +50,10 @@ impl Process {
         let forking = OPEN_HERE.write();
         let mut child = command.spawn()?;
         drop(forking);
-        let mut lifeline = child.stdin.take().expect("standard input of the writer process is a pipe");
-        let mut out = child.stdout.take().expect("standard output of the writer process is a pipe");
+        let mut lifeline =
+            child.stdin.take().expect("the standard input of a new writer process must be a pipe");
+        let mut out =
+            child.stdout.take().expect("the standard output of a new writer process must be a pipe");
         let (sender, printed) = channel();
         std::thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
@@ -62,15 +64,15 @@ impl Process {
         let sent = writeln!(
             lifeline,
             "{}",
-            serde_json::to_string(orders).expect("orders contain only types that serialize to JSON")
+            serde_json::to_string(orders).expect("the orders to a writer process must serialize to JSON")
         );
         let process = Self { child, printed, _lifeline: lifeline };
         sent.map(|()| process)
     }
 
-    /// Waits until the process has printed `moment.events` lines or a time limit is exceeded, then for `moment.wait`,
-    /// and kills the process. Returns the complete output lines. If the process ended before the kill, also returns a
-    /// message with its exit status.
+    /// Kills the process at the time `moment`. This is `moment.wait` after the process has printed `moment.events`
+    /// lines, or after a time limit. Returns the complete output lines. If the process ended before the kill, also
+    /// returns a message with its exit status.
     pub(super) fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut printed, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {

@@ -25,8 +25,8 @@ pub trait Engine: Send + Sync {
     /// The engine is not on this machine or not in this build. The error explains how to get the engine.
     fn identify(&self) -> Result<Identity, Missing>;
 
-    /// Returns one line per setting of `options`, which names the corresponding option of the engine. Settings that the
-    /// engine cannot match are in lines that begin with [`UNEQUAL`].
+    /// Returns one line per setting of `options`. A line names the option of the engine that corresponds to the
+    /// setting. Lines about settings that the engine cannot match begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
     /// Opens the store in `opening.directory`, which must exist. If the directory contains no store, creates a store.

@@ -7,9 +7,9 @@ use results::{columns as c, counters as n};
 /// the engine has levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineStats {
-    /// The readings of the whole store.
+    /// The counters and gauges of the whole store.
     pub whole: Readings,
-    /// The readings of each level, by level number from 0. Empty if the engine does not distinguish levels.
+    /// The counters and gauges of each level, by level number from 0. Empty if the engine does not distinguish levels.
     pub levels: Vec<Readings>,
 }
 
@@ -81,7 +81,8 @@ impl Readings {
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// Returns these readings with all counters and gauges set to 0, for a level that does not exist.
+    /// Returns a copy of these readings with all counters and gauges set to 0. It represents a level that does not
+    /// exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),

@@ -3,7 +3,7 @@
 use crate::entry_limits::EntryLimits;
 use crate::options::EngineOptions;
 
-/// Every page size is a multiple of `PAGE_UNIT` bytes, from `PAGE_UNIT` to `LARGEST_PAGE`.
+/// The unit of page sizes in bytes. Every page size is a multiple of this unit, and at most `LARGEST_PAGE`.
 const PAGE_UNIT: u64 = 4096;
 const LARGEST_PAGE: u64 = 32 << 10;
 

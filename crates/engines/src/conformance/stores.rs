@@ -10,10 +10,11 @@ use workload::{Model, Scan, Target, Write};
 
 use crate::{EntryLimits, Store};
 
-/// Opens the store under test. A later call reopens the store on its existing files.
+/// A function that opens the store under test. A later call reopens the store on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// A check of one invariant for a store with these entry limits. The error describes the violation.
+/// A function that checks one invariant of a store with the given limits on the sizes of entries. The error describes
+/// the violation.
 pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
 /// The number of operations in one random history.
@@ -23,8 +24,8 @@ const STEPS: usize = 6_000;
 /// with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Compares a store with a map after each of many random merges and other writes, with flushes and compactions in
-/// between.
+/// Compares a store with a map that applies the same writes. The writes are many random merges and other writes, with
+/// flushes and compactions in between.
 pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let (mut random, mut map) = (SplitMix64::new(11), BTreeMap::<Vec<u8>, Vec<u8>>::new());
@@ -81,8 +82,8 @@ pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), S
     Ok(())
 }
 
-/// Compares a store with the model under random operations of every kind. The store is closed and reopened every 1,500
-/// operations.
+/// Compares a store with the model, an ordered map that applies the same operations. The operations are random and of
+/// every kind. The store is closed and reopened every 1,500 operations.
 pub(crate) fn model(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let mut random = SplitMix64::new(7);
     let model = Model::default();
@@ -183,8 +184,9 @@ fn one_step(
     }
 }
 
-/// Puts a key if it is absent, or deletes the key if it exists. The delete is a single delete, or an ordinary delete if
-/// the store has no single deletes. Apart from range deletes, only this function writes the key.
+/// Puts a key if it is absent, or deletes the key if it exists, so that the key has at most one put before its single
+/// delete. The delete is a single delete, or an ordinary delete if the store has no single deletes. Apart from range
+/// deletes, only this function writes the key.
 fn single_life(
     random: &mut SplitMix64,
     store: &dyn Target,

@@ -21,7 +21,8 @@ pub struct ServerLimits {
 /// The maximum size of one argument of a request in bytes. It is also the size limit of values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
-/// The maximum size of one name in bytes. The key of a string in the tree may be one byte longer than its name.
+/// The maximum size of one name (a Redis key) in bytes. The key of a string in the tree may be one byte longer than its
+/// name.
 pub(crate) const MAX_NAME_BYTES: usize = MAX_KEY_BYTES - 1;
 
 /// The maximum number of arguments of one request, including the command.

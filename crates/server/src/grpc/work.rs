@@ -32,7 +32,8 @@ pub(super) fn delete(call: &Call, request: &DeleteRequest) -> Result<DeleteRespo
     Ok(DeleteResponse {})
 }
 
-/// Returns the keys of a column family. An empty name selects the first family.
+/// Returns the tree or the column family that stores the keys of the family `family`. An empty name selects the first
+/// family.
 ///
 /// # Errors
 /// The store has no such family.

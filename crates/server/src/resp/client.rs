@@ -31,7 +31,7 @@ pub(crate) struct Client {
     pub(crate) queue: Option<Queue>,
 }
 
-/// A client, with the state that all clients share.
+/// A client that executes a command, with the state that all clients share.
 pub(crate) struct Context<'a> {
     pub(crate) client: &'a mut Client,
     pub(crate) shared: &'a Shared,

@@ -134,7 +134,7 @@ fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, F
     Ok(value)
 }
 
-/// Checks that the name does not belong to a string.
+/// Returns an error if the name belongs to a string.
 fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
     match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),

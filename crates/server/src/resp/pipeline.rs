@@ -13,7 +13,7 @@ use crate::limits::{
 /// has.
 const MAX_LENGTH_LINE_BYTES: usize = 32;
 
-/// The maximum number of complete requests of a client that are parsed before they are executed.
+/// The maximum number of complete requests of a client that the parser accepts before they are executed.
 const MAX_REQUESTS: usize = 1024;
 
 /// The limits for one request, and for the number of parsed requests.
@@ -30,7 +30,8 @@ pub struct RequestLimits {
 }
 
 impl RequestLimits {
-    /// Returns the limits for a client that may execute all commands. A request may have up to `request_bytes` bytes.
+    /// Returns the limits for a client that has sent the password, if the server has one. A request may have up to
+    /// `request_bytes` bytes.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,
@@ -82,7 +83,7 @@ pub enum ProtocolError {
     Quotes,
 }
 
-/// The byte range of an argument in the input, or in the buffer `inline`.
+/// The position of an argument of a request: a byte range in the received bytes, or in the buffer `inline`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: usize,
@@ -100,7 +101,7 @@ pub struct Pipeline {
     requests: Vec<(usize, usize)>,
     /// The text of the arguments of inline requests.
     inline: Vec<u8>,
-    /// The number of input bytes that were parsed.
+    /// The number of bytes of the input that the parser has consumed.
     at: usize,
     /// The number of arguments that are still missing in the incomplete request. 0 between two requests.
     lacking: usize,
@@ -128,12 +129,12 @@ impl Pipeline {
         }
     }
 
-    /// Returns the number of complete requests.
+    /// Returns the number of complete requests that were not removed yet.
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Returns whether no request is complete.
+    /// Returns whether the pipeline contains no complete request.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
@@ -202,7 +203,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Parses the line `*COUNT`. Returns whether the line is complete.
+    /// Parses the line `*COUNT`, which begins a request and states the number of its arguments. Returns whether the
+    /// line is complete.
     fn read_head(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         let Some(line) = self.length_line(input)? else { return Ok(false) };
         let shown = || line.escape_ascii().to_string();
@@ -267,7 +269,8 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses the line `$LENGTH`. Returns `None` if the line is not complete.
+    /// Parses the line `$LENGTH`, which precedes an argument and states its length. Returns `None` if the line is not
+    /// complete.
     fn read_length(&mut self, input: &[u8], limits: &RequestLimits) -> Result<Option<usize>, ProtocolError> {
         match input.get(self.at) {
             None => return Ok(None),

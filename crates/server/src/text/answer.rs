@@ -55,7 +55,7 @@ pub enum TextError {
 
 /// A store or a column family on which the text language executes commands.
 pub trait TextStore {
-    /// Applies one write command. Returns `None` for a command that writes nothing.
+    /// Applies one write command of the text language to the store. Returns `None` for a command that writes nothing.
     fn write_command(&self, command: &Command) -> Option<tree::Result<()>>;
 
     /// Appends the value of a key to `value`. Returns whether the key exists.

@@ -17,7 +17,7 @@ use crate::evaluate::score_of_rows;
 use crate::goal::{GoalMetric, Objectives};
 use crate::settings::Settings;
 
-/// The results of the confirmation run.
+/// The results of the confirmation: a run that compares the best design with the designs that it must beat.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
     /// The verdicts as sentences.
@@ -26,8 +26,8 @@ pub struct Confirmation {
     pub designs: Vec<(String, DesignScore)>,
 }
 
-/// The inputs of a confirmation run. `designs` contains the designs that the best design must beat, with their labels.
-/// The first of these designs is the baseline.
+/// The inputs of a confirmation run, which compares the best design of a search with other designs. `designs` contains
+/// the designs that the best design must beat, with their labels. The first of these designs is the baseline.
 pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,
@@ -113,8 +113,8 @@ impl Rivals<'_> {
         Ok(Some(Confirmation { verdicts, designs: designs.collect() }))
     }
 
-    /// Returns the table `[verdict]` of the run. If the objective is not a column, the verdict uses `write_amp` for a
-    /// phase with writes, and `blocks_per_get` for any other phase.
+    /// Returns the table `[verdict]` of the confirmation run. If the objective is not a column of `runs.csv`, the
+    /// verdict uses `write_amp` for a phase with writes, and `blocks_per_get` for any other phase.
     fn verdict(&self) -> Table {
         let goal = &self.objectives.goal;
         let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);

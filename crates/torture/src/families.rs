@@ -53,7 +53,7 @@ pub(crate) fn place_of(key: &[u8], families: usize) -> usize {
     key.iter().map(|byte| usize::from(*byte)).sum::<usize>() % families
 }
 
-/// Returns all families of a store, in the order of their numbers.
+/// Returns all column families of a store, in the order of their numbers.
 fn handles(store: &Families) -> Vec<Family<'_>> {
     store.names().filter_map(|name| store.family(name)).collect()
 }

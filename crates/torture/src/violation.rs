@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A failed check, with a description of the evidence.
+/// A violation: a failed check of a store, with a description of the evidence.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{check}: {what}")]
 pub struct Violation {

@@ -18,18 +18,18 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of the inspection of one corrupted store image without a violation.
+/// The result of the inspection of one corrupted store image, if no invariant was violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The corruptions left all bytes unchanged.
+    /// The corruptions left all bytes of the store unchanged.
     Nothing,
     /// `verify` reported the corruption, and no answer was wrong.
     Told,
-    /// `verify` did not report the corruption. This is correct, for the reason in the class.
+    /// `verify` did not report the corruption, and did not have to. The class contains the reason.
     Harmless(Class),
 }
 
-/// The inspection of one store image, which is the files of a store, with its corruptions.
+/// The inspection of one store image (all files of a store) with its corruptions.
 pub(crate) struct Inspection<'a> {
     subject: &'a StoreKind,
     store_image: &'a StoreImage,
@@ -69,7 +69,9 @@ impl<'a> Inspection<'a> {
             let path = self.store_image.path(file);
             match bytes {
                 Some(bytes) => write(&disk, &path, &bytes),
-                None => disk.remove(&path).expect("the file is there"),
+                None => disk
+                    .remove(&path)
+                    .expect("a file that a corruption removes must exist in the store image"),
             }
         }
         let disk = disk.after_crash(Unsynced::Kept);
@@ -82,7 +84,9 @@ impl<'a> Inspection<'a> {
         self.open(disk, !damage.is_empty())?;
         if damage.is_empty() {
             return Ok(Outcome::Harmless(
-                self.rule.passes.expect("corruption that must be reported was reported"),
+                self.rule
+                    .passes
+                    .expect("verify must have reported a corruption that it may not leave unreported"),
             ));
         }
         self.quarantine(disk)?;
@@ -168,8 +172,8 @@ impl<'a> Inspection<'a> {
         self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Manifest)
     }
 
-    /// Opens the store in quarantine mode, which moves corrupted files away. All other data must be readable, and the
-    /// store must accept writes.
+    /// Opens the corrupted store in quarantine mode, which moves corrupted files away. All other data must be readable,
+    /// and the store must accept writes.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
@@ -190,7 +194,7 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// Returns a function that returns whether a key may be in a corrupted file.
+    /// Returns a function that returns whether a key may be lost, because the key may be in a corrupted file.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
@@ -223,7 +227,8 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads all entries through every read path. Returns the contents in `allowed` that agree with these reads.
+    /// Reads all entries through every read path, and compares them with the contents in `allowed`. Returns the allowed
+    /// contents that agree with these reads.
     ///
     /// An error instead of an answer is accepted only if `verify` reported corruption (`is_told`). A key for which
     /// `lost` returns true may have any of its earlier values.
@@ -265,7 +270,8 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Removes from `allowed` all contents in which the key has another value than the value that was read.
+    /// Removes from `allowed` all contents that do not agree with a read of a key. `way` is the kind of the read, and
+    /// `value` is the value that it returned.
     ///
     /// # Errors
     /// No allowed content agrees with the value.

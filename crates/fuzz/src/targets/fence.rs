@@ -25,7 +25,7 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// blocks, or a search in a tree of pages.
 const MOST_READS: u32 = 200;
 
-/// An SSTable that consists of a fence, and of blocks whose first keys are numbers.
+/// A model of an SSTable for fence pointers: their stored bytes, and blocks whose first keys are numbers.
 struct View<'a> {
     stored: &'a [u8],
     blocks: u32,
@@ -75,7 +75,9 @@ fn separator(number: u32) -> Vec<u8> {
 }
 
 fn policies() -> impl Iterator<Item = Box<dyn FencePolicy>> {
-    CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"))
+    CATALOG.all().map(|choice| {
+        CATALOG.build(&choice).expect("every fence variant must build with its default parameters")
+    })
 }
 
 fn seeds() -> Vec<Vec<u8>> {
@@ -115,8 +117,9 @@ fn run(input: &[u8]) -> bool {
     let Some((variant, rest)) = choose(input) else { return false };
     let Some((blocks, stored)) = rest.split_first_chunk::<2>() else { return false };
     let blocks = u32::from(u16::from_le_bytes(*blocks)).max(1);
-    let policy =
-        policies().nth(variant % CATALOG.variants().len()).expect("the number selects one of the variants");
+    let policy = policies()
+        .nth(variant % CATALOG.variants().len())
+        .expect("the number must select one of the fence variants");
     let view = View { stored, blocks, reads: Cell::new(0) };
     // A fence may keep some memory for each block of the table, in addition to its stored bytes.
     bounded(input.len() + blocks as usize, SPARE_BYTES, || {

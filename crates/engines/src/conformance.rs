@@ -54,7 +54,7 @@ pub fn check_each(make: &dyn Fn() -> Box<dyn Engine>) -> Vec<Checked> {
     checks::CHECKS.iter().map(|(name, check)| Checked { name, outcome: check(make) }).collect()
 }
 
-/// Returns the names of all checks, in the order in which they run.
+/// Returns the names of all checks of engines, in the order in which they run.
 pub fn names() -> impl Iterator<Item = &'static str> {
     checks::CHECKS.iter().map(|(name, _)| *name)
 }

@@ -37,7 +37,7 @@ impl<'s> FamilyTarget<'s> {
         family.map(Self::Family).ok_or_else(|| format!("the store has no family \"{name}\"").into())
     }
 
-    /// Returns the operations, for the driver of a workload.
+    /// Returns the operations on the store or the column family, for the code that executes a workload.
     pub fn target(&self) -> &dyn Target {
         match self {
             Self::Store(store) => *store,

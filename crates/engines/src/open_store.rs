@@ -82,7 +82,7 @@ impl OpenStore {
         &*self.engine
     }
 
-    /// Returns the operations on the whole store, for the driver of a workload.
+    /// Returns the operations on the whole store, for the code that executes a workload.
     pub fn target(&self) -> &dyn Target {
         &*self.store
     }

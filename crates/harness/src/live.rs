@@ -52,7 +52,7 @@ impl Live {
         Ok(Self { folders, listener })
     }
 
-    /// Serves the page until the program ends.
+    /// Serves the live page until the program ends.
     pub(crate) fn serve(&self) {
         let mut last = None;
         for stream in self.listener.incoming().flatten() {
@@ -61,12 +61,12 @@ impl Live {
         }
     }
 
-    /// Serves the page in a new thread until the program ends.
+    /// Serves the live page in a new thread until the program ends.
     pub(crate) fn serve_behind(self) {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one HTTP request. `last` is the last page that was generated successfully.
+    /// Answers one HTTP request for the live page. `last` is the last page that was generated successfully.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;

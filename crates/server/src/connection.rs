@@ -68,7 +68,7 @@ pub(crate) struct Progress {
     pub(crate) next: Next,
 }
 
-/// What the connection does after it has sent the replies.
+/// The next action of the connection after it has sent the replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The server reads further requests of the client.
@@ -179,7 +179,7 @@ impl Connection<'_> {
         Ok(true)
     }
 
-    /// Sends the last replies within a time limit, and closes the connection.
+    /// Sends the last replies to the client within a time limit, and closes the connection.
     async fn say_farewell(self) -> io::Result<()> {
         farewell(self.stream, &self.output, FAREWELL).await
     }

@@ -9,7 +9,7 @@ const KEPT_CURSORS: usize = 4096;
 /// 0 for the start and the end of a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
-    /// The cursor number of the oldest stored position.
+    /// The cursor number of the oldest stored position of a scan.
     first: u64,
     positions: VecDeque<Vec<u8>>,
 }

@@ -99,7 +99,7 @@ impl FromStr for CrashPoint {
 pub struct CrashSummary {
     /// The number of histories, which are seeded sequences of actions on a store.
     pub lives: u64,
-    /// The number of power failures.
+    /// The number of power failures that the exploration simulated.
     pub cuts: u64,
     /// The number of disk states that the power failures could leave and that were tried, including duplicates.
     pub states: u64,
@@ -420,7 +420,7 @@ fn shown_commits(commits: Option<usize>) -> String {
     commits.map_or_else(none, |commits| format!("the first {commits} commits"))
 }
 
-/// Describes a storage step for messages, without the written bytes.
+/// Describes a storage step for messages, without the bytes that it writes.
 fn described(step: &StorageChange) -> String {
     match step {
         StorageChange::Create(path, _) => format!("create {}", path.display()),

@@ -59,7 +59,7 @@ pub struct CorruptionBudget {
 pub struct CorruptionPoint {
     /// The seed of the history (a seeded sequence of actions) that left the store.
     pub seed: u64,
-    /// How the history ended, which selects one of its four stores.
+    /// The way in which the history ended. It selects one of the four stores that the history leaves.
     pub ending: Ending,
     /// The number of the image among all images of this store, from 0.
     pub image: usize,

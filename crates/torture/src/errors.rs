@@ -205,7 +205,7 @@ struct Ending {
     taken: bool,
 }
 
-/// Returns the write that the test attempts after an error.
+/// Returns the write that the test attempts after an injected error, to see whether the store still accepts writes.
 fn probe() -> ScriptWrite {
     ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }

@@ -15,9 +15,9 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of a successful recovery of a store.
+/// The result of a successful recovery of a store after a crash.
 pub(crate) struct Recovered {
-    /// A digest of the recovered content.
+    /// The digest of the content that the recovery restored.
     pub(crate) digest: u128,
     /// The storage steps that the test recorded: those of the opening, followed by those of the operations after the
     /// opening.

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::script::{Content, ScriptWrite};
 use crate::subject::{Maker, StoreUnderTest};
 
-/// Opens stores with the column families of one design in `counted` mode.
+/// A maker of stores with the column families of one design in `counted` mode.
 pub(crate) struct FamiliesMaker(pub(crate) Design);
 
 impl FamiliesMaker {

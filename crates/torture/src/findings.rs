@@ -22,7 +22,7 @@ pub struct LocatedViolation<P> {
 /// The violations that an exploration found: their number, and the first violations of every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings<P> {
-    /// The number of all violations.
+    /// The number of all violations, including those that are not kept.
     pub violations: u64,
     /// The first violations of every check, at most three per check.
     pub kept: Vec<LocatedViolation<P>>,
@@ -44,7 +44,7 @@ impl<P> Findings<P> {
         }
     }
 
-    /// Formats the coordinates of the findings as text.
+    /// Converts the coordinates of the violations to text.
     pub fn spelt(self) -> Findings<String>
     where
         P: ToString,

@@ -386,7 +386,7 @@ fn own(writer: usize, key: &[u8]) -> Vec<u8> {
     [&[letter(writer)], key].concat()
 }
 
-/// A writer, which runs its script on the store.
+/// A writer thread, which runs its script on the store.
 struct Writer<'a, S, T> {
     number: usize,
     script: &'a Script,
@@ -397,7 +397,7 @@ struct Writer<'a, S, T> {
 }
 
 impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
-    /// Runs the actions of the script after its first `from` commits.
+    /// Runs the actions of the writer's script that follow its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));
         for action in &self.script.actions {

@@ -12,7 +12,7 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The directory of the store on the disk of a history.
+/// The directory of the store on the disk on which a history runs.
 pub(crate) const DIRECTORY: &str = "store";
 
 /// Returns the directory of the checkpoint with this number.
@@ -24,9 +24,9 @@ pub(crate) fn copy_directory(number: usize) -> PathBuf {
 /// commits that the store must contain after a crash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// The time at which each commit began.
+    /// The time at which each commit of the history began.
     pub(crate) begun: Vec<usize>,
-    /// The time at which each commit was acknowledged.
+    /// The time at which the store acknowledged each commit of the history.
     pub(crate) acknowledged: Vec<usize>,
     /// Pairs of a time and a number of commits. After this time, at least this number of commits survives a power
     /// failure, in every WAL mode.
@@ -64,7 +64,7 @@ impl From<tree::Error> for Stop {
     }
 }
 
-/// Runs a script on a store.
+/// A player, which runs a script on a store and records the times of its commits.
 pub(crate) struct Player<'a> {
     subject: &'a StoreKind,
     storage: Arc<dyn Storage>,
@@ -74,7 +74,7 @@ pub(crate) struct Player<'a> {
     /// The open store. `None` if it could not be opened.
     pub(crate) store: Option<Box<dyn StoreUnderTest>>,
     pub(crate) marks: Marks,
-    /// The expected content after the acknowledged commits.
+    /// The content that the store must have after the acknowledged commits.
     pub(crate) content: Content,
     /// The action that runs now, or that failed. `None` before the first action and after the last action.
     pub(crate) current: Option<&'a StoreAction>,

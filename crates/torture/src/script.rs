@@ -43,7 +43,8 @@ impl Default for CommitLimits {
 }
 
 impl CommitLimits {
-    /// Reduces a commit to writes that the store accepts.
+    /// Changes a commit so that the store accepts it. Without atomic batches, only the first write stays, and a range
+    /// delete becomes a delete of one key. Values that are too long are truncated.
     fn reduce(&self, commit: &mut Vec<ScriptWrite>) {
         if !self.has_batches {
             commit.truncate(1);
@@ -169,7 +170,7 @@ impl Script {
     }
 }
 
-/// Applies the writes of a commit to `content`.
+/// Applies the writes of a commit to `content`, the content of a store.
 pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     for ScriptWrite { key, value, end } in commit {
         match (value, end) {
@@ -180,7 +181,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     }
 }
 
-/// Returns a hash of all entries of `content`.
+/// Returns a digest of the content of a store, which is a hash of all its entries.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {
@@ -192,7 +193,7 @@ pub(crate) fn digest(content: &Content) -> u128 {
     hash.digest128()
 }
 
-/// Returns a random action. `commit` is the number of the next commit.
+/// Returns a random action of a script. `commit` is the number of the next commit.
 fn action(random: &mut impl Rng, commit: usize) -> StoreAction {
     match random.random_range(0..1000) {
         0..600 => StoreAction::Commit(vec![put(random, commit, 0)]),

@@ -15,7 +15,7 @@ pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
 
-    /// Returns the value of a key.
+    /// Returns the value of a key. Returns `None` if the key is absent.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// Returns the entries between two bounds.

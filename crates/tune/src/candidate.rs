@@ -33,7 +33,7 @@ impl Layer {
     }
 }
 
-/// The score of a design in one layer.
+/// The score of a design in one layer of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
     /// The value of the objective. If the search maximizes the metric, the sign of the value is changed, so a smaller
@@ -58,7 +58,7 @@ pub struct DesignScore {
 /// design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineDesign {
-    /// The engine.
+    /// The choice of the engine, with its parameters.
     pub engine: Choice,
     /// The design.
     pub design: Design,

@@ -1,4 +1,4 @@
-//! Computes the results of a design with closed formulas.
+//! Computes the results of a design with closed formulas, without simulating its tree.
 
 use compaction::SimulatedLoad;
 use results::{Measurements, columns as c};

@@ -20,9 +20,9 @@ use crate::settings::Settings;
 /// The results of the confirmation: a run that compares the best design with the designs that it must beat.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
-    /// The verdicts as sentences.
+    /// The verdicts of the confirmation run as sentences.
     pub verdicts: Vec<String>,
-    /// The label and the score of each design that the run measured.
+    /// The label and the score of each design that the confirmation run measured.
     pub designs: Vec<(String, DesignScore)>,
 }
 

@@ -10,7 +10,7 @@ const LARGEST_PAGE: u64 = 32 << 10;
 /// The number of bytes in half a page that records cannot use. They hold headers, and the padding to cache lines.
 const PAGE_OVERHEAD: usize = 128;
 
-/// The maximum number of records in a page.
+/// The maximum number of records in a page of bf-tree.
 const MOST_RECORDS: usize = 4096;
 
 /// The sizes that configure a bf-tree store, in bytes.

@@ -15,10 +15,10 @@ use crate::{Codec, Engine, OpenStore, Opening, Store};
 /// A function that builds the engine under test. Each call builds a new instance with the same parameters.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
-/// A check of one invariant for an engine.
+/// A function that checks one invariant of an engine.
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
-/// All checks, by name.
+/// All checks of engines, each with its name.
 pub(crate) const CHECKS: [(&str, Check); 9] = [
     ("model", |make| hold(&*make(), stores::model)),
     ("sizes", |make| hold(&*make(), stores::sizes)),

@@ -17,7 +17,7 @@ pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 /// the violation.
 pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
-/// The number of operations in one random history.
+/// The number of random operations that a check runs on a store.
 const STEPS: usize = 6_000;
 
 /// The bytes of the random keys. An engine that treats keys as C strings, or compares bytes as signed numbers, fails

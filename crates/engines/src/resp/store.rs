@@ -45,7 +45,7 @@ enum Order {
 /// A store behind a server with the Redis protocol.
 pub(super) struct RespStore {
     client: Client,
-    /// The connections that no thread uses.
+    /// The connections to the server that no thread uses now.
     idle: Mutex<Vec<Connection>>,
     order: Order,
     version: String,

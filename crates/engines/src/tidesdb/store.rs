@@ -18,10 +18,10 @@ use crate::settle;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The result of a call of the library.
+/// The result of a call of the `TidesDB` library.
 type Outcome<T> = tidesdb::Result<T>;
 
-/// The name of the only column family.
+/// The name of the only column family of a store.
 const DATA: &str = "data";
 
 /// One day in microseconds: a sync interval that is longer than any run. With this interval, each commit passes its

@@ -111,7 +111,7 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns the operations that each phase requests, with one line per phase.
+/// Returns the operations that each phase of the workload executes, with one line per phase.
 fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);

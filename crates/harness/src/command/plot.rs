@@ -15,7 +15,7 @@ use crate::output::{line, print};
 /// The tables and keys of an experiment that affect only its charts, not its results.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
-/// The maximum depth of subfolders in which results folders are searched.
+/// The maximum depth of the subfolders in which `lsmbench plot` searches for results folders.
 const DEPTH: usize = 3;
 
 /// The name of the folder to which a run moves the results that it replaces.

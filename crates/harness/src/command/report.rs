@@ -399,7 +399,7 @@ fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the figures in a folder that no page uses.
+/// Returns the paths of the figures in a folder that no page of the report uses.
 fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
     let is_stray = |path: &PathBuf| pages.iter().all(|page| folder.join(&page.name) != *path);
     let entries = folder.join("figures").read_dir().into_iter().flatten().flatten();
@@ -438,7 +438,7 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     Ok(is_right)
 }
 
-/// Returns a table with the number of claims of each system, by finding.
+/// Returns a table with the number of claims of each system, by finding, such as "reproduced" or "not reproduced".
 fn summary(systems: &[System], out: &Path) -> String {
     let row = |name: &str, cells: [String; 5], total: &str| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();

@@ -48,7 +48,7 @@ impl Batch {
         &self.parts
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in all batches of the request.
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(WriteBatch::len).sum()
     }
@@ -81,7 +81,7 @@ impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     }
 }
 
-/// Decodes the `BatchRequest` of a call.
+/// A decoder that decodes the `BatchRequest` of a call.
 pub(super) struct BatchDecoder(Arc<Call>);
 
 impl Decoder for BatchDecoder {

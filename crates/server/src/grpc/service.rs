@@ -60,7 +60,7 @@ pub(super) async fn answer(
     Ok(response.map(|body| ResponseBody::new(body, call)))
 }
 
-/// Returns whether the content type of a request is gRPC with Protocol Buffers messages.
+/// Returns whether the content type of an HTTP request is gRPC with Protocol Buffers messages.
 fn is_grpc(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let value = value.and_then(|value| value.split(|byte| *byte == b';').next());

@@ -1,4 +1,4 @@
-//! Executes the methods: reads and writes of the store.
+//! Executes the methods of the gRPC service: reads and writes of the store.
 
 use tonic::Status;
 use tonic::codec::Streaming;

@@ -37,7 +37,7 @@ pub(crate) enum Run {
 }
 
 impl Command {
-    /// Checks the number of arguments of a request.
+    /// Returns an error if a request has a wrong number of arguments for this command.
     pub(crate) fn check(&self, request: Request<'_>) -> Result<(), Failure> {
         let least = self.arity.unsigned_abs() as usize;
         match request.len() == least || (self.arity < 0 && request.len() > least) {

@@ -23,7 +23,7 @@ pub struct RequestLimits {
     pub requests: usize,
     /// The maximum number of arguments, including the command.
     pub arguments: usize,
-    /// The maximum size of an argument in bytes.
+    /// The maximum size of one argument of a request in bytes.
     pub argument_bytes: usize,
     /// The maximum size of the whole request in bytes.
     pub request_bytes: usize,
@@ -56,7 +56,7 @@ impl RequestLimits {
 /// either.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// The number of arguments is not a number, or exceeds the limit.
+    /// The number of arguments of a request is not a number, or exceeds the limit.
     #[error("invalid multibulk length: {0}")]
     Arguments(String),
     /// The length of an argument is negative, exceeds the limit, or is not a number.
@@ -69,16 +69,16 @@ pub enum ProtocolError {
     /// An argument is longer than its length prefix states.
     #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
-    /// A line with a length is longer than any valid length.
+    /// The line with the length of an argument is longer than any valid length.
     #[error("too big count string")]
     LongLength,
-    /// The whole request exceeds the limit.
+    /// The size of the whole request exceeds the limit.
     #[error("the request has more than {0} bytes; split it")]
     RequestTooLong(usize),
-    /// A line of the inline form exceeds the limit.
+    /// A request in the inline form, which is one line of words, exceeds the limit.
     #[error("too big inline request: more than {MAX_INLINE_BYTES} bytes without a line end")]
     InlineTooLong,
-    /// A line of the inline form has a quote that is not closed.
+    /// A request in the inline form, which is one line of words, has a quote that is not closed.
     #[error("unbalanced quotes in request")]
     Quotes,
 }
@@ -167,7 +167,7 @@ impl Pipeline {
         bytes
     }
 
-    /// Frees the memory of the parsed requests if no request is left.
+    /// Frees the memory of the parsed requests if the pipeline contains no request.
     pub(crate) fn shrink(&mut self) {
         if self.spans.is_empty() {
             self.spans = Vec::new();
@@ -176,7 +176,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns the memory that the views of the requests use, in bytes.
+    /// Returns the memory that the pipeline uses, in bytes: for the positions of requests and arguments, and for the
+    /// text of inline requests.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.spans.capacity() * size_of::<Span>()
             + self.requests.capacity() * size_of::<(usize, usize)>()
@@ -218,7 +219,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses a request in the inline form. Returns whether the request is complete.
+    /// Parses a request in the inline form, which is one line of words. Returns whether the request is complete.
     fn read_inline(&mut self, input: &[u8]) -> Result<bool, ProtocolError> {
         let rest = &input[self.at..];
         let Some(end) = rest.iter().take(MAX_INLINE_BYTES).position(|byte| *byte == b'\n') else {
@@ -237,7 +238,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses the missing arguments of the current request. Returns whether all arguments are complete.
+    /// Parses the missing arguments of the incomplete request. Returns whether all arguments are complete.
     fn read_arguments(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         if self.lacking == 0 {
             return Ok(true);
@@ -321,7 +322,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns the number of arguments, including the command.
+    /// Returns the number of arguments of the request, including the command.
     #[allow(clippy::len_without_is_empty)] // there is no empty request
     pub fn len(&self) -> usize {
         self.spans.len()
@@ -337,7 +338,7 @@ impl<'a> Request<'a> {
         &bytes[span.start..span.end]
     }
 
-    /// Returns the arguments, starting at number `first`.
+    /// Returns the arguments of the request from number `first` on. Argument 0 is the command.
     pub fn arguments(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first.min(self.len())..self.len()).map(move |index| self.argument(index))
     }

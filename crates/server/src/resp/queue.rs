@@ -8,11 +8,11 @@ use super::work::{Names, Reading, Writing};
 /// The requests of a transaction, which wait for `EXEC`.
 #[derive(Default)]
 pub(crate) struct Queue {
-    /// The queued requests in the encoding of the protocol.
+    /// The queued requests as bytes of the Redis protocol.
     pub(crate) bytes: Vec<u8>,
     /// The function and the names (Redis keys) of each queued request.
     pub(crate) work: Vec<Queued>,
-    /// Whether a request was rejected. `EXEC` then executes no queued request.
+    /// Whether a request of the transaction was rejected. `EXEC` then executes no queued request.
     pub(crate) is_broken: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Work {
 }
 
 impl Queue {
-    /// Adds a request to the queue.
+    /// Adds a request to the queue of the transaction.
     pub(crate) fn add(&mut self, request: Request<'_>, queued: Queued) {
         // A vector takes everything.
         let _ = write!(self.bytes, "*{}\r\n", request.len());

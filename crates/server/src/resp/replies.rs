@@ -31,12 +31,12 @@ impl<'a> Replies<'a> {
         Self { output, version, errors: 0, limit_bytes, start }
     }
 
-    /// Returns the number of bytes of all replies that are not sent yet.
+    /// Returns the number of bytes in the output buffer: all replies that the server has not sent yet.
     pub(crate) fn bytes(&self) -> usize {
         self.output.len()
     }
 
-    /// Returns the number of error replies so far.
+    /// Returns the number of error replies that were written so far.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
@@ -73,7 +73,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Returns whether the current reply is still within the size limit.
+    /// Returns whether the size of the current reply is still within the limit.
     pub(crate) fn has_room(&self) -> bool {
         self.output.len() - self.start <= self.limit_bytes
     }
@@ -97,7 +97,7 @@ impl<'a> Replies<'a> {
         self.simple("OK");
     }
 
-    /// Writes a short text. The text must not contain line ends.
+    /// Writes a short text as a simple string of the protocol. The text must not contain line ends.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text.as_bytes());
     }

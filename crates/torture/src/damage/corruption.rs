@@ -60,7 +60,7 @@ pub(crate) enum AppendedBytes {
 }
 
 impl FileChange {
-    /// Returns a short name of the kind of change.
+    /// Returns a short name of the kind of this change.
     fn name(&self) -> &'static str {
         match self {
             Self::Flip { .. } => "flip",
@@ -85,7 +85,7 @@ impl FileChange {
 pub(crate) struct Corruption {
     /// The index of the corrupted file in the store image.
     pub(crate) file: usize,
-    /// The change of this file.
+    /// The change of the corrupted file.
     pub(crate) change: FileChange,
 }
 

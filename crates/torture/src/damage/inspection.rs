@@ -42,7 +42,7 @@ pub(crate) struct Inspection<'a> {
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
-    /// Creates the inspection of `store_image` with these corruptions.
+    /// Creates the inspection of `store_image` with the corruptions `corruptions`.
     pub(crate) fn new(
         subject: &'a StoreKind,
         store_image: &'a StoreImage,
@@ -348,7 +348,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// Checks that an error names a file of the store.
+/// Returns a violation if the text of an error names no file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
     let is_named = [".table", ".bin", ".sst", ".filter", ".wal", ".blob", "manifest"]
         .iter()
@@ -370,7 +370,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     }
 }
 
-/// Returns the writes with which the test continues on a corrupted store.
+/// Returns the commits that the test writes to a corrupted store after its reads.
 fn added() -> [Vec<ScriptWrite>; 2] {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]

@@ -10,7 +10,7 @@ use super::store_image::{Ending, StoreImage};
 /// The reason why `verify` may leave a corruption unreported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// The file contains no user data.
+    /// The corrupted file contains no user data.
     Unneeded,
     /// The changed bytes are older manifest records. A later record replaces all data of an older record.
     Superseded,

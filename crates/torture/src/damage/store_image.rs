@@ -26,20 +26,20 @@ const ACTIONS: usize = 90;
 /// first store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
-/// The directory of the second store.
+/// The directory of the second store, whose files replace files of the first store.
 const OTHER_DIRECTORY: &str = "other";
 
 /// The way in which a history ended. The ending determines the state of the store's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The store was closed.
+    /// The history ended with a closed store.
     Closed,
     /// The process died. The WAL contains data that is not in SSTables yet.
     Stopped,
     /// The process died and an SSTable was lost. The store was then opened without this SSTable, written to and
     /// closed.
     SetAside,
-    /// The store is a checkpoint that has never been opened.
+    /// The history ended with a checkpoint of the store. The checkpoint has never been opened.
     Copied,
 }
 
@@ -74,7 +74,7 @@ impl FromStr for Ending {
 /// A file of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// Path relative to the store's directory.
+    /// The path of the file, relative to the directory of the store.
     pub(crate) name: String,
     /// The kind of the file.
     pub(crate) kind: FileKind,
@@ -85,7 +85,7 @@ pub(crate) struct File {
 /// The position of the WAL record of one commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitRecord {
-    /// The number of the commit, from 0.
+    /// The number of the commit among all commits of the history, from 0.
     pub(crate) commit: usize,
     /// The offset of the first byte of the record in the WAL. `end` is the offset after its last byte.
     pub(crate) start: usize,
@@ -96,7 +96,7 @@ pub(crate) struct CommitRecord {
 
 /// The files that a history of actions on a store left, and the contents that the store may have.
 pub(crate) struct StoreImage {
-    /// How the history ended.
+    /// The way in which the history ended.
     pub(crate) ending: Ending,
     /// The disk in memory with the files of the store. On this disk, all data is durable.
     pub(crate) disk: Memory,
@@ -286,7 +286,7 @@ fn records_in(
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
 
-/// Runs the history of the second store, and returns its files.
+/// Runs the history of the second store, and returns its files, which can replace files of the first store.
 fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));

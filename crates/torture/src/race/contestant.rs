@@ -10,7 +10,7 @@ use super::store::{SharedMaker, TimedMaker};
 pub struct Contestant {
     /// The name of this kind of store.
     pub name: String,
-    /// The WAL mode, which determines when a write is acknowledged.
+    /// The WAL mode of the store, which determines when a write is acknowledged.
     pub wal: WalMode,
     /// The maker that opens stores of this kind.
     pub maker: Box<dyn SharedMaker>,

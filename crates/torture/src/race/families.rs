@@ -13,7 +13,7 @@ use crate::families::place_of;
 use crate::script::{Content, ScriptWrite};
 use crate::subject::StoreUnderTest;
 
-/// Opens stores with the column families of one design in `timed` mode.
+/// A maker of stores with the column families of one design in `timed` mode.
 pub(super) struct TimedFamiliesMaker(pub(super) Design);
 
 impl SharedMaker for TimedFamiliesMaker {

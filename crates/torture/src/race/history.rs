@@ -54,7 +54,7 @@ pub(crate) struct Operation {
 /// The operations of one thread in a round of a race, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// The operations, in the order in which the thread executed them.
+    /// The operations of the thread, in the order in which it executed them.
     pub(crate) operations: Vec<Operation>,
     /// The cells (keys with their versions) of all operations.
     pub(crate) cells: Vec<Cell>,
@@ -80,11 +80,11 @@ impl Log {
 pub(crate) struct History {
     /// The number of the round. It is a part of each version that the round writes.
     pub(crate) round: u32,
-    /// The keys of the race, and their owners.
+    /// The keys of the race, and the writer that owns each key.
     pub(crate) keys: Keys,
-    /// The version of each key before the round.
+    /// The version that each key had before the round.
     pub(crate) initial: Vec<Version>,
-    /// One log per thread.
+    /// The operations of the round, one log per thread.
     pub(crate) logs: Vec<Log>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> At<'a> {
 }
 
 impl History {
-    /// Returns all operations, thread by thread.
+    /// Returns all operations of the round, thread by thread.
     pub(crate) fn operations(&self) -> impl Iterator<Item = At<'_>> {
         let threads = self.logs.iter().enumerate();
         let all =

@@ -23,13 +23,13 @@ const PAUSE: u64 = 400;
 /// The time between two checks of the maintenance thread whether its next action is due.
 const NAP: Duration = Duration::from_micros(200);
 
-/// The storage of a race, and its directories.
+/// The storage of a race, with the directories of the store and its checkpoint.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
     /// The storage, if it is a disk in memory that can be copied. `None` for other storage.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
-    /// The directory of checkpoints. Only one checkpoint exists at a time.
+    /// The directory of the checkpoint. Only one checkpoint exists at a time.
     pub(crate) copy: PathBuf,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Kept {
     pub(crate) copies: u64,
 }
 
-/// The maintenance thread of a round.
+/// The maintenance thread of a round, which flushes, compacts, syncs and makes checkpoints.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,

@@ -62,7 +62,7 @@ pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
 }
 
-/// Returns the version that commit number `commit` of a writer writes.
+/// Returns the version of a value that commit number `commit` of a writer writes.
 pub(crate) fn version(round: u32, writer: usize, commit: usize) -> Version {
     u64::from(round & 0x7fff_ffff) << 32 | (writer as u64) << 24 | commit as u64
 }

@@ -42,7 +42,7 @@ use self::worker::{Arena, End, Worker, everything, failed, read_view};
 use crate::disk::disk_of;
 use crate::violation::{Check, Violation};
 
-/// The number of operations per writer and round.
+/// The number of operations that each writer executes per round.
 const OPERATIONS: usize = 1500;
 
 /// The number of rounds after which the store is closed and reopened.
@@ -51,7 +51,7 @@ const ROUNDS_OPEN: u32 = 3;
 /// The maximum number of writers. A version stores the number of its writer in one byte.
 pub const MOST_WRITERS: usize = 64;
 
-/// The numbers of operations and checks of a race so far.
+/// The numbers of operations and checks of a race.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceSummary {
     /// The number of rounds that were checked.
@@ -60,7 +60,7 @@ pub struct RaceSummary {
     pub operations: u64,
     /// The number of commits among the operations.
     pub commits: u64,
-    /// The number of keys that were read and checked.
+    /// The number of keys that reads returned and that the test checked.
     pub reads: u64,
     /// The number of stores that were opened: reopened stores, checkpoints, and copies of the disk.
     pub opened: u64,

@@ -12,7 +12,7 @@ use crate::violation::{Check, Violation};
 
 /// The maximum number of operations of a cycle that are printed.
 const MOST_SHOWN: usize = 6;
-/// The maximum number of nodes from which a cycle is searched.
+/// The maximum number of nodes of the graph from which the search for a short cycle begins.
 const MOST_STARTS: usize = 64;
 
 /// The known order of the operations of a history. The order is a graph whose nodes are operations and timestamps.

@@ -143,10 +143,10 @@ fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bo
     (low, high)
 }
 
-/// Function that opens a cursor between two bounds.
+/// A function that opens a cursor between two bounds.
 type Open<'a, 's> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor + 's>>;
 
-/// Opens a cursor over a range of keys.
+/// Opens a cursor over a range of keys with the function `open`.
 pub(crate) fn walk<'s>(
     open: Open<'_, 's>,
     range: Range<Key>,
@@ -346,7 +346,7 @@ pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cel
     walk.finish(|| end, keys)
 }
 
-/// Reads the keys `asked` with one multi-get.
+/// Reads the keys `asked` with one multi-get, and returns one cell (a key with its version) per key.
 fn ask(
     multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::MultiGetValues>,
     asked: &[Key],

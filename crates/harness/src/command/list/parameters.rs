@@ -22,7 +22,7 @@ pub(super) fn parameters(axis: &dyn Axis, variant: &VariantInfo) -> Vec<Entry> {
     variant.defaults.iter().map(entry).collect()
 }
 
-/// Formats a value in one line.
+/// Formats a TOML value in one line.
 fn in_one_line(value: &Value) -> String {
     value.to_string()
 }

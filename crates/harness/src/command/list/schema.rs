@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::markdown::{Entry, Section, code, plain};
 
-/// Returns the schema of a type, including the schemas of its fields.
+/// Returns the JSON schema of a Rust type, including the schemas of its fields.
 pub(super) fn schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>()
@@ -65,7 +65,7 @@ fn about_of(schema: &Value) -> String {
     plain(schema.get("description").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// Returns the names that are valid as a value, each with its meaning.
+/// Returns the names that a JSON schema accepts as a value, each with its meaning.
 fn meanings(schema: &Value) -> Vec<(String, String)> {
     let Some(object) = schema.as_object() else { return Vec::new() };
     let named = |form: &Value| {
@@ -93,7 +93,7 @@ fn code_of(value: &Value) -> String {
     }
 }
 
-/// Describes the values that a key accepts.
+/// Describes the values that a key accepts, from the JSON schema of the key.
 fn values(schema: &Value) -> String {
     let Some(object) = schema.as_object() else { return "any value".to_owned() };
     if let Some(value) = object.get("const") {

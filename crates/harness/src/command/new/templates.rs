@@ -27,9 +27,9 @@ pub(super) struct Template {
     data: &'static [(&'static str, &'static str)],
 }
 
-/// The experiment of a new crate.
+/// The experiment file of a crate that `lsmbench new` creates.
 enum Experiment {
-    /// An experiment that compares variants of the axis.
+    /// An experiment that compares built-in variants of the axis with the new variant.
     Swept {
         /// The path that the experiment sweeps, such as `design.bloom`.
         sweep: &'static str,

@@ -74,7 +74,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// Returns the folders that contain the files, each with the first of its files.
+/// Returns the folders that contain the experiment files `files`, each with the first of its files.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }

@@ -45,7 +45,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     notes
 }
 
-/// Returns the engines that were skipped. Each engine occurs once, with the reason.
+/// Returns the engines that a run skipped. Each engine occurs once, with the reason.
 fn missing(manifest: &Manifest) -> Vec<String> {
     let mut missing = Vec::new();
     for left in left_out(manifest) {

@@ -16,7 +16,7 @@ use super::trimmed::{Seals, trimmed};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The folder in git that contains the copies.
+/// The folder in git with the copies of results from which the report is generated.
 pub(super) const FOLDER: &str = "results/published";
 /// The name of the file that lists the experiments in a folder of copies.
 const INDEX: &str = "experiments.csv";

@@ -44,9 +44,9 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// The name of the experiment file.
+/// The name of the file of the experiment whose runs are killed.
 const CONFIG: &str = "sweep.toml";
-/// The name of the experiment.
+/// The name of the experiment whose runs are killed.
 const NAME: &str = "sweep";
 
 /// The name of the results folder of the run that is never killed.

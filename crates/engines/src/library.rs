@@ -52,7 +52,7 @@ impl Wanted {
     }
 
     /// Finds the file of the library. `given` is a path, or a file name to search for in the library folders. If
-    /// `given` is empty, the environment variable replaces it, or else the default file name.
+    /// `given` is empty, the function uses the environment variable of the engine, or else the default file name.
     ///
     /// # Errors
     /// No library was found, or the path is a symbolic link to a missing file. The error lists the searched folders and

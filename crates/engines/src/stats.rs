@@ -92,9 +92,9 @@ impl Readings {
 }
 
 impl EngineStats {
-    /// Returns these statistics with all counters set to 0. The gauges stay as they are. The counters of a store
-    /// restart at 0 when it is opened again, so the difference between later statistics and the result is the work
-    /// since the store was opened again.
+    /// Returns a copy of these statistics with all counters set to 0, as if the store had just been opened. The gauges
+    /// stay as they are. The counters of a store restart at 0 when it is opened again, so the result is the start of
+    /// the next measurement.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();
@@ -107,8 +107,8 @@ impl EngineStats {
     }
 
     /// Returns the increases of the counters of level `level` since `before`, and the current gauges of the level. If
-    /// only one of the two statistics contains the level, the values of the level in the other statistics are 0.
-    /// Returns `None` if neither contains levels.
+    /// the level exists in only one of the two statistics, its values in the other statistics count as 0. Returns
+    /// `None` if neither of them contains levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());

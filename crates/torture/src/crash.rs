@@ -352,9 +352,9 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Checks the checkpoints that recovery found after a power failure at storage step `cut`. If the call that made a
-    /// checkpoint had returned, the checkpoint must exist, and a store must open on it. A checkpoint that opens must
-    /// have the content that the store had when the checkpoint was made.
+    /// Checks the checkpoints that recovery found after a power failure at storage step `cut`. A checkpoint whose call
+    /// had returned must exist and must open as a store. Every checkpoint that opens must have the content that the
+    /// store had when the checkpoint was made.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);

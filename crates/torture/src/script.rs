@@ -147,8 +147,8 @@ impl Script {
     }
 
     /// Returns a number of commits of the script after which the content has this digest. Returns `None` if there is no
-    /// such number. If several numbers are possible, returns the number that is nearest to the range `near`, and
-    /// prefers numbers that are not above the range.
+    /// such number. If several numbers are possible, returns the number nearest to the range `near`, and prefers
+    /// numbers that are not above this range.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {

@@ -47,9 +47,10 @@ pub(crate) fn designs_to_beat(
     all.map(|(label, design)| (label, EngineDesign { engine: engine.clone(), design })).collect()
 }
 
-/// Returns the configurations that the best configuration of another engine must beat. There are two such
-/// configurations. One is the first configuration of the sweep. The other is the engine with the settings of the base
-/// design and without options of its own.
+/// Returns the configurations that the best configuration of another engine must beat:
+///
+/// * The first configuration of the sweep.
+/// * The engine with the settings of the base design and without options of its own.
 ///
 /// # Errors
 /// The engine cannot be built without its own options.

@@ -22,9 +22,9 @@ const MOST_MAPS: usize = 6;
 const MOST_VALUES: usize = 24;
 
 impl Space<'_> {
-    /// Draws a heat map for each pair of factors of the design space. A field shows the best design that has both
-    /// values and meets the limits. The scores come from the layer that has evaluated the most designs. If several
-    /// layers have evaluated equally many designs, the function uses the last of these layers.
+    /// Draws a heat map for each pair of factors of the design space. A field of a map shows the best design that has
+    /// both values and meets the limits. The scores come from the layer of the search that has evaluated the most
+    /// designs, or from the last of several such layers.
     ///
     /// # Errors
     /// A chart cannot be written.

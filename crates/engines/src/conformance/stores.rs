@@ -285,9 +285,9 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     ))
 }
 
-/// Checks that keys of up to 501 bytes and values of 0 bytes to 5 MiB can be read back, before and after a flush. If
-/// the engine has limits, the sizes are clamped to the limits, and the store must reject the first size beyond each
-/// limit.
+/// Checks that entries of many sizes can be read back, before and after a flush. Keys have up to 501 bytes, and values
+/// have 0 bytes to 5 MiB. If the engine has limits, the sizes are clamped to the limits, and the store must reject the
+/// first size beyond each limit.
 pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];

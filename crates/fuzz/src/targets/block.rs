@@ -25,9 +25,9 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// An entry with its key and its value, as a scan returns it. The value of a tombstone is `None`.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// The distance in bytes from the end of a block to the byte whose lower four bits are the kind of the block index,
-/// which is an index of the keys in the block. If these bits are not the number of [`BlockIndex::None`], the target
-/// does not check the results of searches.
+/// The distance in bytes from the end of a block to the byte that contains the kind of the block index in its lower
+/// four bits. A block index finds keys in the block. If this kind is not [`BlockIndex::None`], the target does not
+/// check the results of searches.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {

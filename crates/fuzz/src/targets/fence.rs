@@ -10,9 +10,12 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for a stored fence, which the target opens and searches. The first byte of an input selects the
-/// variant, and the next two bytes are the number of blocks. Invariants: a search returns a block of the SSTable.
-/// Batches give the same results as single searches. A search reads a limited number of pages.
+/// The fuzz target for stored fence pointers, which the target opens and searches. The first byte of an input selects
+/// the variant, and the next two bytes are the number of blocks. Invariants:
+///
+/// * A search returns a block of the SSTable.
+/// * Batches give the same results as single searches.
+/// * A search reads a limited number of pages.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and searched",

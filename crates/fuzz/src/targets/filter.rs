@@ -10,9 +10,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for a stored filter, which the target opens and probes. The first byte of an input selects the
-/// variant. Invariants: an opened filter answers every probe, with the same answer each time and in batches. Its
-/// false-positive rate is between 0 and
-/// 1. Its memory is at most 64 bytes per byte of input, plus 4,096 bytes.
+/// variant. Invariants:
+///
+/// * An opened filter answers every probe, with the same answer each time and in batches.
+/// * The false-positive rate of the filter is between 0 and 1.
+/// * The memory of the filter is at most 64 bytes per byte of input, plus 4,096 bytes.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and probed",

@@ -15,9 +15,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for calls of the gRPC service on a store with two column families. An input is a list of calls: one
-/// byte for the method, two bytes for the length, and the request. Invariants: a valid call has the effect that the
-/// file `lsmbench.proto` describes, in its family only. A failed call changes nothing. The entries of a range are
-/// complete and in order.
+/// byte for the method, two bytes for the length, and the request. Invariants:
+///
+/// * A valid call has the effect that the file `lsmbench.proto` describes, in its family only.
+/// * A failed call changes nothing.
+/// * The entries of a range are complete and in order.
 pub(super) const GRPC: FuzzTarget = FuzzTarget {
     name: "grpc",
     about: "calls of the gRPC service on a store with column families",

@@ -7,9 +7,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for requests in the Redis protocol. The first byte of an input, plus 1, is the size of the pieces in
-/// which the other bytes arrive. Invariants: the parsed requests and the error do not depend on the size of the pieces.
-/// Every request is within the limits. If a request announces a length, the parser allocates no memory for bytes that
-/// have not arrived.
+/// which the other bytes arrive. Invariants:
+///
+/// * The parsed requests and the error do not depend on the size of the pieces.
+/// * Every request is within the limits.
+/// * If a request announces a length, the parser allocates no memory for bytes that have not arrived.
 pub(super) const RESP: FuzzTarget =
     FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: InputForm::Text, seeds, run };
 

@@ -11,9 +11,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets of
-/// this module have the same invariants: a store opens or reports the corruption. Each later call returns a result or
-/// an error. If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with
-/// gets. The move of corrupt files to the quarantine and later calls of the store also terminate.
+/// this module have the same invariants:
+///
+/// * A store opens or reports the corruption. Each later call returns a result or an error.
+/// * If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with gets.
+/// * The move of corrupt files to the quarantine and later calls of the store also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "an SSTable in a store that is verified, opened, read and written to",

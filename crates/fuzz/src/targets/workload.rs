@@ -13,9 +13,11 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for lines of the text language (DSL). Invariants: if a command is printed and parsed again, it is
-/// unchanged. An error names its line and its column. Reading continues after an error, and each line causes at most
-/// one error.
+/// The fuzz target for lines of the text language (DSL). Invariants:
+///
+/// * If a command is printed and parsed again, it is unchanged.
+/// * An error names its line and its column.
+/// * Reading continues after an error, and each line causes at most one error.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
@@ -46,8 +48,10 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
 };
 
 /// The fuzz target for a trace in any format except raw numbers. The first byte of an input selects the trace format,
-/// or the detection of the format. Invariants: each reading of the trace returns the same records, or ends with an
-/// error that names its position. If lsmbench detects a format, the reader of this format accepts the file.
+/// or the detection of the format. Invariants:
+///
+/// * Each reading of the trace returns the same records, or ends with an error that names its position.
+/// * If lsmbench detects a format, the reader of this format accepts the file.
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
     about: "a trace file of recorded operations, in any supported format",

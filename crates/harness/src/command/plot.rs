@@ -21,9 +21,9 @@ const DEPTH: usize = 3;
 /// The name of the folder to which a run moves the results that it replaces.
 const EARLIER: &str = "earlier";
 
-/// Redraws the charts of results folders. If a named folder contains results folders, the function redraws the charts
-/// of each of these folders. If results cannot be drawn, the function prints the reason and continues, and returns an
-/// error at the end. A single named results folder that cannot be drawn is an error at once.
+/// Redraws the charts of the named results folders, and of all results folders in a named folder. If some results
+/// cannot be drawn, the function prints the reason, continues, and returns an error at the end. If the user names only
+/// one folder and its results cannot be drawn, the function returns an error at once.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;

@@ -56,10 +56,11 @@ pub(crate) fn del(
     Ok(())
 }
 
-/// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names, and the cursor for the next call.
+/// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names (Redis keys), and the cursor for the
+/// next call.
 ///
-/// Names are returned in the order of their keys. A name that is not written during the scan is returned exactly once.
-/// A name that is written during the scan may be missed.
+/// The order of the names is that of their keys in the tree. A scan returns each name exactly once if the name is not
+/// written during the scan. The scan may miss other names.
 pub(crate) fn scan(
     keyspace: &Keyspace,
     request: Request<'_>,

@@ -111,11 +111,11 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Parses the complete requests of `input`. `input` must begin with the input of the last call, without the bytes
-    /// of removed requests. Newly received bytes follow.
+    /// Parses the complete requests of `input`. `input` must consist of the bytes of the last call that the caller has
+    /// not removed, followed by newly received bytes.
     ///
-    /// If the input contains an error, the requests before the error remain available. The error is returned only after
-    /// these requests were removed.
+    /// If the input contains an error, the requests before the error remain available. The function returns the error
+    /// only after the caller has removed these requests.
     ///
     /// # Errors
     /// The input violates the protocol.

@@ -6,9 +6,11 @@ use thiserror::Error;
 use tree::{Family, Range, Stats, Tree};
 use workload::Command;
 
-/// Executes a command and appends its answer to `answer`. A write has no answer. The statistics have several lines, and
-/// every other answer has one line. A command that fails appends nothing. `limit_bytes` is the maximum size of one
-/// answer.
+/// Executes a command of the text language and appends its answer to `answer`.
+///
+/// * A write has no answer. The statistics have several lines, and every other answer has one line.
+/// * A command that fails appends nothing.
+/// * `limit_bytes` is the maximum size of one answer.
 ///
 /// # Errors
 /// The tree fails, the answer is longer than the limit, or the command is `l`. The server does not support `l`, because

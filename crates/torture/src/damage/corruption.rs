@@ -133,8 +133,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// Returns the range of bytes in which the file differs from its original. If the length of the file changed, the
-    /// range begins at the first different byte and has no end. If the file is removed, the range contains all bytes.
+    /// Returns the range of bytes that the corruption changes in its file. If the length of the file changed, the range
+    /// begins at the first different byte and has no end. If the file is removed, the range contains all bytes.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -179,9 +179,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns the corrupted images of a store. An image is described by one or two corruptions, each in a different file.
-/// The images cover every kind of file, every part of a file and every kind of change, and alternate between these
-/// categories.
+/// Returns the corrupted images of a store, each described by the corruptions of one or two of its files. The images
+/// cover every kind of file, every part of a file and every kind of change, and alternate between these categories.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {

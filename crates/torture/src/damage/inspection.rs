@@ -120,9 +120,10 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Checks that `verify` names the file of each corruption that it must report. There are two exceptions. If a
-    /// manifest is corrupted, `verify` may instead name a file to which the manifest refers. If an SSTable is
-    /// corrupted, `verify` does not read its filter file, so it need not name a corruption of this filter file.
+    /// Checks that `verify` names the file of each corruption that it must report. There are two exceptions:
+    ///
+    /// * If a manifest is corrupted, `verify` may instead name a file to which the manifest refers.
+    /// * If an SSTable is corrupted, `verify` does not read its filter file, so it need not name this file.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);

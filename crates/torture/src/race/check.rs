@@ -209,8 +209,8 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Returns the part of `cut` that agrees with `span`. Both are ranges of numbers of commits: `cut` according to the
-/// keys that were read so far, and `span` according to the version of one more key. If they have no common number, the
+/// Returns the numbers of commits that are in both `cut` and `span`. `cut` is the range that the keys read so far
+/// allow, and `span` is the range that the version of one more key allows. If both ranges have no common number, the
 /// error contains the failed check, and a commit that the read saw in one key but not in another key.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));

@@ -8,8 +8,12 @@ pub(crate) type Key = u16;
 
 /// A version identifies the write of a value within a race. An absent key has the version [`NOTHING`].
 ///
-/// The bits of a version, from the highest bit: 1 bit for whether the same commit writes the key again later, 31 bits
-/// for the round, 8 bits for the writer, 24 bits for the commit. Commits are counted from 1 in each round.
+/// The bits of a version, from the highest bit:
+///
+/// * 1 bit: whether the same commit writes the key again later.
+/// * 31 bits: the number of the round.
+/// * 8 bits: the number of the writer.
+/// * 24 bits: the number of the commit, counted from 1 in each round.
 pub(crate) type Version = u64;
 
 /// The version that stands for an absent key: the key was never written, or it was deleted.

@@ -125,9 +125,11 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns the bounds of a range of keys. If `is_exact` is true, the bounds are the first key of the range (inclusive)
-/// and the first key after it (exclusive). Otherwise, the bounds are the last key before the range (exclusive) and the
-/// last key of the range (inclusive).
+/// Returns the bounds of a range of keys for a cursor. Both forms of bounds select the same keys.
+///
+/// * If `is_exact` is true, the bounds are the first key of the range (inclusive) and the first key after it
+///   (exclusive).
+/// * Otherwise, the bounds are the last key before the range (exclusive) and the last key of the range (inclusive).
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,

@@ -32,8 +32,10 @@ struct Residence {
 }
 
 /// Returns TOML comment lines about the state of the tree after the load, one line for all configurations with an equal
-/// state. If half of the data or more stays in the memtable, the text contains a warning. The text is empty for
-/// component experiments, for other engines, and for workloads without an initial load.
+/// state.
+///
+/// * If half of the data or more stays in the memtable, the lines contain a warning.
+/// * The text is empty for component experiments, for other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {

@@ -64,9 +64,9 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Returns whether the existing copy of an experiment must stay, because the new results lack rows of this copy:
-    /// the experiment did not run, or some of its engines are not installed. A copy of another version of the
-    /// experiment, or of another size, is replaced. Prints whether the existing copy stays or is replaced.
+    /// Returns whether the existing copy of an experiment's results must stay. The copy stays if the new results lack
+    /// rows of the copy, because the experiment did not run or some of its engines are not installed. A copy of another
+    /// version of the experiment, or of another size, does not stay. Prints whether the copy stays or is replaced.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));

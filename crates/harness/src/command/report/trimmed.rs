@@ -29,8 +29,8 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
 }
 
 /// Returns the configurations that were skipped because their engine was not available, each with a short reason. The
-/// reason does not include the searched folders and the advice. Configurations that were skipped for other reasons
-/// are not included, because these reasons follow from the experiment file.
+/// short reason omits the searched folders and the advice. The result also omits configurations that were skipped for
+/// other reasons, because the experiment file explains these reasons.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);

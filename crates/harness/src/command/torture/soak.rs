@@ -133,10 +133,10 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// Describes for each column that must not grow whether it grows, and by how much in percent of its mean. The rise
-/// comes from a least-squares line through the second half of the samples. A column grows if its rise exceeds the
-/// allowed rise in [`FLAT`] and is statistically significant. The second result is true if no column grows, and also
-/// if the samples are too few for a verdict.
+/// Returns a text about each column that must not grow in a soak test: whether it grows, and by how many percent of its
+/// mean. A column grows if its least-squares line through the second half of the samples rises significantly, and by
+/// more than [`FLAT`] allows. The second result is true if no column grows, and also if there are too few samples for a
+/// verdict.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {

@@ -210,8 +210,8 @@ impl EngineVictim {
     }
 
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
-    /// acknowledged commits and the number of acknowledged commits that the store lost. If the check finds a violation
-    /// of an invariant, returns the violation instead of the number.
+    /// acknowledged commits. Also returns the number of acknowledged commits that the store lost, or the violation of
+    /// an invariant that the check found.
     ///
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.

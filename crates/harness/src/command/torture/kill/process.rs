@@ -25,9 +25,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The maximum duration of a process that checks a store.
 const CHECK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// A lock that keeps this process from starting a child process while this process has a store open. Between fork and
-/// exec, a child process shares all file locks of its parent, so an open store would seem to be in use. Code that
-/// opens a store locks for reading, and code that starts a process locks for writing.
+/// A lock that keeps this process from starting a child process while it has a store open. A child process shares the
+/// file locks of its parent between fork and exec, so the open store would seem to be in use. Code that opens a store
+/// takes the read lock, and code that starts a process takes the write lock.
 pub(super) static OPEN_HERE: RwLock<()> = RwLock::new(());
 
 /// A process that writes to a store or checks a store. Dropping the value kills the process.

@@ -133,8 +133,9 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
     let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
-    let store_image = store_image
-        .ok_or_else(|| format!("seed {} gives no store with the ending \"{}\"", place.seed, place.ending))?;
+    let store_image = store_image.ok_or_else(|| {
+        format!("the history of seed {} leaves no store with the ending \"{}\"", place.seed, place.ending)
+    })?;
     let images = images_of(subject, place.seed, store_image);
     let Some(corruptions) = images.get(place.image) else {
         let count = images.len();

@@ -207,11 +207,14 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
         ("put_if_absent", engine.puts_if_absent(), conditional.is_some()),
     ] {
         if declared != has {
-            return Err(format!(
-                "{call}: the engine {}, but its stores {}",
-                if declared { "declares the call" } else { "does not declare the call" },
-                if has { "support it" } else { "do not support it" }
-            ));
+            return Err(match declared {
+                true => {
+                    format!("{call}: the engine declares this call, but its stores do not support the call")
+                }
+                false => format!(
+                    "{call}: the stores of the engine support this call, but the engine does not declare it"
+                ),
+            });
         }
     }
     let entries_of = |store: &dyn Store| {

@@ -90,7 +90,7 @@ pub(crate) fn model(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), Strin
     let mut store = open()?;
     for step in 0..STEPS {
         if step % 1500 == 1499 {
-            store.close().map_err(|error| format!("step {step}: close: {error}"))?;
+            store.close().map_err(|error| format!("step {step}: the store cannot be closed: {error}"))?;
             drop(store);
             store = open()?;
         }
@@ -239,8 +239,8 @@ fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<()
     match is_found == is_expected && found == expected {
         true => Ok(()),
         false => Err(format!(
-            "get of key {key:x?}: found is {is_found} with {} bytes in the buffer, expected {is_expected} \
-             with {} bytes",
+            "get of key {key:x?} returned {is_found} and {} bytes in the buffer, expected {is_expected} and \
+             {} bytes",
             found.len(),
             expected.len()
         )),
@@ -258,7 +258,10 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     };
     match ask(store)? == ask(model)? {
         true => Ok(()),
-        false => Err(format!("multi_get of keys {keys:x?} returned other values than the model")),
+        false => Err(format!(
+            "multi_get of keys {keys:x?} returned other values than the model, which contains the expected \
+             values"
+        )),
     }
 }
 

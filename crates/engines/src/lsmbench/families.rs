@@ -23,7 +23,7 @@ impl FamiliesStore {
     /// Returns the error of an operation that must name a column family but names none. The error lists the families.
     fn unnamed<T>(&self) -> Result<T, TargetError> {
         let names: Vec<&str> = self.families.names().collect();
-        Err(format!("the operation names no family; the families are {}", names.join(", ")).into())
+        Err(format!("the operation must name a column family. Valid: {}", names.join(", ")).into())
     }
 }
 

@@ -182,7 +182,7 @@ impl Session for TextSession<'_> {
         if self.is_too_long {
             self.shared.counters.disconnected.add(1);
             let limit = self.shared.options.limits.request_bytes;
-            self.fail(self.line + 1, &format!("longer than {limit} bytes"), output);
+            self.fail(self.line + 1, &format!("the line is longer than {limit} bytes"), output);
             return Progress { consumed: 0, next: Next::Close };
         }
         let mut writes = Writes { batch: WriteBatch::new(), bytes: 0, first: 0 };

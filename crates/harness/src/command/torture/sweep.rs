@@ -152,12 +152,16 @@ impl Sweep {
         let different = self.expected.keys().chain(rows.keys());
         let mut different = different.filter(|key| self.expected.get(*key) != rows.get(*key));
         if let Some(key) = different.next() {
-            let difference = match (rows.contains_key(key), self.expected.contains_key(key)) {
-                (false, _) => "is missing in the results of the resumed run",
-                (true, false) => "is not in the results of the run that was never killed",
-                (true, true) => "has other exact values than in the run that was never killed",
-            };
-            tally.wrong.push(format!("the row {} {difference}", key.join(", ")));
+            let row = key.join(", ");
+            tally.wrong.push(match (rows.contains_key(key), self.expected.contains_key(key)) {
+                (false, _) => format!("the row {row} is missing in the results of the resumed run"),
+                (true, false) => {
+                    format!("the row {row} is not in the results of the run that was never killed")
+                }
+                (true, true) => {
+                    format!("the row {row} has other exact values than in the run that was never killed")
+                }
+            });
         }
         if Manifest::read(&folder.manifest())?.ended.is_none() {
             tally.wrong.push("the manifest of the completed run has no end time (key \"ended\")".to_owned());

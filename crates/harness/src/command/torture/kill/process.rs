@@ -93,7 +93,8 @@ impl Process {
         self.printed.iter().for_each(|part| printed.extend(part));
         // Lines are written whole, so text after the last line break is ignored.
         printed.truncate(printed.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
-        let failure = ended.map(|status| format!("the process ended before the kill ({status})"));
+        let failure =
+            ended.map(|status| format!("the writer process ended before the test killed it ({status})"));
         Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 

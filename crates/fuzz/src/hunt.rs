@@ -30,7 +30,7 @@ pub struct Hunt {
 pub struct Failure {
     /// The bytes of the input.
     pub input: Vec<u8>,
-    /// The message of the panic with which the fuzz target reported the violation.
+    /// A description of the violation, such as the message of a panic.
     pub message: String,
 }
 

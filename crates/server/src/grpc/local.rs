@@ -15,7 +15,8 @@ use crate::databases::{Databases, ServedStore};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 
-/// The gRPC service of a store without a socket, for tests. Callers pass the encoded messages that a client would send.
+/// The gRPC service of a store without a socket, as fuzz tests use it. Callers pass the encoded messages that a client
+/// would send.
 pub struct LocalService {
     shared: Arc<Shared>,
 }

@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub(super) subject: StoreKind,
 }
 
-/// The result of a job as a row of the printed table.
+/// The counts and the violations that a job found, for the printed table.
 pub(super) struct Report {
     pub(super) counts: Vec<u64>,
     pub(super) findings: Findings<String>,

@@ -18,14 +18,15 @@ use crate::view::{View, read_count};
 /// The maximum number of keys in one batch of deletes, when the server deletes all strings and hashes of a database.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// The number of keys in the first group of a lookup of many keys, when the size of the values is still unknown.
+/// The number of keys in the first group of a lookup of many keys. A lookup reads its keys in groups. The first group
+/// is small, because the size of the values is still unknown.
 const FIRST_GROUP: usize = 8;
 
-/// The maximum number of keys in one group of a lookup of many keys.
+/// The maximum number of keys in one group of a lookup of many keys. A lookup reads its keys in groups.
 const LARGEST_GROUP: usize = 256;
 
-/// The desired size of all values of one group in a lookup of many keys, in bytes. The size is estimated from the
-/// values of the previous group.
+/// The desired size in bytes of all values of one group in a lookup of many keys. The values of the previous group
+/// determine the number of keys in the next group.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one database.

@@ -45,7 +45,8 @@ const WHILE_ALIVE: &str = "before any power failure";
 /// and the number of its disk states.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
-    /// The seed of the first history. Each further history has the next higher seed.
+    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
+    /// higher seed.
     pub seed: u64,
     /// The number of disk states on which recovery runs. The exploration ends during the history that reaches this
     /// number.

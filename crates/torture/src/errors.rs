@@ -187,7 +187,7 @@ fn one(
     }
 }
 
-/// A history into which one fault is injected.
+/// A trial: one run of a history (a seeded sequence of actions on a store) with one injected fault.
 struct Trial<'a> {
     subject: &'a StoreKind,
     script: &'a Script,
@@ -196,7 +196,7 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// The state of a store at the end of a history with a fault.
+/// The state of a store after its history with an injected fault has ended.
 struct Ending {
     /// The numbers of commits that the store may contain: first after the death of its process, then after a power
     /// failure.

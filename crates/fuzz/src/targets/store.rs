@@ -110,7 +110,8 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the file that the fuzz input replaces.
     replaced: usize,
-    /// The seal of the replaced file, which all its checksums cover. The seal of a manifest is 0.
+    /// The seal of the file that the fuzz input replaces: a number that every checksum of the file covers. The seal of
+    /// a manifest is 0.
     seal: u64,
 }
 

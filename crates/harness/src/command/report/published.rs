@@ -29,8 +29,8 @@ const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict",
 /// A folder with copies of results.
 pub(super) struct Published {
     folder: PathBuf,
-    /// The hash of the recipe of each experiment, by name. A recipe consists of the settings that affect the measured
-    /// results.
+    /// The hash of the recipe of each experiment, by the name of the experiment. A recipe consists of the settings that
+    /// affect the measured results.
     recipes: BTreeMap<String, String>,
     /// Whether at least one copy comes from a quick run (`--quick`).
     pub(super) quick: bool,
@@ -58,7 +58,7 @@ impl Published {
         Ok(Some(Self { folder: folder.to_owned(), recipes, quick }))
     }
 
-    /// Returns whether the copy of an experiment was measured with the recipe that the file of the experiment has
+    /// Returns whether the copy of an experiment's results was measured with the settings that the experiment file has
     /// now.
     pub(super) fn is_of(&self, experiment: &str, file: &Path) -> Outcome<bool> {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))

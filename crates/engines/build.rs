@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// Packages of engines. Each tuple has the package, a version prefix (if there are several versions), and the variable
-/// that receives the version.
+/// The packages of engines whose versions the build records. Each tuple contains the name of the package, the first
+/// part of its version, and the environment variable that receives the version. The first part is empty if the lock
+/// file contains only one version.
 const ENGINES: [(&str, &str, &str); 8] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
@@ -21,7 +22,8 @@ fn main() {
     compile_shim();
     // The folder is read at run time, because several checkouts may share a target folder. A build script in such a
     // folder may come from another checkout.
-    let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets this variable for build scripts");
+    let folder =
+        env::var_os("CARGO_MANIFEST_DIR").expect("Cargo must set CARGO_MANIFEST_DIR for build scripts");
     let lock = Path::new(&folder).join("../../Cargo.lock");
     // A path relative to the package, so that a workspace that links to it shares the compiled artifacts.
     println!("cargo::rerun-if-changed=../../Cargo.lock");
@@ -29,7 +31,12 @@ fn main() {
         fs::read_to_string(&lock).unwrap_or_else(|error| panic!("cannot read {}: {error}", lock.display()));
     for (package, start, variable) in ENGINES {
         let version = version(&text, package, start);
-        let version = version.unwrap_or_else(|| panic!("{} names no {package} {start}", lock.display()));
+        let version = version.unwrap_or_else(|| {
+            panic!(
+                "{} contains no package {package} with a version that begins with \"{start}\"",
+                lock.display()
+            )
+        });
         println!("cargo::rustc-env={variable}={version}");
     }
 }
@@ -42,7 +49,7 @@ fn compile_shim() {
     cc::Build::new().file("src/wiredtiger/shim.c").opt_level(2).compile("wiredtiger_shim");
 }
 
-/// The version of a package in a lock file.
+/// Returns the version of a package in the text of a lock file. The version must begin with `start`.
 fn version<'a>(lock: &'a str, package: &str, start: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines();

@@ -9,7 +9,7 @@ use types::quantity::format_bytes;
 use crate::engine::{Identity, Missing, UNEQUAL};
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
-/// The engines that one Cargo feature compiles in.
+/// The engines that one Cargo feature of lsmbench compiles in.
 pub(crate) struct Bundle {
     feature: &'static str,
     is_built: bool,
@@ -56,8 +56,9 @@ macro_rules! open {
 
 pub(crate) use open;
 
-/// Returns the mapping line of the memtable capacity. If the design has memtable filters, the line is a mismatch,
-/// because the engine has none.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) about the memtable capacity. `option` is the option
+/// of the engine that gets this capacity. If the design has memtable filters, the line is a mismatch, because the
+/// engine has none.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
@@ -66,23 +67,26 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     }
 }
 
-/// Returns the mapping line of the cache capacity.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) about the cache capacity. `option` is the option of
+/// the engine that gets this capacity.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
     format!("cache {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// Returns the mapping line of a WAL mode that the engine supports. `option` is the corresponding option of the engine.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) about a WAL mode that the engine supports. `option`
+/// is the option of the engine that sets this WAL mode.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// Returns the mapping line of a setting that the engine cannot match: [`UNEQUAL`], followed by the explanation `what`.
+/// Returns a line of [`Engine::mapping`](crate::Engine::mapping) about a setting of the design that the engine cannot
+/// match. The line consists of [`UNEQUAL`] and the explanation `what`.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// Returns the mapping lines of a B-tree with the name `name`. A B-tree has no memtable and no filters, and chooses its
-/// own page size.
+/// Returns the lines of [`Engine::mapping`](crate::Engine::mapping) that apply to every B-tree, for a B-tree with the
+/// name `name`. A B-tree has no memtable and no filters, and chooses its own page size.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
@@ -98,14 +102,15 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the mapping line for an engine that cannot read through memory maps. `None` if the design uses no memory
-/// maps.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that cannot read through memory maps.
+/// Returns `None` if the design uses no memory maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
     let what = format_args!("mapped tables: {name} reads its files without memory maps");
     (settings.reads == Reads::Mapped).then(|| unequal(what))
 }
 
-/// Returns the mapping line for an engine without compression. `None` if the design compresses no blocks.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine without compression. Returns `None` if
+/// the design compresses no blocks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without = || {
         unequal(format_args!(
@@ -116,8 +121,8 @@ pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<Stri
     (settings.codec != Codec::None).then(runs_without)
 }
 
-/// Returns the mapping line for an engine that has only Bloom filters. `None` if the design has Bloom filters or no
-/// filters.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that has only Bloom filters. Returns
+/// `None` if the design has Bloom filters or no filters.
 pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<String> {
     let kind = match &settings.filters {
         Filters::Bloom => return None,
@@ -129,15 +134,15 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
     })
 }
 
-/// Returns the mapping line for an engine that stores all values next to their keys. Returns `None` if the design also
-/// stores all values next to their keys.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that stores all values next to their
+/// keys. Returns `None` if the design does so, too.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))
 }
 
-/// Returns the mapping line for an engine that syncs either every commit or no commit. `None` if the WAL of the design
-/// is not synced at intervals.
+/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that syncs either every commit or no
+/// commit. Returns `None` if the design does not sync its WAL at intervals.
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
     matches!(settings.log, Log::Interval { .. }).then(|| {
         unequal(format_args!(

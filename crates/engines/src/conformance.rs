@@ -26,15 +26,15 @@ pub struct Checked {
     pub outcome: Result<Kept, String>,
 }
 
-/// Checks every invariant of the axis for an engine with its default parameters. For example, its stores answer like an
-/// ordered map, batches are atomic, and stores survive closing and reopening.
+/// Checks every invariant of the axis `engine` for an engine with its default parameters. For example, its stores
+/// answer like an ordered map, batches are atomic, and stores survive closing and reopening.
 ///
 /// Stores are in temporary folders, which are removed. For an engine that is a C++ library, call this function in a
 /// separate process, because two such libraries may define equal symbols.
 ///
 /// # Errors
-/// The engine is not on this machine or not in this build. Otherwise, one line per broken invariant, in the form
-/// `kind: "invariant": failure`.
+/// The engine is not on this machine or not in this build. Otherwise, one line per broken invariant, in the form `kind:
+/// "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     // If the default parameters do not build, `check_variant` has already reported the error.
@@ -54,15 +54,17 @@ pub fn check_each(make: &dyn Fn() -> Box<dyn Engine>) -> Vec<Checked> {
     checks::CHECKS.iter().map(|(name, check)| Checked { name, outcome: check(make) }).collect()
 }
 
-/// Returns the names of all checks, in the order in which they run.
+/// Returns the names of all checks of engines, in the order in which they run.
 pub fn names() -> impl Iterator<Item = &'static str> {
     checks::CHECKS.iter().map(|(name, _)| *name)
 }
 
-/// Builds the engine with its default parameters. The caller has checked that they build.
+/// Builds an engine with its default parameters. The caller has already built the engine once with these parameters.
 ///
 /// # Panics
-/// The default parameters do not build.
+/// The engine cannot be built.
 fn default_engine(variant: &Variant<dyn Engine>) -> Box<dyn Engine> {
-    variant.build_of(CATALOG.axis, &variant.default_choice()).expect("the defaults build again")
+    variant
+        .build_of(CATALOG.axis, &variant.default_choice())
+        .expect("an engine that was built with its default parameters must build again")
 }

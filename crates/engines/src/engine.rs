@@ -25,8 +25,8 @@ pub trait Engine: Send + Sync {
     /// The engine is not on this machine or not in this build. The error explains how to get the engine.
     fn identify(&self) -> Result<Identity, Missing>;
 
-    /// Returns one line per setting of `options`, which names the corresponding option of the engine. Settings that the
-    /// engine cannot match are in lines that begin with [`UNEQUAL`].
+    /// Returns one line per setting of `options`. A line names the option of the engine that corresponds to the
+    /// setting. Lines about settings that the engine cannot match begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
     /// Opens the store in `opening.directory`, which must exist. If the directory contains no store, creates a store.
@@ -152,7 +152,7 @@ pub struct Identity {
 /// The reason why an engine is unavailable.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Missing {
-    /// No library with the name was found.
+    /// No library or program of the engine was found.
     #[error("no {names} in {searched}; {advice}")]
     NoLibrary {
         /// The name of the library, or of the program, that was searched for.
@@ -165,12 +165,12 @@ pub enum Missing {
     /// The file is not a usable library of the engine.
     #[error("{}: {reason}", path.display())]
     NotThis {
-        /// The path of the file.
+        /// The path of the file that is not a usable library.
         path: PathBuf,
-        /// The reason why the library cannot be used.
+        /// The reason why the file is not usable as a library of the engine.
         reason: String,
     },
-    /// The engine was not compiled in.
+    /// The engine was not compiled into this program.
     #[error(
         "this build of lsmbench does not contain the engine; build with: cargo build --release --features {feature}"
     )]

@@ -34,10 +34,10 @@ impl<'s> FamilyTarget<'s> {
                 number.map(|number| Box::new(Prefixed::new(store, number)) as Box<dyn Target>)
             }
         };
-        family.map(Self::Family).ok_or_else(|| format!("the store has no family \"{name}\"").into())
+        family.map(Self::Family).ok_or_else(|| format!("the store has no column family \"{name}\"").into())
     }
 
-    /// Returns the operations, for the driver of a workload.
+    /// Returns the operations on the store or the column family, for the code that executes a workload.
     pub fn target(&self) -> &dyn Target {
         match self {
             Self::Store(store) => *store,

@@ -34,7 +34,7 @@ fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
 
-/// Returns the mapping line of the number of immutable memtables.
+/// Returns the line of [`Engine::mapping`] about the number of immutable memtables.
 fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));

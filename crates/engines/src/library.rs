@@ -18,7 +18,7 @@ pub(crate) struct Wanted {
     pub(crate) variable: &'static str,
     /// Instructions to get the library.
     pub(crate) advice: &'static str,
-    /// The functions that the adapter calls.
+    /// The names of the functions that the adapter calls. A library without one of these functions is rejected.
     pub(crate) required: &'static [&'static str],
     /// The C++ namespace of the engine's functions.
     pub(crate) namespace: &'static str,
@@ -29,8 +29,9 @@ pub(crate) struct Wanted {
 /// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// The maximum number of function signatures in the strings of a build without assertions. Such a build has some
-/// signatures in its error messages. More signatures indicate a build with assertions.
+/// The maximum number of function signatures in the strings of a library that was built without assertions. Such a
+/// build has some signatures in its error messages. A build with assertions has many more, because each failing
+/// assertion prints the signature of its function.
 const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Compiler flags that indicate an optimized build.
@@ -40,8 +41,8 @@ const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 /// the time of its last change.
 type Examined = (&'static str, PathBuf, u64, SystemTime);
 
-/// The identities of all examined libraries. To examine a library, lsmbench searches its whole machine code, and every
-/// load of an experiment identifies the engine of each configuration.
+/// A cache of the identities of all examined libraries. Every load of an experiment identifies the engine of each
+/// configuration, and the examination of a library is slow, because it searches the whole machine code.
 static IDENTITIES: Mutex<BTreeMap<Examined, Identity>> = Mutex::new(BTreeMap::new());
 
 impl Wanted {
@@ -51,7 +52,7 @@ impl Wanted {
     }
 
     /// Finds the file of the library. `given` is a path, or a file name to search for in the library folders. If
-    /// `given` is empty, the environment variable replaces it, or else the default file name.
+    /// `given` is empty, the function uses the environment variable of the engine, or else the default file name.
     ///
     /// # Errors
     /// No library was found, or the path is a symbolic link to a missing file. The error lists the searched folders and
@@ -175,9 +176,9 @@ impl Wanted {
     }
 }
 
-/// Whether the strings of a library contain many function signatures of a C++ namespace, as assertions of the engine
-/// do. This test is necessary because codecs inside the library import the assertion handler, too. An imported handler
-/// therefore does not prove that the engine itself has assertions.
+/// Whether the strings of a library contain many function signatures of a C++ namespace. If so, the engine was built
+/// with assertions. This test is necessary because codecs inside the library import the assertion handler, too. An
+/// imported handler therefore does not prove that the engine itself has assertions.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -186,7 +187,8 @@ fn names_functions(strings: &[u8], namespace: &str) -> bool {
     strings.split(|byte| *byte == 0).filter(is_signature).nth(ASSERTING_FUNCTIONS).is_some()
 }
 
-/// Whether machine code contains the 8-byte `crc32` instruction: `f2`, a prefix for wide operands, `0f 38 f1`.
+/// Whether machine code contains the CRC instruction for 8 bytes, `crc32`. Its bytes are `f2`, a prefix for wide
+/// operands, and `0f 38 f1`.
 fn has_checksum_instruction(code: &[u8]) -> bool {
     let ends = memmem::find_iter(code, &[0x0f, 0x38, 0xf1]);
     ends.map(|at| &code[..at]).any(|before| matches!(before, [.., 0xf2, 0x48..=0x4f]))

@@ -29,7 +29,7 @@ impl Engine for Lsmbench {
         Ok(Identity { version: Some(env!("CARGO_PKG_VERSION").to_owned()), ..Identity::default() })
     }
 
-    /// Returns no mapping lines, because the tree reads the complete design.
+    /// Returns no lines, because the tree reads the complete design, so no setting needs a corresponding option.
     fn mapping(&self, _: &EngineOptions) -> Vec<String> {
         Vec::new()
     }

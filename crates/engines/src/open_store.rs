@@ -83,7 +83,7 @@ impl OpenStore {
         &*self.engine
     }
 
-    /// Returns the operations on the whole store, for the driver of a workload.
+    /// Returns the operations on the whole store, for the code that executes a workload.
     pub fn target(&self) -> &dyn Target {
         &*self.store
     }
@@ -143,13 +143,15 @@ impl OpenStore {
         self.engine.open(&Opening { directory: directory.to_owned(), ..self.opening.clone() })
     }
 
-    /// Returns the bytes that the files of the store occupy on the file system. `None` if the store has no directory.
+    /// Returns the number of bytes that the files of the store occupy on the file system. Returns `None` if the store
+    /// has no directory.
     pub fn disk_bytes(&self) -> Option<u64> {
         disk_bytes(&self.opening.directory)
     }
 }
 
-/// Returns the bytes that the files below `folder` occupy on the file system. `None` if the folder does not exist.
+/// Returns the number of bytes that the files below `folder` occupy on the file system. Returns `None` if the folder
+/// does not exist.
 pub fn disk_bytes(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {

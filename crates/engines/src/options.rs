@@ -94,9 +94,8 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether the kernel may read ahead, which means to read pages next to the page that a get needs. Only designs
-    /// with memory maps allow it. All other designs are meant for data larger than memory, where pages that no get
-    /// needs waste I/O.
+    /// Whether the kernel may read ahead: read pages next to the page that a get needs. Only designs with memory maps
+    /// allow it. All other designs are meant for data larger than memory, where such additional reads waste I/O.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use workload::{Scan, Target, TargetError, Write};
 
 thread_local! {
-    /// A reused buffer for the prefixed key of an operation, one for each thread.
+    /// A reused buffer, one for each thread, for the key of an operation with the prefix of its column family.
     static KEY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -22,7 +22,7 @@ impl<'s> Prefixed<'s> {
         Self { store, prefix }
     }
 
-    /// Calls `act` with the prefixed key.
+    /// Calls `act` with the key `key`, prefixed with the number of the column family.
     fn at<R>(&self, key: &[u8], act: impl FnOnce(&[u8]) -> R) -> R {
         let mut buffer = KEY.take();
         buffer.clear();
@@ -37,8 +37,8 @@ impl<'s> Prefixed<'s> {
         [&[self.prefix], key].concat()
     }
 
-    /// Returns the exclusive upper bound of all keys of the family. `None` if the prefix of the family is 255, the last
-    /// one.
+    /// Returns the exclusive upper bound of all keys of the column family. `None` if the prefix of the family is 255,
+    /// the last one.
     fn end(&self) -> Option<Vec<u8>> {
         self.prefix.checked_add(1).map(|next| vec![next])
     }
@@ -55,7 +55,8 @@ fn keys_of<'w>(write: &Write<'w>) -> (&'w [u8], Option<&'w [u8]>) {
     }
 }
 
-/// Returns a copy of a write with other keys. Only a range delete uses `end`.
+/// Returns a copy of a write with other keys. For a range delete, `key` is the start and `end` is the end of the range.
+/// Other writes do not use `end`.
 fn at_keys<'w>(write: &Write<'w>, (key, end): (&'w [u8], &'w [u8])) -> Write<'w> {
     match write {
         Write::Put { value, .. } => Write::Put { key, value },

@@ -28,7 +28,8 @@ impl Engine for Redb {
         true
     }
 
-    /// Returns the writes that survive. A commit without a sync stays in the memory of the process until a later sync.
+    /// Returns which writes survive `kill -9` of the process. A commit without a sync stays in the memory of the
+    /// process until a later sync.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_sync(log))
     }

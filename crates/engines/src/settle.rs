@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-/// The interval between two checks.
+/// The interval between two checks whether an engine is idle.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// The number of consecutive idle checks for an engine that reports running work. Each check must find no running work
-/// and no change. One check is not enough, because work that is due does not always begin at once.
+/// The number of consecutive idle checks after which an engine counts as idle, for an engine that reports running work.
+/// Each check must find no running work and no change. One check is not enough, because work that is due does not
+/// always begin at once.
 #[cfg_attr(not(feature = "peers"), cfg(test))]
 pub(crate) const SEEN: u32 = 10;
 
-/// The number of consecutive idle checks for an engine that does not report running work. Each check must find no
-/// change.
+/// The number of consecutive idle checks after which an engine counts as idle, for an engine that does not report
+/// running work. Each check must find no change.
 pub(crate) const UNSEEN: u32 = 100;
 
 /// Returns the time for which [`until_idle`] waits after the last background work.
@@ -19,8 +20,8 @@ pub(crate) fn margin(looks: u32) -> Duration {
     PERIOD * looks
 }
 
-/// Returns when no work has been running and nothing has changed for `looks` consecutive checks. Each check returns
-/// whether work is running, and the current state of the store.
+/// Waits until an engine is idle: until `looks` consecutive checks find no running work and no change. Each check calls
+/// `look`, which returns whether work is running, and the current state of the store.
 pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bool, S)) {
     let (_, mut last) = look();
     let mut idle = 0;

@@ -31,7 +31,8 @@ impl Engine for Sled {
         true
     }
 
-    /// Returns the writes that survive. Records that are not synced stay in the memory of the process.
+    /// Returns which writes survive `kill -9` of the process. Records that are not synced stay in the memory of the
+    /// process.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_sync(log))
     }

@@ -7,9 +7,9 @@ use results::{columns as c, counters as n};
 /// the engine has levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineStats {
-    /// The readings of the whole store.
+    /// The counters and gauges of the whole store.
     pub whole: Readings,
-    /// The readings of each level, by level number from 0. Empty if the engine does not distinguish levels.
+    /// The counters and gauges of each level, by level number from 0. Empty if the engine does not distinguish levels.
     pub levels: Vec<Readings>,
 }
 
@@ -81,7 +81,8 @@ impl Readings {
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// Returns these readings with all counters and gauges set to 0, for a level that does not exist.
+    /// Returns a copy of these readings with all counters and gauges set to 0. It represents a level that does not
+    /// exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
@@ -91,9 +92,9 @@ impl Readings {
 }
 
 impl EngineStats {
-    /// Returns these statistics with all counters set to 0. The gauges stay as they are. The counters of a store
-    /// restart at 0 when it is opened again, so the difference between later statistics and the result is the work
-    /// since the store was opened again.
+    /// Returns a copy of these statistics with all counters set to 0, as if the store had just been opened. The gauges
+    /// stay as they are. The counters of a store restart at 0 when it is opened again, so the result is the start of
+    /// the next measurement.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();
@@ -106,8 +107,8 @@ impl EngineStats {
     }
 
     /// Returns the increases of the counters of level `level` since `before`, and the current gauges of the level. If
-    /// only one of the two statistics contains the level, the values of the level in the other statistics are 0.
-    /// Returns `None` if neither contains levels.
+    /// the level exists in only one of the two statistics, its values in the other statistics count as 0. Returns
+    /// `None` if neither of them contains levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());

@@ -17,8 +17,8 @@ pub enum Survival {
 }
 
 impl Survival {
-    /// Returns which writes survive `kill -9` in an engine that passes each WAL record to the kernel, and that can run
-    /// without a WAL.
+    /// Returns which writes survive `kill -9` for an engine that passes each WAL record to the kernel, and that can run
+    /// without a WAL. `log` is the WAL mode.
     pub(crate) fn of_log(log: Log) -> Self {
         match log {
             Log::None => Self::Flushed,
@@ -26,7 +26,8 @@ impl Survival {
         }
     }
 
-    /// Returns which writes survive `kill -9` in an engine that keeps all writes in the process until it syncs them.
+    /// Returns which writes survive `kill -9` for an engine that keeps all writes in the process until it syncs them.
+    /// `log` is the WAL mode.
     pub(crate) fn of_sync(log: Log) -> Self {
         match log {
             Log::Sync => Self::Acknowledged,

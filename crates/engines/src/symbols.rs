@@ -70,7 +70,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// The names of the functions that every version has.
+            /// The names of the functions that every version of the library has.
             pub(crate) const REQUIRED: &[&str] = &[$(concat!($prefix, stringify!($name))),*];
 
             /// Looks up all functions.

@@ -14,8 +14,8 @@ pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {
     (!is_empty).then(|| (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded)))
 }
 
-/// Passes entries to `visit`, in the direction of the scan, and stops after `scan.limit` entries. `entries` contains
-/// the key range of the scan in ascending order. Returns the number of passed entries.
+/// Passes the entries of a scan to `visit` in the direction of the scan, and stops after `scan.limit` entries.
+/// `entries` iterates over the key range of the scan in ascending order. Returns the number of passed entries.
 pub(crate) fn walk<T>(
     scan: &Scan<'_>,
     mut entries: impl DoubleEndedIterator<Item = T>,

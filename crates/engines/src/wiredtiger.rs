@@ -47,7 +47,7 @@ fn snappy(settings: &EngineOptions) -> Option<PathBuf> {
     SNAPPY.find("").ok().filter(|_| settings.codec == Codec::Snappy)
 }
 
-/// The kind of table.
+/// The kind of the table that contains all entries of a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TableType {
@@ -77,7 +77,7 @@ impl WiredTiger {
         self.0.r#type == TableType::Lsm
     }
 
-    /// Returns the configuration string with which the table is created.
+    /// Returns the configuration string with which the store creates its table.
     fn table(&self, settings: &EngineOptions) -> String {
         let codec = if snappy(settings).is_some() { ",block_compressor=snappy" } else { "" };
         let pages = format!("key_format=u,value_format=u,leaf_page_max={}{codec}", settings.block_bytes);
@@ -93,7 +93,7 @@ impl WiredTiger {
         format!("type=lsm,{pages},lsm=(chunk_size={},{bloom})", settings.memtable_bytes.max(512 << 10))
     }
 
-    /// Returns the configuration string with which the connection is opened.
+    /// Returns the configuration string with which the store opens its connection.
     fn connection(settings: &EngineOptions) -> String {
         let log = match settings.log {
             Log::None => "log=(enabled=false)",

@@ -167,11 +167,15 @@ impl Sweep {
         let error = |message: String| Err(SweepError::new("labels", message));
         if self.combine != Combine::Zip {
             return error(
-                "labels belong to the values of a zip; add combine = \"zip\", or remove the labels".to_owned(),
+                "labels belong to the values of a zip; add combine = \"zip\", or remove the labels"
+                    .to_owned(),
             );
         }
         if let Some(twice) = labels.iter().enumerate().find(|(at, label)| labels[..*at].contains(label)) {
-            return error(format!("the label \"{}\" occurs twice; give each configuration its own label", twice.1));
+            return error(format!(
+                "the label \"{}\" occurs twice; give each configuration its own label",
+                twice.1
+            ));
         }
         match self.factors.first() {
             Some(first) if first.values.len() != labels.len() => error(format!(
@@ -314,7 +318,10 @@ mod tests {
             ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "but \"a\" has 1 values and \"b\" has 2"),
             ("labels = [\"x\"]\n\"a\" = [1]", "add combine = \"zip\""),
             ("combine = \"zip\"\nlabels = [\"x\", \"\"]\n\"a\" = [1, 2]", "expected a list of texts"),
-            ("combine = \"zip\"\nlabels = [\"x\"]\n\"a\" = [1, 2]", "\"a\" has 2 values, but there are 1 labels"),
+            (
+                "combine = \"zip\"\nlabels = [\"x\"]\n\"a\" = [1, 2]",
+                "\"a\" has 2 values, but there are 1 labels",
+            ),
             ("combine = \"zip\"\nlabels = [\"x\", \"x\"]\n\"a\" = [1, 2]", "the label \"x\" occurs twice"),
             ("\"a\" = []", "the list is empty"),
             ("\"a\" = 3", "expected a list of values: \"a\" = [ … ]"),

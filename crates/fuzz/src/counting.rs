@@ -18,7 +18,7 @@ thread_local! {
     /// The number of bytes that this thread has allocated, minus the number of bytes that it has freed. The number is
     /// negative if the thread has freed bytes of other threads.
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// The peak of [`HELD`] since the last reset.
+    /// The largest value of [`HELD`] since the last reset.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 

@@ -14,12 +14,12 @@ use crate::mutate::mutate;
 use crate::regressions::regressions;
 use crate::target::FuzzTarget;
 
-/// The settings of a search for failing inputs.
+/// The settings of a search for inputs that make a fuzz target fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt {
     /// The seed of the mutations.
     pub seed: u64,
-    /// The number of mutated inputs.
+    /// The number of mutated inputs that the search tries.
     pub changes: usize,
     /// The maximum wall time for one input. This time must be long, because other processes may use the CPU.
     pub patience: Duration,
@@ -30,25 +30,25 @@ pub struct Hunt {
 pub struct Failure {
     /// The bytes of the input.
     pub input: Vec<u8>,
-    /// The message of the panic that the input caused.
+    /// A description of the violation, such as the message of a panic.
     pub message: String,
 }
 
-/// The counts of inputs in a search that found no failure.
+/// The numbers of inputs in a search that found no failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
     /// The number of all inputs.
     pub inputs: usize,
-    /// The number of inputs that the reader accepted.
+    /// The number of inputs that the reader under test accepted as valid.
     pub accepted: usize,
-    /// The number of mutated inputs that the reader accepted.
+    /// The number of mutated inputs that the reader under test accepted as valid.
     pub accepted_changes: usize,
 }
 
 /// A message between the two threads of a search. The thread that runs the target sends the message to the thread that
 /// watches the timeout.
 enum News {
-    /// The thread now runs the target on this input.
+    /// The thread has started to run the target on this input.
     Feeds(Vec<u8>),
     /// The search has ended, because an invariant was violated or all inputs were tried.
     Ended(Result<Fed, Failure>),

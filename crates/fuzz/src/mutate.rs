@@ -10,13 +10,13 @@ use rand::{Rng, RngExt};
 
 use crate::target::InputForm;
 
-/// Maximum number of mutations per input.
+/// The maximum number of mutations that change one input.
 const MOST_CHANGES: usize = 6;
 
-/// The maximum size of an input in bytes.
+/// The maximum size of a mutated input in bytes.
 const MOST_BYTES: usize = 1 << 16;
 
-/// Numbers at the limits of types, and at the limits of lengths and counts.
+/// Numbers that a mutation writes into an input: the limits of integer types, and limits of lengths and counts.
 const EDGES: [u64; 16] = [
     0,
     1,
@@ -36,7 +36,7 @@ const EDGES: [u64; 16] = [
     u64::MAX,
 ];
 
-/// Words that replace a number or a word of a text.
+/// Words that a mutation writes into a text in place of a number or a word.
 const WORDS: [&str; 26] = [
     "0",
     "-0",
@@ -80,7 +80,7 @@ pub(crate) fn mutate(corpus: &[Vec<u8>], form: InputForm, random: &mut impl Rng)
     input
 }
 
-/// Returns a random range within `len` bytes. Most ranges are short.
+/// Returns a random range of positions below `len`. Most ranges are short.
 fn range(len: usize, random: &mut impl Rng) -> std::ops::Range<usize> {
     let start = random.random_range(0..=len);
     let most = if random.random_bool(0.8) { 16.min(len - start) } else { len - start };
@@ -112,8 +112,8 @@ fn change_bytes(input: &mut Vec<u8>, random: &mut impl Rng) {
     }
 }
 
-/// Writes a number at a limit of its type at position `at`. The number has a fixed width in one of the byte orders, or
-/// is a varint.
+/// Writes a number at position `at` that is near one of the [`EDGES`], or near the length of the input. The number has
+/// a fixed width in one of the byte orders, or is a varint.
 fn write_edge(input: &mut Vec<u8>, at: usize, random: &mut impl Rng) {
     let edge = EDGES[random.random_range(0..EDGES.len())];
     let edge = if random.random_bool(0.3) { input.len() as u64 } else { edge };

@@ -12,9 +12,9 @@ pub fn regressions(target: &str) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
     let mut inputs: Vec<(String, Vec<u8>)> = files
         .map(|file| {
-            let path = file.expect("the files in the folder of regressions can be listed").path();
+            let path = file.expect("the files in the folder of regressions must be listable").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (name, fs::read(&path).expect("a regression can be read"))
+            (name, fs::read(&path).expect("the file of a regression must be readable"))
         })
         .collect();
     inputs.sort();

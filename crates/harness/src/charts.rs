@@ -7,12 +7,13 @@ use verdict::Charts;
 
 use crate::output::line;
 
-/// Returns the renderer of charts with the default style.
+/// Returns the renderer that draws charts in the default style.
 pub(crate) fn charts() -> Charts {
     styled(FigureStyle::default())
 }
 
-/// Returns the renderer of charts with the style `style`, which overrides the style of an experiment.
+/// Returns the renderer that draws charts in the style `style`. This style overrides the table `[style]` of an
+/// experiment.
 pub(crate) fn styled(style: FigureStyle) -> Charts {
     Charts { order: catalog_order(), style, tell: line }
 }

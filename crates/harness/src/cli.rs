@@ -31,7 +31,7 @@ pub(crate) use trace::{
 };
 pub(crate) use tune::TuneArguments;
 
-/// The default folder of golden files.
+/// The default folder of golden files, with which `lsmbench check` compares counters.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
 
 /// The name of the hidden subcommand that runs a writer process. `torture kill` starts and kills such processes.
@@ -188,7 +188,7 @@ pub(crate) enum Command {
     /// Run one trial: read its task from standard input
     #[command(name = run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
-    /// Run a compaction policy: read shapes from standard input
+    /// Run a compaction policy: read states of trees from standard input
     #[command(name = trial::POLICY_COMMAND, hide = true)]
     PolicyProcess,
     /// Write to a store until killed: read orders from standard input
@@ -232,7 +232,7 @@ pub(crate) struct EffectsArguments {
     /// Phase to rank [default: the phase of the verdict, or the last]
     #[arg(long, value_name = "NAME")]
     pub(crate) phase: Option<String>,
-    /// Kind of operation [default: the kind of the verdict, or all]
+    /// Kind of operation to rank [default: the kind of the verdict, or all]
     #[arg(long, value_name = "NAME")]
     pub(crate) operation: Option<String>,
     /// Write effects.csv and ranking.csv into this folder
@@ -371,7 +371,7 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Folder for the data of runs
+    /// Folder for the data of runs; its file system is examined
     #[arg(value_name = "DIR", default_value = "results")]
     pub(crate) folder: PathBuf,
     /// Print JSON

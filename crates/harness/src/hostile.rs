@@ -1,5 +1,5 @@
-//! The parsers of untrusted input, for fuzz tests. Each parser has a function that runs no experiments and prints
-//! nothing.
+//! The parsers of untrusted input, for fuzz tests. Each function passes text to one parser, runs no experiments, and
+//! prints nothing.
 
 use std::path::Path;
 

@@ -183,7 +183,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     ending.map(code_of)
 }
 
-/// Returns the exit code for the outcome of a run.
+/// Returns the exit code of the command for the way in which the run or the merge of experiments ended.
 fn code_of(ending: Ending) -> u8 {
     match ending {
         Ending::Done => 0,
@@ -192,7 +192,7 @@ fn code_of(ending: Ending) -> u8 {
     }
 }
 
-/// Returns the exit code of a command that the user may have interrupted. `is_good` is whether the checks of the
+/// Returns the exit code of a command that the user may have interrupted. `is_good` is true if all checks of the
 /// command passed.
 fn ended(is_good: bool) -> u8 {
     match is_good {

@@ -12,13 +12,13 @@ use types::{Outcome, Problem};
 
 use crate::output::line;
 
-/// The maximum time that the server waits to receive a request or to send its answer.
+/// The maximum time that the server of the live page waits to receive a request or to send its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time that the server keeps running after a run, so that open pages can load the final results.
+/// The time that the server of the live page keeps running after a run, so that open pages can load the final results.
 pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// The maximum number of bytes of a request that the server reads.
+/// The maximum number of bytes of an HTTP request that the server of the live page reads.
 const MOST_BYTES: u64 = 16 << 10;
 
 /// A script that reloads the page when the results have changed. The fragment of the URL stores the selections of the
@@ -27,7 +27,7 @@ const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () =>
     const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
     } catch {} }, 1000); })();</script>\n</body>";
 
-/// The page that the server sends while there are no results.
+/// The page that the server of the live page sends while there are no results.
 const EMPTY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <link rel=\"icon\" href=\"data:,\">\n<title>lsmbench</title>\n</head>\n<body>\n<p>No trial has finished yet.</p>\n</body>\n</html>\n";
 
@@ -52,7 +52,7 @@ impl Live {
         Ok(Self { folders, listener })
     }
 
-    /// Serves the page until the program ends.
+    /// Serves the live page until the program ends.
     pub(crate) fn serve(&self) {
         let mut last = None;
         for stream in self.listener.incoming().flatten() {
@@ -61,12 +61,12 @@ impl Live {
         }
     }
 
-    /// Serves the page in a new thread until the program ends.
+    /// Serves the live page in a new thread until the program ends.
     pub(crate) fn serve_behind(self) {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one HTTP request. `last` is the last page that was generated successfully.
+    /// Answers one HTTP request for the live page. `last` is the last page that was generated successfully.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -103,8 +103,8 @@ impl Live {
         stream.write_all(body.as_bytes())
     }
 
-    /// Generates the current page. While a run writes its files, they may be inconsistent, and the function returns
-    /// the last page that was generated successfully.
+    /// Generates the HTML page of the current results. While a run writes its files, they may be inconsistent, and the
+    /// function returns the last page that was generated successfully.
     fn page(&self, last: &mut Option<String>) -> String {
         let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
         if !begun.is_empty()
@@ -122,8 +122,8 @@ fn has_rows(folder: &Path) -> bool {
     runs.iter().filter(|byte| **byte == b'\n').nth(1).is_some()
 }
 
-/// Returns a text that changes whenever a file of the page changes: the sizes and the modification times of these
-/// files.
+/// Returns a text that changes whenever a results file changes: the sizes and the modification times of the files in
+/// `folders`.
 fn state(folders: &[PathBuf]) -> String {
     let file = |path: PathBuf| {
         let data = std::fs::metadata(path).ok();

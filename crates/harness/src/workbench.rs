@@ -28,7 +28,7 @@ use crate::output;
 #[derive(Debug, Default)]
 #[must_use = "nothing happens until `main` is called"]
 pub struct Workbench {
-    /// The reasons why variants could not be added.
+    /// The reasons why variants of other crates could not be added to their catalogs.
     rejected: Vec<AdditionError>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server use more memory than the limit; try \
                                           again later";
 
-/// The number of bytes in the buffers of all clients, and the limit of this number.
+/// The memory budget of a server: the number of bytes in the buffers of all clients, and the limit of this number.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     taken_bytes: AtomicUsize,
@@ -28,7 +28,7 @@ impl MemoryBudget {
         self.limit_bytes
     }
 
-    /// Returns an empty share of this budget for a new client.
+    /// Returns the share of this memory budget for a new client. The share is empty at first.
     pub(crate) fn share(self: &Arc<Self>) -> MemoryShare {
         MemoryShare { budget: Arc::clone(self), bytes: 0 }
     }

@@ -37,13 +37,15 @@ pub(crate) trait Session: Send {
     /// connection can send replies.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Appends an error reply with the text `reason` to `output`. The connection then disconnects the client.
+    /// Rejects the client: appends an error reply with the text `reason` to `output`. The connection then disconnects
+    /// the client.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
     /// Returns the memory of the session in bytes, without the buffers of the connection.
     fn memory_bytes(&self) -> usize;
 
-    /// Frees the memory that the session does not need while the client is idle.
+    /// Frees the memory that the session needs only while it executes requests. The connection calls this function when
+    /// the client is idle.
     fn rest(&mut self);
 }
 
@@ -52,7 +54,7 @@ pub(crate) trait Session: Send {
 pub(crate) enum Received {
     /// The bytes contain no complete request.
     Incomplete,
-    /// The bytes contain an error, or requests of which none waits for storage or for other clients.
+    /// The bytes contain a protocol error, or only requests of which none waits for storage or for other clients.
     Quick,
     /// The bytes contain a request that may wait for storage or for other clients.
     MayWait,
@@ -66,7 +68,7 @@ pub(crate) struct Progress {
     pub(crate) next: Next,
 }
 
-/// What the connection does after it has sent the replies.
+/// The next action of the connection after it has sent the replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The server reads further requests of the client.
@@ -77,7 +79,7 @@ pub(crate) enum Next {
     Close,
 }
 
-/// The socket of a client with its buffers.
+/// The socket of a client, with the buffers for its requests and replies.
 struct Connection<'s> {
     stream: TcpStream,
     shared: &'s Shared,
@@ -177,7 +179,7 @@ impl Connection<'_> {
         Ok(true)
     }
 
-    /// Sends the last replies within a time limit, and closes the connection.
+    /// Sends the last replies to the client within a time limit, and closes the connection.
     async fn say_farewell(self) -> io::Result<()> {
         farewell(self.stream, &self.output, FAREWELL).await
     }
@@ -186,7 +188,7 @@ impl Connection<'_> {
         self.input.capacity() + self.output.capacity()
     }
 
-    /// Frees the memory that the connection does not need until the next request.
+    /// Frees the memory that the connection does not need until the next request of its client.
     fn rest(&mut self) {
         if self.input.is_empty() {
             self.input = BytesMut::new();

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 /// The maximum number of stored positions. If all positions are in use, a new position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
-/// The stored positions of scans, by cursor number. No position has the number 0, because clients use 0 for the start
-/// and the end of a scan.
+/// The positions of scans that clients can continue, by cursor number. A cursor number is never 0, because clients use
+/// 0 for the start and the end of a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
-    /// The cursor number of the oldest stored position.
+    /// The cursor number of the oldest stored position of a scan.
     first: u64,
     positions: VecDeque<Vec<u8>>,
 }
@@ -21,7 +21,7 @@ impl Default for Cursors {
 }
 
 impl Cursors {
-    /// Stores a position, and returns its cursor number.
+    /// Stores the position of a scan, and returns its cursor number.
     pub(crate) fn keep(&mut self, position: Vec<u8>) -> u64 {
         if self.positions.len() == KEPT_CURSORS {
             self.positions.pop_front();
@@ -31,8 +31,8 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// Returns the position of a cursor number. Returns `None` if the number is unknown, or if a newer position has
-    /// replaced this one.
+    /// Returns the position of the scan with this cursor number. Returns `None` if the number is unknown, or if a newer
+    /// position has replaced this position.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

@@ -34,7 +34,8 @@ impl From<Families> for ServedStore {
     }
 }
 
-/// The databases of a server.
+/// The databases of a server. A store without column families is one database. Otherwise, each column family is a
+/// database.
 pub(crate) struct Databases {
     /// The names of the column families, by number. Empty for a store without families.
     families: Vec<String>,
@@ -43,7 +44,7 @@ pub(crate) struct Databases {
 }
 
 impl Databases {
-    /// Creates the databases of a store, and counts their hashes.
+    /// Creates the databases of a store, and counts the hashes (values of the Redis type) in each database.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -64,17 +65,17 @@ impl Databases {
         }
     }
 
-    /// Returns the database with this number, which exists.
+    /// Returns the database with the number `number`. The database must exist.
     pub(crate) fn keyspace(&self, number: usize) -> &Keyspace {
         &self.keyspaces[number]
     }
 
-    /// Returns all databases, by number.
+    /// Returns all databases, in the order of their numbers.
     pub(crate) fn keyspaces(&self) -> &[Keyspace] {
         &self.keyspaces
     }
 
-    /// Returns the names of the column families, by the number of the database.
+    /// Returns the names of the column families, in the order of their databases. Empty for a store without families.
     pub(crate) fn families(&self) -> &[String] {
         &self.families
     }
@@ -100,7 +101,8 @@ impl Databases {
         })
     }
 
-    /// Applies batches as one atomic batch. The first batch belongs to database 0, the second to database 1, and so on.
+    /// Applies one batch per database as a single atomic batch of the store. The first batch belongs to database 0, the
+    /// second batch to database 1, and so on.
     #[cfg(feature = "grpc")]
     pub(crate) fn write(&self, batches: &[WriteBatch]) -> Result<()> {
         match (self.keyspaces[0].space(), batches) {
@@ -181,9 +183,9 @@ impl Databases {
         match last {
             None => Ok(()),
             Some(Space::Tree(tree)) => tree.close(),
-            Some(Space::Family { families, .. }) => {
-                Arc::into_inner(families).expect("only the databases refer to the store").close()
-            }
+            Some(Space::Family { families, .. }) => Arc::into_inner(families)
+                .expect("no task may refer to the store when the server closes the store")
+                .close(),
         }
     }
 }

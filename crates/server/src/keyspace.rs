@@ -15,17 +15,18 @@ use crate::space::Space;
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// The maximum number of keys in one batch of deletes, when the server deletes all names.
+/// The maximum number of keys in one batch of deletes, when the server deletes all strings and hashes of a database.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// The number of keys in the first group of a lookup of many keys, when the size of the values is still unknown.
+/// The number of keys in the first group of a lookup of many keys. A lookup reads its keys in groups. The first group
+/// is small, because the size of the values is still unknown.
 const FIRST_GROUP: usize = 8;
 
-/// The maximum number of keys in one group of a lookup of many keys.
+/// The maximum number of keys in one group of a lookup of many keys. A lookup reads its keys in groups.
 const LARGEST_GROUP: usize = 256;
 
-/// The desired size of all values of one group in a lookup of many keys, in bytes. The size is estimated from the
-/// values of the previous group.
+/// The desired size in bytes of all values of one group in a lookup of many keys. The values of the previous group
+/// determine the number of keys in the next group.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one database.
@@ -34,8 +35,8 @@ pub(crate) struct Keyspace {
     stripes: Stripes,
     /// The number of hashes. If it is 0, lookups do not check whether a name belongs to a hash.
     hashes: AtomicI64,
-    /// The number of names, and the sequence number of the tree at which it was counted. `None` if the names have not
-    /// been counted yet.
+    /// The number of names (Redis keys) in the database, and the sequence number of the tree at which the server
+    /// counted them. `None` if the server has not counted the names yet.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }
@@ -61,12 +62,12 @@ impl Keyspace {
         })
     }
 
-    /// Returns the keys of this keyspace.
+    /// Returns the tree or the column family that stores this keyspace.
     pub(crate) fn into_space(self) -> Space {
         self.space
     }
 
-    /// Returns a reference to the keys.
+    /// Returns a reference to the tree or the column family that stores this keyspace.
     pub(crate) fn space(&self) -> &Space {
         &self.space
     }
@@ -80,7 +81,7 @@ impl Keyspace {
     }
 
     /// Adds the number of hashes that a batch has created, minus the number that it has removed. The caller must hold
-    /// the locks of the batch.
+    /// the locks of the names that the batch writes.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
@@ -110,8 +111,8 @@ impl Keyspace {
         Ok(Some(read_count(&count)))
     }
 
-    /// Passes the names to `visit` in the order of their keys, starting at the key `from` of the tree. Stops when
-    /// `visit` returns `false`.
+    /// Passes the names (Redis keys) of the database to `visit` in the order of their keys in the tree, starting at the
+    /// tree's key `from`. Stops when `visit` returns `false`.
     pub(crate) fn visit_names(
         &self,
         from: &[u8],
@@ -154,7 +155,8 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Returns the current number of names. This call reads all keys, unless nothing was written since the last call.
+    /// Returns the current number of names (Redis keys) in the database. This call reads all keys of the tree, unless
+    /// nothing was written since the last call.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
         let sequence = self.space.snapshot().sequence();
@@ -173,8 +175,8 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes all names of this database. During this call, no other client can write to this database. After a crash
-    /// during this call, some names may remain.
+    /// Deletes all names (Redis keys) of this database. During this call, no other client can write to this database.
+    /// After a crash during this call, some names may remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();
@@ -224,8 +226,8 @@ impl View for Keyspace {
         Ok(())
     }
 
-    /// Returns whether hashes may exist. If the caller holds the lock of a name, `false` guarantees that this name is
-    /// not a hash.
+    /// Returns whether the database may contain hashes. If the caller holds the lock of a name, `false` guarantees that
+    /// this name is not a hash.
     fn may_have_hashes(&self) -> bool {
         self.hashes.load(Ordering::Acquire) > 0
     }
@@ -235,8 +237,9 @@ fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
     high.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// Splits the key range from `low` (inclusive) to `high` (exclusive) into up to two sections that contain no fields of
-/// hashes. `with_hashes` is whether the sections contain the keys of hashes.
+/// Splits the key range from `low` (inclusive) to `high` (exclusive) into up to two sections, to skip the keys of all
+/// hash fields. If `with_hashes` is false, the sections also skip the keys that store the number of fields of each
+/// hash.
 fn sections<'a>(
     low: &'a [u8],
     high: Option<&'a [u8]>,
@@ -250,7 +253,8 @@ fn sections<'a>(
     first.into_iter().chain(second)
 }
 
-/// Passes the strings of a section to `visit`. Returns `false` if `visit` has stopped the scan.
+/// Passes the strings in the key range from `low` to `high` to `visit`. Returns `false` if `visit` has stopped the
+/// scan.
 fn visit_section(
     snapshot: &Snapshot,
     low: &[u8],

@@ -21,13 +21,14 @@ pub struct ServerLimits {
 /// The maximum size of one argument of a request in bytes. It is also the size limit of values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
-/// The maximum size of one name in bytes. The key of a string in the tree may be one byte longer than its name.
+/// The maximum size of one name (a Redis key) in bytes. The key of a string in the tree may be one byte longer than its
+/// name.
 pub(crate) const MAX_NAME_BYTES: usize = MAX_KEY_BYTES - 1;
 
 /// The maximum number of arguments of one request, including the command.
 pub(crate) const MAX_ARGUMENTS: usize = 1 << 20;
 
-/// The maximum size of one inline request in bytes.
+/// The maximum size in bytes of one request in the inline form, which is one line of words.
 pub(crate) const MAX_INLINE_BYTES: usize = 64 << 10;
 
 /// The maximum size of an argument in bytes, as long as the client has not sent the password.

@@ -23,7 +23,7 @@ use crate::resp::RespSession;
 use crate::shared::Shared;
 use crate::text::TextSession;
 
-/// The time between two calls of `must_stop`.
+/// The time between two calls of the function `must_stop`, which returns whether the server must end.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
 /// The time that a server waits before it tries again to accept a client, if the process has no free file descriptor.
@@ -125,7 +125,8 @@ impl Server {
         });
         // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.
         drop(runtime);
-        let shared = Arc::into_inner(shared).expect("all tasks of the runtime have ended");
+        let shared =
+            Arc::into_inner(shared).expect("all tasks of the server must have ended with its runtime");
         Ok(shared.databases.close()?)
     }
 }

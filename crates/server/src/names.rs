@@ -31,7 +31,7 @@ const FIELD_HEAD_BYTES: usize = 6;
 /// The maximum total size of the name of a hash and the name of a field, in bytes.
 pub(crate) const MAX_FIELD_BYTES: usize = MAX_KEY_BYTES - FIELD_HEAD_BYTES;
 
-/// The kind of a name: a string or a hash.
+/// The kind of a name (a Redis key): a string or a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     String,
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// Returns the key of a string.
+/// Returns the key that stores a string in the tree. `name` is the name of the string in Redis.
 pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     match name.first() {
         Some(0) => Cow::Owned([&[0], name].concat()),
@@ -56,19 +56,20 @@ pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns the key of a hash.
+/// Returns the key that stores the number of fields of a hash in the tree. `name` is the name of the hash in Redis.
 pub(crate) fn hash_key(name: &[u8]) -> Vec<u8> {
     [HASHES, name].concat()
 }
 
-/// Returns the prefix of the keys of a hash's fields.
+/// Returns the common prefix of the tree's keys that store the fields of a hash. `name` is the name of the hash in
+/// Redis.
 pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
     // A name is shorter than 64 KiB.
     let length = (name.len() as u32).to_be_bytes();
     [FIELDS, &length, name].concat()
 }
 
-/// Returns the key of a field of a hash.
+/// Returns the key that stores a field of a hash in the tree.
 pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
     let mut key = field_prefix(name);
     key.extend_from_slice(field);
@@ -86,7 +87,8 @@ pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     None
 }
 
-/// Returns the name and the kind of a key of the tree; `None` for the key of a field.
+/// Returns the name and the kind of the string or hash to which a key of the tree belongs. Returns `None` for the key
+/// of a hash field.
 pub(crate) fn name_of(key: &[u8]) -> Option<(Kind, &[u8])> {
     match key {
         [0, 0, ..] => Some((Kind::String, &key[1..])),

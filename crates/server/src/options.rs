@@ -49,11 +49,10 @@ impl ServerOptions {
         Self { listen, protocol, password: None, metrics: None, limits: ServerLimits::default() }
     }
 
-    /// Checks that a password is set, or that only clients of this machine can connect.
+    /// Checks the password option. A server needs a password if clients of other machines can connect.
     ///
     /// # Errors
-    /// The server has no password and other machines can connect. The password is empty, or the protocol supports no
-    /// password. The message names the option to change.
+    /// The password is missing or empty, or the protocol supports no password. The message names the option to change.
     pub(crate) fn check(&self) -> Result<(), String> {
         let listen = self.listen;
         match (listen.ip().is_loopback(), self.protocol, &self.password) {

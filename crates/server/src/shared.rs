@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// A channel to all tasks. Its value becomes `true` when the server begins to end.
+    /// A channel to all tasks of the server. Its value becomes `true` when the server begins to end.
     ending: watch::Sender<bool>,
 }
 

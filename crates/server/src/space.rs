@@ -7,7 +7,7 @@ use tree::{Design, Families, FamilyId, Range, Result, Snapshot, Tree, WriteBatch
 
 use crate::text::TextStore;
 
-/// The keys of one database: a tree, or one column family of a store.
+/// The storage of one database of a server: a tree, or one column family of a store.
 pub(crate) enum Space {
     /// The only database of a store without families.
     Tree(Tree),

@@ -4,10 +4,12 @@ use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The number of stripes. It is so large that writes of different clients seldom need the same stripe.
+/// The number of stripes. A stripe is a lock that serves many names (Redis keys). Writes of different clients seldom
+/// need the same stripe, because there are many stripes.
 const STRIPES: usize = 1 << 10;
 
-/// The kind of access of a batch to its names.
+/// The way in which a batch of writes accesses the names (Redis keys) that it writes. The access determines the locks
+/// of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// The batch sets names without reading them. Such batches do not wait for each other, because the tree orders
@@ -17,15 +19,15 @@ pub(crate) enum Access {
     Exclusive,
 }
 
-/// The locks of all names, in a fixed number of stripes. Each batch locks its stripes in ascending order, which
-/// prevents deadlocks.
+/// The locks of all names (Redis keys). Each lock, a stripe, serves many names. A batch locks its stripes in ascending
+/// order, which prevents deadlocks.
 #[derive(Debug)]
 pub(crate) struct Stripes {
     locks: Box<[RwLock<()>]>,
     hasher: RandomState,
 }
 
-/// The stripes that a batch has locked. When this value is dropped, the stripes are unlocked.
+/// The stripes (locks of names) that a batch has locked. When this value is dropped, the stripes are unlocked.
 #[derive(Default)]
 pub(crate) struct Held<'a> {
     _shared: Vec<RwLockReadGuard<'a, ()>>,
@@ -37,7 +39,7 @@ impl Stripes {
         Self { locks: (0..STRIPES).map(|_| RwLock::new(())).collect(), hasher: RandomState::new() }
     }
 
-    /// Returns the number of the stripe of a key.
+    /// Returns the number of the stripe that serves the name `key`.
     pub(crate) fn of(&self, key: &[u8]) -> usize {
         self.hasher.hash_one(key) as usize % STRIPES
     }

@@ -5,17 +5,17 @@ use tree::Result;
 
 use crate::names::{Kind, hash_key, string_key};
 
-/// A consistent state of the names, from which commands read.
+/// A consistent state of a database, from which commands read names (Redis keys).
 pub(crate) trait View {
-    /// Returns the value of a key of the tree.
+    /// Returns the value of a key in the tree.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// Passes the value of each of these keys of the tree to `visit`, in the order of `keys` and from one consistent
     /// snapshot, until `visit` returns `false`. The value is `None` if the key is absent.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
-    /// Returns whether hashes may exist. If the result is `false`, commands do not check whether a name belongs to a
-    /// hash.
+    /// Returns whether the database may contain hashes. If the result is `false`, commands do not check whether a name
+    /// belongs to a hash.
     fn may_have_hashes(&self) -> bool;
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn fields_of(view: &dyn View, name: &[u8]) -> Result<Option<u64>> {
     Ok(view.get(&hash_key(name))?.map(|count| read_count(&count)))
 }
 
-/// Returns the kind of a name. `None` if the name does not exist.
+/// Returns the kind of a name (a Redis key): string or hash. Returns `None` if the name does not exist.
 pub(crate) fn kind_of(view: &dyn View, name: &[u8]) -> Result<Option<Kind>> {
     match view.get(&string_key(name))? {
         Some(_) => Ok(Some(Kind::String)),
@@ -35,7 +35,7 @@ pub(crate) fn kind_of(view: &dyn View, name: &[u8]) -> Result<Option<Kind>> {
     }
 }
 
-/// Decodes the number of fields from the value that the key of a hash has.
+/// Decodes the number of fields of a hash from the value that the tree stores for the key of the hash.
 pub(crate) fn read_count(value: &[u8]) -> u64 {
     value.try_into().map_or(0, u64::from_be_bytes)
 }

@@ -18,33 +18,35 @@ use crate::script::Script;
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// The number of actions in one history.
+/// The number of actions, such as writes and flushes, in one history of a store.
 const ACTIONS: usize = 160;
 
-/// The exploration interrupts the recovery of some disk states by a second power failure: on average, one out of this
-/// number of disk states.
+/// The divisor that selects disk states for a second power failure: on average, the exploration interrupts the recovery
+/// of one out of this number of disk states.
 const RECOVERIES: u128 = 16;
 
 /// The number of second power failures during one recovery.
 const RECOVERY_CUTS: usize = 4;
 /// The number of second power failures during the operations after one recovery.
 const NEXT_LIFE_CUTS: usize = 2;
-/// The number of disk states that are tried per second power failure.
+/// The number of disk states on which recovery runs per second power failure.
 const RECOVERY_STATES: u64 = 3;
 
-/// The maximum number of disk states that are tried per power failure of one history.
+/// The maximum number of disk states on which recovery runs per power failure of one history.
 const MOST_STATES: u64 = 64;
 
-/// The minimum number of disk states per history, because generating a history is expensive.
+/// The minimum number of disk states on which recovery runs per history, because generating a history is expensive.
 const LEAST_STATES: u64 = 64;
 
 /// The text that a report has in place of the last storage step, if the violation was found before any power failure.
 const WHILE_ALIVE: &str = "before any power failure";
 
-/// The limits of an exploration of crashes: the seed of its first history, and the number of its disk states.
+/// The limits of an exploration of crashes: the seed of its first history (a seeded sequence of actions on a store),
+/// and the number of its disk states.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
-    /// The seed of the first history. Each further history has the next higher seed.
+    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
+    /// higher seed.
     pub seed: u64,
     /// The number of disk states on which recovery runs. The exploration ends during the history that reaches this
     /// number.
@@ -54,7 +56,7 @@ pub struct CrashBudget {
 /// The coordinates that reproduce one explored crash: its power failures, and the disk states that they left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// The seed of the history.
+    /// The seed of the history, which is a seeded sequence of actions on a store.
     pub seed: u64,
     /// The number of storage steps before the power failure, and the number of the disk state after the power
     /// failure.
@@ -96,9 +98,9 @@ impl FromStr for CrashPoint {
 /// The counts and the findings of one exploration of crashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrashSummary {
-    /// The number of histories.
+    /// The number of histories, which are seeded sequences of actions on a store.
     pub lives: u64,
-    /// The number of power failures.
+    /// The number of power failures that the exploration simulated.
     pub cuts: u64,
     /// The number of disk states that the power failures could leave and that were tried, including duplicates.
     pub states: u64,
@@ -131,7 +133,7 @@ pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     tally
 }
 
-/// Explores one crash again, to reproduce a violation.
+/// Explores the crash at `place` again, to reproduce a violation.
 ///
 /// # Errors
 /// The history of this seed has no such crash.
@@ -190,7 +192,7 @@ impl Life {
 }
 
 /// The result of the recovery of one disk state: the digest of the recovered content and the states of the checkpoints,
-/// or a violation. The result is cached, so that recovery runs only once per disk state.
+/// or a violation. The exploration caches the result, so that recovery runs only once per disk state.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
 /// The exploration of all crashes of one history.
@@ -199,7 +201,7 @@ struct Exploration<'a> {
     life: &'a Life,
     tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
-    /// The only crash to explore, if one crash is explored again. `None` means all crashes.
+    /// The only crash to explore, when the user reproduces a violation. `None` means all crashes of the history.
     only: Option<CrashPoint>,
 }
 
@@ -208,8 +210,8 @@ impl<'a> Exploration<'a> {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
-    /// Lets the power fail after each storage step of the history. If this would exceed `most` disk states in total,
-    /// lets the power fail at evenly spaced steps.
+    /// Explores a power failure after each storage step of the history. If this would exceed `most` disk states in
+    /// total, explores power failures after evenly spaced steps.
     fn run(&mut self, most: u64) {
         let steps = self.life.steps.len() as u64;
         let left = (most - self.tally.recovered).max(LEAST_STATES);
@@ -221,7 +223,7 @@ impl<'a> Exploration<'a> {
         while cut <= steps && self.tally.recovered < most && !self.tally.findings.are_enough() {
             leader
                 .advance_to(cut as usize)
-                .expect("the replay begins with the disk on which the steps were recorded");
+                .expect("the steps of a history must be replayed on the disk on which they were recorded");
             self.tally.cuts += 1;
             let states = disk.states();
             for number in numbers(&states, per_cut, self.life.seed ^ cut << 32) {
@@ -232,8 +234,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Runs recovery on disk state `number` of those that a power failure after step `cut` can leave, and checks the
-    /// recovered content.
+    /// Explores one disk state: runs recovery on it, and checks the recovered content. The state is number `number` of
+    /// the states that a power failure after storage step `cut` can leave.
     fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
         let disk = Arc::new(states.get(number));
         let fingerprint = disk.fingerprint();
@@ -279,8 +281,9 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Lets the power fail a second time after the power failure at `place`. The second failure is at several steps of
-    /// the recovery, and at several steps of the operations after the recovery. `recovered` contains these steps.
+    /// Explores a second power failure after the power failure at `place`. The second failure occurs at several storage
+    /// steps of the recovery, and at several steps of the operations after the recovery. `recovered` contains these
+    /// steps.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -291,7 +294,7 @@ impl<'a> Exploration<'a> {
         for cut in cuts {
             leader
                 .advance_to(cut)
-                .expect("the replay begins with the disk on which the recovery was recorded");
+                .expect("the steps of a recovery must be replayed on the disk on which they were recorded");
             let second = disk.states();
             let numbers = match self.only.and_then(|place| place.recovery) {
                 Some((_, number)) => vec![number],
@@ -303,8 +306,9 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Runs recovery on disk state `number` of those that a second power failure can leave. Step `cut` is the last step
-    /// before this failure, counted from the start of the first recovery.
+    /// Explores one disk state after a second power failure: runs recovery on it, and checks the recovered content. The
+    /// state is number `number` of the states that this failure can leave. `cut` is the last storage step before this
+    /// failure, counted from the start of the first recovery.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -349,9 +353,9 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Checks the checkpoints that were found after a power failure after step `cut`. If the call that made a
-    /// checkpoint had returned, the checkpoint must exist, and a store must open on it. A checkpoint that opens must
-    /// have the content that the store had when the checkpoint was made.
+    /// Checks the checkpoints that recovery found after a power failure at storage step `cut`. A checkpoint whose call
+    /// had returned must exist and must open as a store. Every checkpoint that opens must have the content that the
+    /// store had when the checkpoint was made.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);
@@ -387,8 +391,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Returns the steps after which a second power failure occurs. They are evenly spaced within the recovery, and random
-/// within the operations after it.
+/// Returns the storage steps after which a second power failure occurs. They are evenly spaced within the recovery, and
+/// random within the operations after it.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -417,7 +421,7 @@ fn shown_commits(commits: Option<usize>) -> String {
     commits.map_or_else(none, |commits| format!("the first {commits} commits"))
 }
 
-/// Describes a storage step for messages, without the written bytes.
+/// Describes a storage step for messages, without the bytes that it writes.
 fn described(step: &StorageChange) -> String {
     match step {
         StorageChange::Create(path, _) => format!("create {}", path.display()),

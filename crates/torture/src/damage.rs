@@ -33,7 +33,7 @@ use crate::violation::Violation;
 pub use self::rule::Class;
 pub use self::store_image::Ending;
 
-/// The maximum number of corrupted images per store of one history.
+/// The maximum number of corrupted images of one store that the test inspects.
 const MOST_OF_A_STORE: usize = 400;
 
 /// The time limit of the inspection of one image. If an inspection exceeds the limit, the process prints the
@@ -43,10 +43,12 @@ const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 /// The text that a report has in place of the corruption, if the violation was found before any corruption.
 const BEFORE: &str = "before any corruption";
 
-/// The limits of an exploration of corruptions: the seed of its first history, and the number of its images.
+/// The limits of an exploration of corruptions: the seed of its first history (a seeded sequence of actions on a
+/// store), and the number of its images.
 #[derive(Clone, Copy, Debug)]
 pub struct CorruptionBudget {
-    /// The seed of the first history. Each further history has the next higher seed.
+    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
+    /// higher seed.
     pub seed: u64,
     /// The number of images to inspect.
     pub images: u64,
@@ -55,9 +57,9 @@ pub struct CorruptionBudget {
 /// The coordinates that reproduce one corrupted store image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptionPoint {
-    /// The seed of the history that left the store.
+    /// The seed of the history (a seeded sequence of actions) that left the store.
     pub seed: u64,
-    /// How the history ended, which selects one of its four stores.
+    /// The way in which the history ended. It selects one of the four stores that the history leaves.
     pub ending: Ending,
     /// The number of the image among all images of this store, from 0.
     pub image: usize,
@@ -91,9 +93,9 @@ impl FromStr for CorruptionPoint {
 /// The counts and the findings of one exploration of corruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorruptionSummary {
-    /// The number of stores with corrupted files.
+    /// The number of stores whose files were corrupted.
     pub stores: u64,
-    /// The number of inspected images.
+    /// The number of inspected images. An image consists of all files of a store, with corruption.
     pub images: u64,
     /// The number of images whose corruption `verify` reported.
     pub told: u64,
@@ -123,7 +125,7 @@ pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSumma
     tally
 }
 
-/// Inspects one image again, to reproduce a violation.
+/// Inspects the corrupted image at `place` again, to reproduce a violation.
 ///
 /// # Errors
 /// The image does not exist, or the history of its seed violates the contract before any corruption.
@@ -131,8 +133,9 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
     let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
-    let store_image = store_image
-        .ok_or_else(|| format!("seed {} gives no store with the ending \"{}\"", place.seed, place.ending))?;
+    let store_image = store_image.ok_or_else(|| {
+        format!("the history of seed {} leaves no store with the ending \"{}\"", place.seed, place.ending)
+    })?;
     let images = images_of(subject, place.seed, store_image);
     let Some(corruptions) = images.get(place.image) else {
         let count = images.len();
@@ -145,8 +148,8 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     Ok(tally)
 }
 
-/// Corrupts the stores of one history. Inspects at most `most` images per store, and stops when the exploration has
-/// inspected `all` images in total.
+/// Corrupts the stores that one history leaves, and inspects the corrupted images. Inspects at most `most` images per
+/// store, and stops when the exploration has inspected `all` images in total.
 fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
@@ -170,7 +173,7 @@ fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, ta
 }
 
 /// Returns the corruptions of each image of a store. The order of the images depends only on the kind of the store, its
-/// WAL mode, the ending and the seed.
+/// WAL mode, the ending of its history and the seed.
 fn images_of(subject: &StoreKind, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
@@ -197,7 +200,7 @@ fn one(
     }
 }
 
-/// Ends the process if the inspection of one image takes too long.
+/// A watch that ends the process if the inspection of one image takes too long.
 #[derive(Default)]
 struct Watch {
     current: Mutex<Option<(String, CorruptionPoint)>>,

@@ -21,13 +21,15 @@ use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// The number of actions in one history.
+/// The number of actions, such as writes and flushes, in one history of a store.
 const ACTIONS: usize = 80;
 
-/// The limits of an exploration of I/O errors: the seed of its first history, and the number of its faults.
+/// The limits of an exploration of I/O errors: the seed of its first history (a seeded sequence of actions on a store),
+/// and the number of its faults.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBudget {
-    /// The seed of the first history. Each further history has the next higher seed.
+    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
+    /// higher seed.
     pub seed: u64,
     /// The number of faults to inject.
     pub faults: u64,
@@ -36,7 +38,7 @@ pub struct FaultBudget {
 /// The coordinates that reproduce one injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// The seed of the history into which the fault is injected.
+    /// The seed of the history (a seeded sequence of actions) into which the fault is injected.
     pub seed: u64,
     /// The number of the fault among all faults of the history, from 0.
     pub fault: usize,
@@ -63,7 +65,7 @@ impl FromStr for FaultPoint {
 /// The counts and the findings of one exploration of I/O errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultSummary {
-    /// The number of histories with injected faults.
+    /// The number of histories (seeded sequences of actions on a store) with injected faults.
     pub lives: u64,
     /// The number of faults that were injected and that made at least one storage call fail.
     pub faults: u64,
@@ -105,7 +107,7 @@ pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     tally
 }
 
-/// Injects one fault again, to reproduce a violation.
+/// Injects the fault at `place` again, to reproduce a violation.
 ///
 /// # Errors
 /// The history of this seed has no such fault, or violates the contract without a fault.
@@ -125,9 +127,9 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Returns every fault of a history. A fault is an error of one storage call. There are two faults for each combination
-/// of a call, an error that the call can return, and an effect. The first fault makes only this call fail. The second
-/// fault also makes all later calls fail that can return this error.
+/// Returns every fault of a history. A fault is an error of one storage call, with an effect of the call: none, a part
+/// or all. Each combination of a call, an error that the call can return, and an effect gives two faults. The first
+/// fault makes only this call fail. The second fault also makes all later calls fail that can return this error.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -144,8 +146,8 @@ fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<Inj
     Ok(all)
 }
 
-/// Returns the possible effects of a call that returns `error`: whether it has no effect, a partial effect or its whole
-/// effect.
+/// Returns the effects that a storage call may have although it returns `error`: no effect, a partial effect or its
+/// whole effect.
 fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     match call.operation {
         FileOperation::Append if error == DiskError::Short => vec![FaultEffect::Prefix(call.bytes / 2)],
@@ -157,7 +159,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     }
 }
 
-/// Runs the history with one fault, and adds the outcome to the summary.
+/// Runs the history of a script with one fault, and adds the outcome to the summary.
 fn one(
     subject: &StoreKind,
     script: &Script,
@@ -185,7 +187,7 @@ fn one(
     }
 }
 
-/// A history into which one fault is injected.
+/// A trial: one run of a history (a seeded sequence of actions on a store) with one injected fault.
 struct Trial<'a> {
     subject: &'a StoreKind,
     script: &'a Script,
@@ -194,15 +196,16 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// The state of a store at the end of a history with a fault.
+/// The state of a store after its history with an injected fault has ended.
 struct Ending {
-    /// The numbers of commits that the store may contain: after the death of its process, and after a power failure.
+    /// The numbers of commits that the store may contain: first after the death of its process, then after a power
+    /// failure.
     promises: [RangeInclusive<usize>; 2],
     /// Whether the store acknowledged the write that the test attempted after the error.
     taken: bool,
 }
 
-/// Returns the write that the test attempts after an error.
+/// Returns the write that the test attempts after an injected error, to see whether the store still accepts writes.
 fn probe() -> ScriptWrite {
     ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
@@ -268,7 +271,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks that the error which the caller received names the file of a failed storage call, and the cause.
+    /// Checks that the error which the caller received names the file of a failed storage call, and the cause of the
+    /// failure.
     fn check_report(&self, error: &tree::Error) -> Result<(), Violation> {
         let text = error.to_string();
         let names = |call: &Call| {
@@ -337,7 +341,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Returns whether a sync of a file in the store's own directory, or of this directory, failed.
+    /// Returns whether a failed storage call was a sync of the store's own directory, or of a file in this directory.
     fn sync_failed(&self) -> bool {
         self.faulty.failed().iter().any(|call| match call.operation {
             FileOperation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),

@@ -15,20 +15,21 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of a successful recovery of a store.
+/// The result of a successful recovery of a store after a crash.
 pub(crate) struct Recovered {
-    /// A digest of the recovered content.
+    /// The digest of the content that the recovery restored.
     pub(crate) digest: u128,
-    /// The storage steps of the opening, followed by those of the operations after the opening.
+    /// The storage steps that the test recorded: those of the opening, followed by those of the operations after the
+    /// opening.
     pub(crate) steps: Vec<StorageChange>,
     /// The number of steps in `steps` that belong to the opening.
     pub(crate) opening: usize,
-    /// The times of the commits after the recovery, as positions in `steps`. These times determine how many of the
-    /// commits must survive a second crash.
+    /// The times of the commits after the recovery, as positions in `steps`. These times determine how many commits
+    /// must survive a second crash.
     pub(crate) marks: Marks,
-    /// The digests of the content after 0, 1, 2 … commits after the recovery.
+    /// The digests of the expected content after 0, 1, 2 … commits that follow the recovery.
     pub(crate) digests: Vec<u128>,
-    /// The state of each checkpoint of the store.
+    /// The state of each checkpoint of the store after the crash.
     pub(crate) copies: Vec<Copy>,
 }
 
@@ -47,7 +48,7 @@ pub(crate) enum Copy {
 /// `copies` is the number of checkpoints to examine.
 ///
 /// # Errors
-/// The first violation of an invariant. The promises are not checked.
+/// The first violation of an invariant. The caller must check how many commits the recovered store contains.
 pub(crate) fn recover(
     subject: &StoreKind,
     disk: &Arc<Memory>,
@@ -97,8 +98,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the store, opens it again, and compares its content with the expected content. Returns the times of
-    /// the writes, and the digest of the expected content after each commit.
+    /// Writes to the recovered store, opens it again, and compares its content with the expected content. Returns the
+    /// times of the writes, and the digest of the expected content after each commit.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -128,7 +129,7 @@ impl Examination<'_> {
         Ok((marks, digests))
     }
 
-    /// Returns the state of the checkpoint with this number.
+    /// Returns the state of the checkpoint with this number after the crash.
     fn copy(&self, number: usize) -> Result<Copy, Violation> {
         let directory = copy_directory(number);
         let names = self.disk.list(&directory).unwrap_or_default();
@@ -172,8 +173,8 @@ pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
     Ok(content)
 }
 
-/// Checks that a recovered store contains the first n commits of the script, for an n in the range `promise`. `digest`
-/// is the digest of its content. `content` reads the content again, to explain a difference.
+/// Checks the content of a recovered store: it must be the result of the first n commits of the script, for an n in the
+/// range `promise`. `digest` is the digest of the content. `content` reads the content again, to explain a violation.
 pub(crate) fn judge(
     script: &Script,
     promise: &RangeInclusive<usize>,
@@ -206,8 +207,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Describes the violation of a content that no number of commits produces. `promise` is the range of allowed numbers
-/// of commits.
+/// Describes the violation of a store whose content is not the result of the first n commits for any n. `promise` is
+/// the range of allowed numbers of commits.
 fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
@@ -237,7 +238,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     )
 }
 
-/// Describes the first difference between two contents.
+/// Describes the first difference between two contents of a store.
 fn difference(found: &Content, expected: &Content) -> String {
     let keys = found.keys().chain(expected.keys());
     let Some(key) = keys.filter(|key| found.get(*key) != expected.get(*key)).min() else {

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::script::{Content, ScriptWrite};
 use crate::subject::{Maker, StoreUnderTest};
 
-/// Opens stores with the column families of one design in `counted` mode.
+/// A maker of stores with the column families of one design in `counted` mode.
 pub(crate) struct FamiliesMaker(pub(crate) Design);
 
 impl FamiliesMaker {
@@ -53,7 +53,7 @@ pub(crate) fn place_of(key: &[u8], families: usize) -> usize {
     key.iter().map(|byte| usize::from(*byte)).sum::<usize>() % families
 }
 
-/// Returns all families of a store, in the order of their numbers.
+/// Returns all column families of a store, in the order of their numbers.
 fn handles(store: &Families) -> Vec<Family<'_>> {
     store.names().filter_map(|name| store.family(name)).collect()
 }

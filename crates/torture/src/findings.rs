@@ -2,15 +2,16 @@
 
 use crate::violation::Violation;
 
-/// The number of violations at which an exploration ends.
+/// The number of violations after which an exploration ends early.
 const MOST_VIOLATIONS: u64 = 100;
-/// The maximum number of violations that are kept per check. Further violations are only counted.
+/// The maximum number of violations of one check that an exploration keeps. Further violations of the check are only
+/// counted.
 const MOST_OF_ONE_CHECK: usize = 3;
 
-/// A violation with the coordinates that reproduce it.
+/// A violation of a check, with the coordinates that reproduce it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocatedViolation<P> {
-    /// The coordinates that reproduce the violation.
+    /// The coordinates that reproduce the violation, such as a seed and a step.
     pub place: P,
     /// The event before the violation: the last step before the power failure, or the injected fault.
     pub moment: String,
@@ -18,10 +19,10 @@ pub struct LocatedViolation<P> {
     pub violation: Violation,
 }
 
-/// The number of violations, and the first violations of every check.
+/// The violations that an exploration found: their number, and the first violations of every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings<P> {
-    /// The number of all violations.
+    /// The number of all violations, including those that are not kept.
     pub violations: u64,
     /// The first violations of every check, at most three per check.
     pub kept: Vec<LocatedViolation<P>>,
@@ -43,7 +44,7 @@ impl<P> Findings<P> {
         }
     }
 
-    /// Formats the coordinates of the findings as text.
+    /// Converts the coordinates of the violations to text.
     pub fn spelt(self) -> Findings<String>
     where
         P: ToString,

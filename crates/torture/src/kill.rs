@@ -28,33 +28,33 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The number of writers of a store.
+/// The number of writer threads of a store in a kill test.
 pub const WRITERS: usize = 3;
 
-/// The number of actions per writer. It is larger than what a writer completes before the last kill.
+/// The number of actions in the script of one writer. A writer cannot complete all actions before the last kill.
 const ACTIONS: usize = 6000;
 
-/// The fraction of the processes that are killed while they open the store.
+/// The fraction of the processes that a kill test kills while they open the store.
 const OPENINGS: f64 = 0.2;
 /// The longest time from the start of a process to a kill while it opens the store.
 const OPENING: Duration = Duration::from_millis(20);
 
-/// The maximum number of reports before a kill.
+/// The maximum number of reports that a process prints before a kill.
 const MOST_EVENTS: f64 = 1500.0;
-/// The longest delay between the last report before a kill and the kill.
+/// The longest delay between the last report that a process prints before a kill and the kill.
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
-/// The time at which a process is killed: after a number of reports, and after a delay since the last of these
-/// reports.
+/// The time at which a process is killed: after a number of its reports, and a delay since the last of these reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The number of reports before the kill. 0 means that the process is killed while it opens the store.
+    /// The number of reports of the process before the kill. 0 means that the process is killed while it opens the
+    /// store.
     pub events: usize,
     /// The delay from the last of these reports to the kill. If `events` is 0, the delay from the start of the process.
     pub wait: Duration,
 }
 
-/// An endless sequence of random times at which the processes of one store are killed.
+/// An endless sequence of the random times at which a test kills the processes of one store.
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
@@ -78,8 +78,8 @@ impl Iterator for Moments {
     }
 }
 
-/// Returns an endless sequence of uniform random numbers from 0 to 1, which the seed determines. Callers convert these
-/// numbers to times of kills.
+/// Returns an endless sequence of uniform random numbers from 0 to 1 for a seed. Callers convert these numbers to kill
+/// times.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
@@ -144,7 +144,8 @@ pub struct KeptCommits {
     pub most: Commits,
 }
 
-/// The reports of one process, from its start to its end, and the numbers of commits that follow from these reports.
+/// The reports that one process printed, from its start to its end, and the numbers of commits that follow from these
+/// reports.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// The number of commits of each writer that the store contained when the process started.
@@ -153,11 +154,11 @@ pub struct Ledger {
     acknowledged: Commits,
     /// The number of commits of each writer that a flush, a sync or an opening has made durable.
     durable: Commits,
-    /// For each writer, the numbers of acknowledged commits of all writers when this writer last called a flush or a
-    /// sync.
+    /// The commits that were acknowledged when each writer last called a flush or a sync, as one number per writer.
+    /// When this call returns, these commits are durable.
     settling: [Commits; WRITERS],
-    /// For each commit in this process, by writer, the numbers of acknowledged commits of all writers at the start of
-    /// the commit.
+    /// The commits that were acknowledged when each commit of this process began, as one number per writer. The outer
+    /// index is the writer of the beginning commit. A store that contains the commit must also contain these commits.
     before: [Vec<Commits>; WRITERS],
 }
 
@@ -233,24 +234,25 @@ impl Ledger {
     }
 }
 
-/// The scripts of the writers of one store.
+/// The scripts of the writers of one store in a kill test.
 pub struct Life {
     scripts: Vec<Script>,
 }
 
 impl Life {
-    /// Creates the scripts for a seed.
+    /// Creates the scripts of all writers for a seed.
     pub fn new(seed: u64) -> Self {
         Self::within(seed, CommitLimits::default())
     }
 
-    /// Creates the scripts for a seed, with commits that a store with these limits accepts.
+    /// Creates the scripts of all writers for a seed, with commits that a store with the limits `limits` accepts.
     pub fn within(seed: u64, limits: CommitLimits) -> Self {
         let seeds = (0..WRITERS as u64).map(|writer| seed.wrapping_mul(WRITERS as u64).wrapping_add(writer));
         Self { scripts: seeds.map(|seed| Script::within(seed, ACTIONS, limits)).collect() }
     }
 
-    /// Returns whether every writer still has enough commits for another kill.
+    /// Returns whether the script of every writer has enough further commits for another kill. `from` is the number of
+    /// commits that each writer has completed.
     pub fn goes_on(&self, from: Commits) -> bool {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }
@@ -322,7 +324,7 @@ impl Life {
         Ok(found)
     }
 
-    /// Returns the number of commits of each writer that the store contains.
+    /// Returns the numbers of commits of each writer that explain the content of the store.
     fn find(
         &self,
         store: &dyn StoreUnderTest,
@@ -337,15 +339,17 @@ impl Life {
             judge(script, &promise, digest, || Some(content)).map_err(|violation| {
                 Violation::new(violation.check, format!("writer {writer}: {}", violation.what))
             })?;
-            (fewest[writer], most[writer]) =
-                script.fewest_and_most(digest, promise).expect("the digest was checked against the promises");
+            (fewest[writer], most[writer]) = script
+                .fewest_and_most(digest, promise)
+                .expect("the content of the store must be the result of a promised number of commits");
         }
         ledger.check_order(fewest, most)?;
         Ok(KeptCommits { fewest, most })
     }
 }
 
-/// Reads the content of each writer by a scan and by gets, and checks that both agree.
+/// Reads the content of the store by a scan and by gets, and checks that both agree. Returns the content of each
+/// writer.
 fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
@@ -372,28 +376,28 @@ fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     Ok(contents)
 }
 
-/// Returns the first byte of the keys of a writer.
+/// Returns the byte with which all keys of a writer begin.
 fn letter(writer: usize) -> u8 {
     b'A' + writer as u8
 }
 
-/// Converts a key of a script to the key that a writer uses in the store.
+/// Converts a key of a script to the key in the store, which begins with the byte of the writer.
 fn own(writer: usize, key: &[u8]) -> Vec<u8> {
     [&[letter(writer)], key].concat()
 }
 
-/// A writer, which runs its script on the store.
+/// A writer thread, which runs its script on the store.
 struct Writer<'a, S, T> {
     number: usize,
     script: &'a Script,
     store: &'a S,
     tell: &'a T,
-    /// Whether a writer has failed, so that the other writers must end.
+    /// Whether a writer has failed, so that all writers must end.
     is_over: &'a AtomicBool,
 }
 
 impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
-    /// Runs the actions of the script after its first `from` commits.
+    /// Runs the actions of the writer's script that follow its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));
         for action in &self.script.actions {

@@ -12,7 +12,7 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The directory of the store on the disk of a history.
+/// The directory of the store on the disk on which a history runs.
 pub(crate) const DIRECTORY: &str = "store";
 
 /// Returns the directory of the checkpoint with this number.
@@ -20,13 +20,13 @@ pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// The times of events in a history, as values of the player's clock. The promises of a store follow from these times.
-/// A promise is the number of commits that the store must contain after a crash.
+/// The times of events in a history, as values of the player's clock. From these times, the test computes the number of
+/// commits that the store must contain after a crash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// The time at which each commit began.
+    /// The time at which each commit of the history began.
     pub(crate) begun: Vec<usize>,
-    /// The time at which each commit was acknowledged.
+    /// The time at which the store acknowledged each commit of the history.
     pub(crate) acknowledged: Vec<usize>,
     /// Pairs of a time and a number of commits. After this time, at least this number of commits survives a power
     /// failure, in every WAL mode.
@@ -37,8 +37,8 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns the range of the numbers of commits that a store may contain after a crash at time `moment`. `kept`
-    /// means that the effects of all completed storage calls survive, as when only the process dies.
+    /// Returns the range of the numbers of commits that a store may contain after a crash at time `moment`. If `kept`
+    /// is true, the effects of all completed storage calls survive, as when only the process dies.
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);
@@ -64,7 +64,7 @@ impl From<tree::Error> for Stop {
     }
 }
 
-/// Runs a script on a store.
+/// A player, which runs a script on a store and records the times of its commits.
 pub(crate) struct Player<'a> {
     subject: &'a StoreKind,
     storage: Arc<dyn Storage>,
@@ -74,7 +74,7 @@ pub(crate) struct Player<'a> {
     /// The open store. `None` if it could not be opened.
     pub(crate) store: Option<Box<dyn StoreUnderTest>>,
     pub(crate) marks: Marks,
-    /// The expected content after the acknowledged commits.
+    /// The content that the store must have after the acknowledged commits.
     pub(crate) content: Content,
     /// The action that runs now, or that failed. `None` before the first action and after the last action.
     pub(crate) current: Option<&'a StoreAction>,
@@ -116,7 +116,7 @@ impl<'a> Player<'a> {
     }
 
     fn act(&mut self, action: &StoreAction) -> Result<(), Stop> {
-        let store = self.store.as_ref().expect("the store is open");
+        let store = self.store.as_ref().expect("the store must be open before an action of the script");
         match action {
             StoreAction::Commit(writes) => {
                 self.marks.begun.push((self.clock)());
@@ -140,11 +140,15 @@ impl<'a> Player<'a> {
                 let directory = copy_directory(self.marks.copies.len());
                 self.marks.copies.push(((self.clock)(), None, self.marks.acknowledged.len()));
                 store.checkpoint(&directory)?;
-                let last = self.marks.copies.last_mut().expect("the copy was pushed");
+                let last = self
+                    .marks
+                    .copies
+                    .last_mut()
+                    .expect("the marks must contain the checkpoint that has just been made");
                 last.1 = Some((self.clock)());
             }
             StoreAction::Reopen => {
-                self.store.take().expect("the store is open").close()?;
+                self.store.take().expect("the store must be open before it is closed").close()?;
                 self.open()?;
             }
         }

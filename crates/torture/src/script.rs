@@ -6,10 +6,10 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The content of a store: the value of each key.
+/// The content of a store: each key with its value.
 pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The number of different keys in a script.
+/// The number of different keys that a script writes.
 const KEYS: u32 = 40;
 
 /// A write of a script. With a `value`, it is a put. With an `end`, it is a range delete from `key` to `end`. With
@@ -24,14 +24,14 @@ pub struct ScriptWrite {
     pub end: Option<Vec<u8>>,
 }
 
-/// Limits on the commits that a store accepts.
+/// The limits of a store on the commits that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitLimits {
     /// Whether a commit may contain several writes, or a range delete. If not, the store has no atomic batches, and
     /// each commit is one put or one delete.
     pub has_batches: bool,
-    /// The size to which values are truncated, in bytes. It must be at least 16, because a value begins with the number
-    /// of its commit.
+    /// The maximum size of a value in bytes. The script truncates longer values. It must be at least 16, because a
+    /// value begins with the number of its commit.
     pub value_bytes: usize,
 }
 
@@ -43,7 +43,8 @@ impl Default for CommitLimits {
 }
 
 impl CommitLimits {
-    /// Reduces a commit to writes that the store accepts.
+    /// Changes a commit so that the store accepts it. Without atomic batches, only the first write stays, and a range
+    /// delete becomes a delete of one key. Values that are too long are truncated.
     fn reduce(&self, commit: &mut Vec<ScriptWrite>) {
         if !self.has_batches {
             commit.truncate(1);
@@ -59,7 +60,7 @@ impl CommitLimits {
     }
 }
 
-/// An action on a store.
+/// An action on a store, as a part of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreAction {
     /// An atomic batch of writes.
@@ -80,7 +81,7 @@ pub enum StoreAction {
     Reopen,
 }
 
-/// A list of actions, with the expected content after each commit.
+/// A script: a list of actions on a store, with the expected content after each commit.
 ///
 /// Every value contains the number of its commit, so each commit changes the content. The exceptions are deletes of
 /// absent keys.
@@ -88,7 +89,7 @@ pub struct Script {
     /// The actions of the script, in order.
     pub actions: Vec<StoreAction>,
     commits: Vec<Vec<ScriptWrite>>,
-    /// The digests of the content after 0, 1, 2 … commits.
+    /// The digests of the expected content after 0, 1, 2 … commits of the script.
     digests: Vec<u128>,
 }
 
@@ -145,9 +146,9 @@ impl Script {
         content
     }
 
-    /// Returns a number of commits after which the content has this digest. `None` if there is no such number. If
-    /// several numbers are possible, returns the number that is nearest to the range `near`, and prefers numbers that
-    /// are not above the range.
+    /// Returns a number of commits of the script after which the content has this digest. Returns `None` if there is no
+    /// such number. If several numbers are possible, returns the number nearest to the range `near`, and prefers
+    /// numbers that are not above this range.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -169,7 +170,7 @@ impl Script {
     }
 }
 
-/// Applies the writes of a commit to `content`.
+/// Applies the writes of a commit to `content`, the content of a store.
 pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     for ScriptWrite { key, value, end } in commit {
         match (value, end) {
@@ -180,7 +181,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     }
 }
 
-/// Returns a hash of all entries of `content`.
+/// Returns a digest of the content of a store, which is a hash of all its entries.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {
@@ -192,7 +193,7 @@ pub(crate) fn digest(content: &Content) -> u128 {
     hash.digest128()
 }
 
-/// Returns a random action. `commit` is the number of the next commit.
+/// Returns a random action of a script. `commit` is the number of the next commit.
 fn action(random: &mut impl Rng, commit: usize) -> StoreAction {
     match random.random_range(0..1000) {
         0..600 => StoreAction::Commit(vec![put(random, commit, 0)]),
@@ -249,7 +250,8 @@ fn any_key(random: &mut impl Rng) -> Vec<u8> {
     key(random.random_range(0..KEYS))
 }
 
-/// Returns the key with this number. The keys have common prefixes of several lengths, and one key is empty.
+/// Returns the bytes of the key with this number. The keys have common prefixes of several lengths, and one key is
+/// empty.
 fn key(number: u32) -> Vec<u8> {
     match number {
         0 => Vec::new(),

@@ -6,8 +6,8 @@ use tree::{Design, Error, Result};
 use crate::families::FamiliesMaker;
 use crate::subject::{Maker, TreeMaker};
 
-/// A kind of store under test, and the WAL mode that determines its promises. A promise is the number of commits that
-/// the store must contain after a crash.
+/// A kind of store under test, and its WAL mode. The WAL mode determines how many commits the store must contain after
+/// a crash.
 pub struct StoreKind {
     /// The name of the kind of store.
     pub name: String,
@@ -21,9 +21,10 @@ impl StoreKind {
     /// Creates the kind of store for a design: one tree, or one tree per column family.
     ///
     /// # Errors
-    /// The WAL mode of the design cannot be built. A design with column families causes an error in two more cases. The
-    /// first case is a design without a WAL, because a crash may keep commits of only some families. The second case is
-    /// a WAL that is synced at intervals.
+    /// The WAL mode of the design cannot be built. A design with column families is also an error in two cases:
+    ///
+    /// * It has no WAL, because a crash may then keep commits of only some families.
+    /// * It syncs its WAL at intervals.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();

@@ -10,12 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::script::{Content, ScriptWrite};
 
-/// A store under test, which is open.
+/// An open store that a torture test checks.
 pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
 
-    /// Returns the value of a key.
+    /// Returns the value of a key. Returns `None` if the key is absent.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// Returns the entries between two bounds.
@@ -42,7 +42,7 @@ pub trait StoreUnderTest {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// Opens and verifies stores of one kind.
+/// A maker that opens and verifies stores of one kind.
 pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>>;
@@ -66,7 +66,7 @@ pub trait Maker: Send + Sync {
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
 }
 
-/// Opens trees of one design in `counted` mode.
+/// A maker of trees of one design in `counted` mode.
 pub struct TreeMaker(pub Design);
 
 impl TreeMaker {
@@ -99,8 +99,8 @@ impl Maker for TreeMaker {
     }
 }
 
-/// Returns whether a script deletes this key with single deletes instead of deletes. Each put of such a key begins with
-/// a single delete, so the key has at most one put since its previous single delete.
+/// Returns whether a script deletes this key with single deletes instead of ordinary deletes. Each put of such a key
+/// begins with a single delete, so the key has at most one put since its previous single delete.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }

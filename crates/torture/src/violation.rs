@@ -4,13 +4,13 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A failed check, with a description of the evidence.
+/// A violation: a failed check of a store, with a description of the evidence.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{check}: {what}")]
 pub struct Violation {
-    /// The check that failed.
+    /// The check that the store failed.
     pub check: Check,
-    /// A description of the evidence.
+    /// A description of the evidence for the failed check.
     pub what: String,
 }
 
@@ -28,7 +28,7 @@ pub enum Check {
     Opens,
     /// The store contains every write that its WAL mode promises to keep.
     Promise,
-    /// The store contains only data that was written.
+    /// The store contains only data that the test wrote.
     Invention,
     /// The store contains either all writes of a batch or none of them.
     Batch,

@@ -17,7 +17,7 @@ use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
-/// If a value is at least this fraction of its limit, the advice reports that the value is close to the limit.
+/// The fraction of a limit from which on a value is close to the limit. The advice reports such values.
 const BINDS: f64 = 0.9;
 
 /// The largest drift of the mix for which the advice tests the best design, as a Kullback-Leibler divergence. The
@@ -29,20 +29,20 @@ const LISTED: usize = 5;
 
 /// The result of a search: the best design, and the scores of all designs.
 pub struct Advice {
-    /// The last layer that has finished. The scores of this layer determine the advice.
+    /// The last layer (method of evaluating designs) that has finished. The scores of this layer determine the advice.
     pub layer: Layer,
     /// The index of the best design in `candidates`.
     pub winner: usize,
     /// All designs of the search, with their scores.
     pub candidates: Vec<Candidate>,
-    /// The objective and the limits.
+    /// The objective of the search, and the limits that a design must meet.
     pub objectives: Objectives,
-    /// The label of the design that textbook formulas recommend; `None` if the formulas do not apply.
+    /// The label of the design that textbook formulas recommend. `None` if the formulas do not apply to the workload.
     pub textbook: Option<String>,
     /// The run that compares the best design with the default design and the textbook design; `None` if there was no
     /// such run.
     pub confirmed: Option<Confirmation>,
-    /// The duration of each layer.
+    /// The name and the duration of each layer of the search.
     pub times: Vec<(&'static str, Duration)>,
     /// Whether the user interrupted the search. The advice is then the best design so far.
     pub is_interrupted: bool,
@@ -56,7 +56,8 @@ impl Advice {
         &self.candidates[self.winner]
     }
 
-    /// Writes the best design, the candidates, the Pareto set with its chart, and the text of the advice.
+    /// Writes the files of the result: the best design, the scores of all designs, the Pareto set with its chart, and
+    /// the text of the advice.
     pub(crate) fn write(&self, experiment: &str) -> Outcome<()> {
         create_folder(&self.folder)?;
         let write = |name: &str, text: String| {
@@ -89,7 +90,8 @@ impl Advice {
         space.draw_maps(&self.folder)
     }
 
-    /// Returns the scores of the candidates `of` as CSV, with one row per design.
+    /// Returns the scores of some candidates as CSV, with one row per design. `of` contains the indexes of these
+    /// candidates.
     fn csv(&self, of: &[usize]) -> Outcome<String> {
         let failed = |error: csv::Error| Problem::doing("write CSV", error);
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -167,13 +169,13 @@ impl Advice {
         text
     }
 
-    /// Formats the value of the objective in a layer with its unit.
+    /// Formats a value of the objective that `layer` has computed, with its unit.
     fn value(&self, layer: Layer, objective: f64) -> String {
         let objectives = self.objectives.of(layer);
         format_value(objectives.sign(objective), objectives.goal.metric.unit())
     }
 
-    /// Appends each limit with the value of the best design, and whether the design meets the limit.
+    /// Appends one line per limit to `text`: the value of the best design, and whether the design meets the limit.
     fn limits(&self, text: &mut String) {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
@@ -197,8 +199,8 @@ impl Advice {
         }
     }
 
-    /// Appends the next best designs, with the difference of their objective from the objective of the best design in
-    /// percent.
+    /// Appends one line for each of the next best designs to `text`. A line contains the difference of the objective
+    /// from the objective of the best design in percent.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);
@@ -215,9 +217,10 @@ impl Advice {
         }
     }
 
-    /// Returns the largest tested drift of the mix at which the best design still has the lowest robust cost. The test
-    /// begins at the drift of the search. Returns `None` if the costs per operation are unknown, or if another design
-    /// has a lower robust cost at the drift of the search.
+    /// Returns the largest tested drift of the mix at which the best design still has the lowest robust cost. A drift
+    /// is a Kullback-Leibler divergence from the mix of the phase, and the robust cost is the highest cost over all
+    /// mixes within the drift. Returns `None` if the costs per operation are unknown, or if another design has a lower
+    /// robust cost at the drift of the search.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

@@ -22,7 +22,7 @@ impl Layer {
     /// All layers, from the cheapest to the most expensive.
     pub const ALL: [Self; 4] = [Self::Theory, Self::Simulated, Self::Counted, Self::Measured];
 
-    /// Returns the name of the layer in results.
+    /// Returns the name of the layer in results, such as `counted`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Theory => "theory",
@@ -33,7 +33,7 @@ impl Layer {
     }
 }
 
-/// The score of a design in one layer.
+/// The score of a design in one layer of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
     /// The value of the objective. If the search maximizes the metric, the sign of the value is changed, so a smaller
@@ -42,21 +42,23 @@ pub struct DesignScore {
     /// The second metric of the Pareto set, for which smaller values are better. `None` if the layer cannot compute the
     /// metric.
     pub also: Option<f64>,
-    /// The value of each metric with a limit. `None` if the layer cannot compute the metric.
+    /// The value of each metric that has a limit, in the order of the limits. `None` if the layer cannot compute the
+    /// metric.
     pub limited: Vec<Option<f64>>,
     /// The sum of the relative amounts by which the design exceeds its limits. The sum is 0 if the design meets all
     /// limits.
     pub excess: f64,
-    /// The fraction and the cost of each kind of operation, if the objective is `io_per_op`.
+    /// The fractions and the costs in blocks of the kinds of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
     /// The objective and the second metric of each trial. Empty in layers without trials.
     pub trials: Vec<(f64, Option<f64>)>,
 }
 
-/// An engine and a design. The engine runs the design, or takes its settings from the design.
+/// An engine and a design. The engine `lsmbench` runs the design, and every other engine takes its settings from the
+/// design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineDesign {
-    /// The engine.
+    /// The choice of the engine, with its parameters.
     pub engine: Choice,
     /// The design.
     pub design: Design,
@@ -65,11 +67,12 @@ pub struct EngineDesign {
 /// A design of the search, with its scores.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The label of the configuration with this design.
+    /// The label of the configuration that has this design.
     pub label: String,
     /// The engine and the design of the candidate.
     pub setup: EngineDesign,
-    /// The score of the candidate in each layer. `None` for layers that the candidate has not reached.
+    /// The score of the candidate in each layer, in the order of [`Layer::ALL`]. `None` for layers that the candidate
+    /// has not reached.
     pub scores: [Option<DesignScore>; 4],
 }
 
@@ -113,7 +116,8 @@ impl DesignScore {
         is_no_worse && (self.objective < other.objective || self.second() < other.second())
     }
 
-    /// Returns the second metric of the Pareto set, or infinity if the design has no value of this metric.
+    /// Returns the second metric of the Pareto set. Returns infinity if the design has no value of this metric, so that
+    /// such a design is worse than all others.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }

@@ -1,4 +1,4 @@
-//! Computes the results of a design with closed formulas.
+//! Computes the results of a design with closed formulas, without simulating its tree.
 
 use compaction::SimulatedLoad;
 use results::{Measurements, columns as c};
@@ -8,11 +8,12 @@ use tree::Design;
 use types::{Outcome, Problem};
 use workload::Workload;
 
-/// The largest number of simulated flushes for a policy without a closed formula.
+/// The largest number of flushes for which the growth of a tree is computed.
 const MOST_FLUSHES: u64 = 2_000;
 
-/// Returns the row of each phase. The written bytes and the number of runs come from the closed forms for the growth of
-/// a tree. The blocks that gets and scans read are computed from the mean number of runs during the phase.
+/// Returns the predicted results of each phase of a workload, one row per phase. The written bytes and the number of
+/// runs come from the closed forms for the growth of a tree. The blocks that gets and scans read are computed from the
+/// mean number of runs during the phase.
 ///
 /// # Errors
 /// The policy cannot be simulated.

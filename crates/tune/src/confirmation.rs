@@ -17,17 +17,17 @@ use crate::evaluate::score_of_rows;
 use crate::goal::{GoalMetric, Objectives};
 use crate::settings::Settings;
 
-/// The results of the confirmation run.
+/// The results of the confirmation: a run that compares the best design with the designs that it must beat.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
-    /// The verdicts as sentences.
+    /// The verdicts of the confirmation run as sentences.
     pub verdicts: Vec<String>,
-    /// The label and the score of each design that the run measured.
+    /// The label and the score of each design that the confirmation run measured.
     pub designs: Vec<(String, DesignScore)>,
 }
 
-/// The inputs of a confirmation run. `designs` contains the designs that the best design must beat, with their labels.
-/// The first of these designs is the baseline.
+/// The inputs of a confirmation run, which compares the best design of a search with other designs. `designs` contains
+/// the designs that the best design must beat, with their labels. The first of these designs is the baseline.
 pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,
@@ -47,9 +47,10 @@ pub(crate) fn designs_to_beat(
     all.map(|(label, design)| (label, EngineDesign { engine: engine.clone(), design })).collect()
 }
 
-/// Returns the configurations that the best configuration of another engine must beat. There are two such
-/// configurations. One is the first configuration of the sweep. The other is the engine with the settings of the base
-/// design and without options of its own.
+/// Returns the configurations that the best configuration of another engine must beat:
+///
+/// * The first configuration of the sweep.
+/// * The engine with the settings of the base design and without options of its own.
 ///
 /// # Errors
 /// The engine cannot be built without its own options.
@@ -113,8 +114,8 @@ impl Rivals<'_> {
         Ok(Some(Confirmation { verdicts, designs: designs.collect() }))
     }
 
-    /// Returns the table `[verdict]` of the run. If the objective is not a column, the verdict uses `write_amp` for a
-    /// phase with writes, and `blocks_per_get` for any other phase.
+    /// Returns the table `[verdict]` of the confirmation run. If the objective is not a column of `runs.csv`, the
+    /// verdict uses `write_amp` for a phase with writes, and `blocks_per_get` for any other phase.
     fn verdict(&self) -> Table {
         let goal = &self.objectives.goal;
         let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);

@@ -13,26 +13,27 @@ use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
 
-/// The tables of an experiment that a derived experiment replaces or omits.
+/// The tables of the searched experiment that a derived experiment replaces or omits. A derived experiment compares
+/// some candidates of the search.
 const REPLACED: [&str; 9] =
     [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune", "quick"];
 
-/// The settings of a derived experiment.
+/// The settings of a derived experiment, which compares some candidates of the search.
 pub(crate) struct Derived<'a> {
-    /// The name of the experiment, which names its file and its results.
+    /// The name of the derived experiment, which names its file and its results.
     pub(crate) name: &'a str,
-    /// The question of the experiment.
+    /// The question of the derived experiment.
     pub(crate) question: String,
     /// The engines and designs that the experiment compares. The first setup is the baseline.
     pub(crate) setups: &'a [EngineDesign],
-    /// The changes to the table `[trials]`.
+    /// The keys of the table `[trials]` that the derived experiment changes.
     pub(crate) trials: Table,
     /// The table `[verdict]` of the derived experiment.
     pub(crate) verdict: Table,
 }
 
 impl Derived<'_> {
-    /// Writes the experiment file into `folder`, and returns its path.
+    /// Writes the file of the derived experiment into `folder`, and returns its path.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -80,7 +81,7 @@ fn plain_values_first(table: Table) -> Table {
     plain.into_iter().chain(tables).collect()
 }
 
-/// Returns the designs in the form of a `[design]` table.
+/// Returns the design of each setup in the form of a `[design]` table.
 fn designs(setups: &[EngineDesign]) -> Vec<Table> {
     let has_budget = setups.iter().any(|setup| setup.design.has_budget());
     let tables = setups.iter().map(|setup| with_own_keys(setup.design.to_toml()));
@@ -136,8 +137,8 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
-/// Returns the paths of a design with their values: the choice of each axis, the keys of an axis that do not belong to
-/// a variant, and single options. The label of a configuration contains these paths.
+/// Returns the settings of a design as paths with values: the choice of each axis, the keys of an axis that do not
+/// belong to a variant, and single options. The label of a configuration contains these paths.
 pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {

@@ -10,11 +10,12 @@ use workload::{LENGTHS, Phase, Work, Workload};
 use crate::candidate::DesignScore;
 use crate::goal::{Goal, GoalMetric, Objectives};
 
-/// Returns the value of a metric for a phase and a kind of operation. Returns `None` if the layer cannot compute the
-/// metric.
+/// A function that returns the value of a metric for a phase and a kind of operation. The function returns `None` if
+/// the layer of the search cannot compute the metric.
 pub(crate) type Lookup<'a> = dyn Fn(&str, &str, &Metric) -> Option<f64> + 'a;
 
-/// Computes the score of a design. Returns `None` if the layer cannot compute the objective.
+/// Computes the score of a design in a layer of the search. `value` returns the metrics of the design. Returns `None`
+/// if the layer cannot compute the objective.
 pub(crate) fn score(
     objectives: &Objectives,
     design: &Design,
@@ -33,8 +34,8 @@ pub(crate) fn score(
     Some(DesignScore { objective, also, limited, excess, costs, trials: Vec::new() })
 }
 
-/// Computes the score of a design from the rows of a run. Each value is the median over trials. `cell` is the number of
-/// the configuration with the design. Returns `None` if the run did not measure the objective.
+/// Computes the score of a design from the rows of a run in `runs.csv`. Each value is the median over trials. `cell` is
+/// the number of the configuration with the design. Returns `None` if the run did not measure the objective.
 pub(crate) fn score_of_rows(
     objectives: &Objectives,
     design: &Design,
@@ -88,9 +89,9 @@ fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     2.0 * design.memtable_capacity.0 as f64 + cache as f64 + of(&c::FILTER_BYTES) + of(&c::FENCE_BYTES)
 }
 
-/// Returns the fractions of writes, gets and scans in a phase, and the number of blocks that one operation of each kind
-/// reads and writes. Omits kinds of operations that the phase does not have. Returns `None` if the layer cannot compute
-/// a cost.
+/// Returns the costs of the operations of a phase. The first list contains the fractions of writes, gets and scans. The
+/// second list contains the number of blocks that one operation of each kind reads and writes. Both lists omit kinds of
+/// operations that the phase does not have. Returns `None` if the layer cannot compute a cost.
 fn costs(
     phase: &Phase,
     design: &Design,
@@ -125,7 +126,7 @@ fn costs(
 }
 
 /// Returns the numbers of written entries, gets and scans per operation of a phase, and the mean length of a scan in
-/// entries. Returns `None` for steps, replays and phases with roles.
+/// entries. Returns `None` for phases without a mix: steps (such as a flush), replays, and phases with roles.
 fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
     let length = match &phase.work {
         Work::Load(_) => 0.0,

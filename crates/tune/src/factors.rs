@@ -7,22 +7,23 @@ use tree::{AXES, Design};
 
 use crate::derived::paths;
 
-/// The axis that determines the structure of the tree. Its factors come first.
+/// The axis that determines the structure of the tree. Its factors come before the factors of all other axes.
 const STRUCTURE: &str = "compaction";
 
 /// The key that names the variant in the table of an axis.
 const KIND: &str = "kind";
 
-/// A part of a design in which the candidates differ.
+/// A factor of the search: a part of a design in which the candidates differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Factor {
-    /// The path of this part of the factor, such as `design.compaction.size_ratio`.
+    /// The path of this part of a design, such as `design.compaction.size_ratio`.
     pub(crate) path: String,
     /// The value of each candidate, in the notation of an experiment file.
     pub(crate) values: Vec<String>,
 }
 
-/// Returns the factors of the designs: on each axis, one factor for the variant and one factor for its parameters.
+/// Returns the factors of the designs, which are the parts in which the designs differ. An axis has one factor for its
+/// variant and one factor for the parameters of the variant. Each option outside of the axes is a separate factor.
 pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     let tables: Vec<Table> = designs.iter().map(|design| design.to_toml()).collect();
     let mut axes: Vec<&str> = AXES.iter().map(|axis| axis.name()).collect();

@@ -11,8 +11,8 @@ use crate::candidate::{DesignScore, Layer, pareto, ranked};
 use crate::goal::GoalMetric;
 use crate::space::{ChartRows, Space, is_wide, set};
 
-/// The swept column that contains the label of a design in the Pareto set. The chart writes this label next to the
-/// point.
+/// The name of the column of the chart with the labels of designs. The chart writes the label of a design in the Pareto
+/// set next to its point.
 const DESIGN: &str = "design";
 
 /// A point of the chart, which shows one design.
@@ -26,8 +26,9 @@ struct Point<'a> {
 }
 
 impl Space<'_> {
-    /// Draws the designs of the deciding layer, and their predictions by the earlier layers. Each confirmed design has
-    /// its own series. Draws nothing if the two metrics are equal, or if no design has both metrics.
+    /// Draws the chart of the Pareto set. The chart contains the designs of the last layer, and the predictions of the
+    /// earlier layers for these designs. Each confirmed design has its own series. Draws nothing if the two metrics are
+    /// equal, or if no design has both metrics.
     ///
     /// # Errors
     /// The chart cannot be written.
@@ -92,8 +93,9 @@ impl Space<'_> {
         }
     }
 
-    /// Returns the points of the chart. The deciding layer contributes all its designs. Each earlier layer contributes
-    /// its predictions for these designs, and for the designs of its own Pareto set.
+    /// Returns the points of the chart. The last layer, which determines the result of the search, contributes all its
+    /// designs. Each earlier layer contributes its predictions for these designs, and for the designs of its own Pareto
+    /// set.
     fn points(&self, goal: GoalMetric) -> Vec<Point<'_>> {
         let mut points = Vec::new();
         for layer in Layer::ALL.into_iter().filter(|layer| *layer <= self.layer) {
@@ -118,8 +120,8 @@ impl Space<'_> {
         points
     }
 
-    /// Returns the name of the series for a layer. If the metric of the layer differs from the metric of the vertical
-    /// axis, the name contains the metric.
+    /// Returns the name of the chart series for a layer. If the layer uses another metric than the vertical axis shows,
+    /// the name contains this metric.
     fn name_of(&self, layer: Layer, goal: GoalMetric) -> String {
         let metric = self.objectives.of(layer).goal.metric;
         match metric == goal {
@@ -134,7 +136,7 @@ fn share_an_axis(one: GoalMetric, other: GoalMetric) -> bool {
     one == other || [one, other].iter().all(|metric| metric.unit() == Unit::Nanoseconds)
 }
 
-/// Returns the name of the series with the designs of a layer outside of the Pareto set.
+/// Returns the name of the chart series with the designs of a layer that are outside of the Pareto set.
 fn dominated(layer: Layer) -> String {
     format!("{}, not Pareto-optimal", layer.name())
 }

@@ -21,14 +21,14 @@ pub enum GoalMetric {
     IoPerOp,
 }
 
-/// A metric of an operation in a phase.
+/// A value by which the search judges designs: a metric of a kind of operation in a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     /// The metric of the goal.
     pub metric: GoalMetric,
     /// The kind of operation, or `all` for all kinds together.
     pub operation: String,
-    /// The name of the phase.
+    /// The name of the phase in which the metric is measured.
     pub phase: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Goal {
 pub struct Constraint {
     /// The metric that the limit restricts.
     pub goal: Goal,
-    /// Whether the bound is the largest permitted value. Otherwise, the bound is the smallest permitted value.
+    /// Whether `bound` is the largest permitted value. If not, `bound` is the smallest permitted value.
     pub is_most: bool,
     /// The largest or smallest permitted value.
     pub bound: f64,
@@ -45,24 +45,24 @@ pub struct Constraint {
     pub text: String,
 }
 
-/// The objective, the second metric of the Pareto set, and the limits.
+/// The goals of a search: its objective, the second metric of its Pareto set, and its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objectives {
-    /// The metric that the search minimizes or maximizes.
+    /// The objective: the metric that the search minimizes or maximizes.
     pub goal: Goal,
-    /// Whether the search maximizes the metric.
+    /// Whether the search maximizes the objective. If not, the search minimizes the objective.
     pub is_maximised: bool,
     /// The second metric of the Pareto set, for which smaller values are better.
     pub also: Goal,
     /// The limits that a design must meet.
     pub limits: Vec<Constraint>,
-    /// The largest Kullback-Leibler divergence from the mix of the phase that the search allows. The search judges the
-    /// objective by its worst value over all mixes within this divergence. With 0, the search considers only the mix of
-    /// the phase.
+    /// The robustness of the objective, as a Kullback-Leibler divergence from the mix of the phase. The search judges a
+    /// design by the worst value of the objective over all mixes within this divergence. With 0, the search considers
+    /// only the mix of the phase.
     pub drift: f64,
 }
 
-/// Returns whether theory and simulation can evaluate all configurations, because all of them use the engine
+/// Returns whether the layers theory and simulation can evaluate all configurations, because all of them use the engine
 /// `lsmbench`.
 pub(crate) fn has_models(experiment: &Experiment) -> bool {
     experiment.cells.iter().all(|cell| engine(&cell.engine).reads_whole_design())
@@ -135,7 +135,7 @@ impl Goal {
 }
 
 impl Goal {
-    /// Returns whether the metric is defined only for the engine `lsmbench`, and not a column of `runs.csv`.
+    /// Returns whether the metric exists only for the engine `lsmbench`, and is not a column of `runs.csv`.
     fn is_modelled(&self) -> bool {
         !matches!(self.metric, GoalMetric::Column(_))
     }
@@ -158,7 +158,7 @@ impl Constraint {
         Ok(Self { goal, is_most, bound, text: text.to_owned() })
     }
 
-    /// Returns the amount by which a value exceeds the limit, as a fraction of the limit. Returns 0 if the value meets
+    /// Returns the amount by which `value` exceeds the limit, as a fraction of the limit. Returns 0 if the value meets
     /// the limit.
     pub fn excess(&self, value: f64) -> f64 {
         let over = if self.is_most { value - self.bound } else { self.bound - value };
@@ -199,7 +199,11 @@ impl Objectives {
             let (other, better) = if is_maximised { ("minimise", "smaller") } else { ("maximise", "larger") };
             return Err(at(
                 key,
-                format!("{better} values of {} are better; use tune.{other}", goal.metric.name()),
+                format!(
+                    "this key searches for the worst design, because {better} values of {} are better; use \
+                     tune.{other} instead",
+                    goal.metric.name()
+                ),
             ));
         }
         let has_models = has_models(experiment);
@@ -233,8 +237,8 @@ impl Objectives {
         Ok(Self { goal, is_maximised, also, limits, drift })
     }
 
-    /// Returns the objectives for a layer. If the objective is a time and the layer measures no time, the device time
-    /// per operation replaces the objective.
+    /// Returns the objectives by which a layer judges designs. If the objective is a time and the layer measures no
+    /// time, the device time per operation replaces the objective.
     pub(crate) fn of(&self, layer: Layer) -> Self {
         let mut objectives = self.clone();
         if layer != Layer::Measured && objectives.goal.metric.is_timed() {
@@ -245,8 +249,8 @@ impl Objectives {
         objectives
     }
 
-    /// Returns the value with its sign changed if the search maximizes the metric, so that smaller results are always
-    /// better.
+    /// Returns the value of the objective with its sign changed if the search maximizes the objective. In this form,
+    /// smaller values are always better.
     pub(crate) fn sign(&self, value: f64) -> f64 {
         if self.is_maximised { -value } else { value }
     }

@@ -28,21 +28,23 @@ use crate::textbook::textbook;
 /// only the better half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
-/// The axes whose variants affect neither the size of a single SSTable nor the costs of its entries.
+/// The axes of a design that affect neither the size of an SSTable nor the costs of its entries. All designs that
+/// differ only in these axes share one measurement of these costs.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
-/// The state of a search.
+/// The state of a search for the best design.
 struct Search<'a> {
     settings: &'a Settings<'a>,
     workload: &'a Workload,
     objectives: Objectives,
     candidates: Vec<Candidate>,
-    /// Whether theory and simulation can evaluate all candidates, because all of them use the engine `lsmbench`.
+    /// Whether the layers theory and simulation can evaluate all candidates, because all of them use the engine
+    /// `lsmbench`.
     has_models: bool,
-    /// The costs that were measured on sample SSTables. The key is the part of a design that determines its SSTables,
-    /// as TOML.
+    /// The costs of reads and writes, such as bytes per entry, that were measured on sample SSTables. The key is the
+    /// part of a design that determines its SSTables, as TOML.
     costs: HashMap<String, Costs>,
-    /// The duration of each layer.
+    /// The name and the duration of each layer.
     times: Vec<(&'static str, Duration)>,
     folder: PathBuf,
 }
@@ -161,7 +163,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the costs of a design. The costs are measured only once for all designs with equal SSTables.
+    /// Returns the costs of a design, which are measured on sample SSTables. The costs are measured only once for all
+    /// designs with equal SSTables.
     fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
         let mut key = design.to_toml();
         OUTSIDE_OF_TABLES.iter().for_each(|axis| drop(key.remove(*axis)));
@@ -234,8 +237,8 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Runs the candidates `chosen` as the experiment `name`. Returns its rows, and whether the run ended without an
-    /// interruption.
+    /// Runs the candidates `chosen` as an experiment with the name `name`. Returns the rows of its results, and whether
+    /// the run ended without an interruption.
     fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
         let setups: Vec<EngineDesign> = chosen.iter().map(|at| self.candidates[*at].setup.clone()).collect();
         let derived = Derived {

@@ -15,16 +15,16 @@ use crate::candidate::{Candidate, DesignScore, Layer};
 use crate::factors::{Factor, factors};
 use crate::space::{ChartRows, Space, is_wide, set};
 
-/// The largest number of maps of a search.
+/// The largest number of heat maps that a search draws.
 const MOST_MAPS: usize = 6;
 
-/// The largest number of values of a factor on a map.
+/// The largest number of values of a factor on a heat map.
 const MOST_VALUES: usize = 24;
 
 impl Space<'_> {
-    /// Draws a heat map for each pair of factors of the design space. A field shows the best design that has both
-    /// values and meets the limits. The scores come from the layer that has evaluated the most designs. If several
-    /// layers have evaluated equally many designs, the function uses the last of these layers.
+    /// Draws a heat map for each pair of factors of the design space. A field of a map shows the best design that has
+    /// both values and meets the limits. The scores come from the layer of the search that has evaluated the most
+    /// designs, or from the last of several such layers.
     ///
     /// # Errors
     /// A chart cannot be written.
@@ -63,12 +63,14 @@ impl Space<'_> {
             row.set_swept(&across.path, column_value)?;
             set(row, goal, objectives.sign(score.objective))?;
         }
-        let mut points = "each field: the best design within the limits".to_owned();
+        let mut points =
+            "each field of the map shows the best design that meets the limits of the search".to_owned();
         let left_out =
             without(down, &rows_with_designs).into_iter().chain(without(across, &columns_with_designs));
         let left_out: Vec<&str> = left_out.collect();
         if !left_out.is_empty() {
-            let _ = write!(points, " · no design within the limits: {}", left_out.join(", "));
+            let _ =
+                write!(points, " · values without a design that meets the limits: {}", left_out.join(", "));
         }
         let [down_name, across_name] = [down, across].map(|factor| ConfigPath::new(&factor.path).short());
         let title = format!("Best {} by {across_name} and {down_name}, {} layer", goal.title(), layer.name());
@@ -94,8 +96,8 @@ impl Space<'_> {
         }
     }
 
-    /// For each pair of values of two factors, returns the best design that has both values and meets the limits. A
-    /// design is the index of its candidate, with its score in `layer`.
+    /// For each pair of values of two factors, returns the best design that has both values and meets the limits. The
+    /// result contains the index of the candidate and its score in `layer`.
     fn best<'b>(
         &'b self,
         layer: Layer,

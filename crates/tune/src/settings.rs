@@ -9,8 +9,8 @@ pub struct Settings<'a> {
     pub experiment: &'a Experiment,
     /// The table `[tune]` of the experiment.
     pub spec: &'a TuneSpec,
-    /// The device class for the simulation.
+    /// The device model, such as `nvme`, with which the simulation estimates times.
     pub device: &'a str,
-    /// The options of the runs. The results are stored in folders below `out`.
+    /// The options of the runs. The results of the search are stored in folders below `out`.
     pub run: RunOptions,
 }

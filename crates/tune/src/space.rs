@@ -7,23 +7,24 @@ use types::Outcome;
 use crate::candidate::{Candidate, Layer};
 use crate::goal::{GoalMetric, Objectives};
 
-/// The chart has a logarithmic scale if the largest objective is more than this multiple of the smallest objective.
+/// A chart of designs has a logarithmic scale if the largest value of the objective is more than this multiple of the
+/// smallest value.
 const WIDE: f64 = 20.0;
 
-/// The designs of a search with their scores.
+/// The designs of a search with their scores, as the input of charts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space<'a> {
     /// The name of the experiment.
     pub(crate) experiment: &'a str,
     /// All designs of the search.
     pub(crate) candidates: &'a [Candidate],
-    /// The objective and the limits.
+    /// The objective of the search, and the limits that a design must meet.
     pub(crate) objectives: &'a Objectives,
-    /// The last layer that has finished.
+    /// The last layer of the search that has finished.
     pub(crate) layer: Layer,
 }
 
-/// The rows of a chart of designs.
+/// The rows of a chart in which each point is a design.
 pub(crate) struct ChartRows {
     schema: Schema,
     rows: Vec<Row>,

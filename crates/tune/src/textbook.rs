@@ -7,13 +7,14 @@ use toml::{Table, Value};
 use tree::Design;
 use workload::Workload;
 
-/// The size ratios that the formulas compare.
+/// The size ratios that the textbook formulas compare.
 const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 
-/// The number of filter bits per entry that the papers on Monkey and Dostoevsky assume.
+/// The number of filter bits per entry for which the textbook formulas are evaluated. The papers on Monkey and
+/// Dostoevsky assume this number.
 const BITS: f64 = 10.0;
 
-/// The number of keys of a workload, and the numbers of its writes, lookups and scans.
+/// The number of keys of a workload, and the numbers of its writes, scans, and lookups of absent and present keys.
 struct Mix {
     writes: f64,
     absent: f64,

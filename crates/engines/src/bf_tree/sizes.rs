@@ -3,14 +3,14 @@
 use crate::entry_limits::EntryLimits;
 use crate::options::EngineOptions;
 
-/// Every page size is a multiple of `PAGE_UNIT` bytes, from `PAGE_UNIT` to `LARGEST_PAGE`.
+/// The unit of page sizes in bytes. Every page size is a multiple of this unit, and at most `LARGEST_PAGE`.
 const PAGE_UNIT: u64 = 4096;
 const LARGEST_PAGE: u64 = 32 << 10;
 
 /// The number of bytes in half a page that records cannot use. They hold headers, and the padding to cache lines.
 const PAGE_OVERHEAD: usize = 128;
 
-/// The maximum number of records in a page.
+/// The maximum number of records in a page of bf-tree.
 const MOST_RECORDS: usize = 4096;
 
 /// The sizes that configure a bf-tree store, in bytes.

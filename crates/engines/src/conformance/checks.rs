@@ -12,13 +12,13 @@ use workload::Scan;
 use super::stores;
 use crate::{Codec, Engine, OpenStore, Opening, Store};
 
-/// Builds a new instance of the engine under test, with the same parameters.
+/// A function that builds the engine under test. Each call builds a new instance with the same parameters.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
-/// A check of one invariant for an engine.
+/// A function that checks one invariant of an engine.
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
-/// All checks, by name.
+/// All checks of engines, each with its name.
 pub(crate) const CHECKS: [(&str, Check); 9] = [
     ("model", |make| hold(&*make(), stores::model)),
     ("sizes", |make| hold(&*make(), stores::sizes)),
@@ -36,9 +36,10 @@ pub(crate) const CHECKS: [(&str, Check); 9] = [
 pub enum Kept {
     /// The engine keeps the invariant without exceptions.
     Yes,
-    /// The engine keeps the invariant with all other codecs. The library was built without the named codec.
+    /// The engine keeps the invariant with all codecs of its library. The library was built without the named codec, so
+    /// the check skipped this codec.
     Without(String),
-    /// The engine lacks the capability that the invariant is about.
+    /// The check did not run, because the engine lacks the capability that the invariant is about.
     NotAsked,
 }
 
@@ -50,7 +51,9 @@ fn small() -> Design {
 
 /// Returns `design` with the TOML text `settings` applied to it.
 fn with(design: &Design, settings: &str) -> Design {
-    design.with(&settings.parse().expect("the text is TOML")).expect("the table is a design")
+    design
+        .with(&settings.parse().expect("the settings of a check must be TOML"))
+        .expect("the settings of a check must be a part of a design")
 }
 
 fn new_home() -> Result<TempDir, String> {
@@ -74,8 +77,8 @@ fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Checks that the engine opens a store with every setting: no filters, ribbon filters, no cache, each WAL mode, and
-/// each codec. A library may lack a codec.
+/// Checks that the engine opens a store with each setting of a design: no filters, ribbon filters, no cache, each WAL
+/// mode, and each codec. The library of an engine may lack a codec.
 fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     let designs = [
         "bloom = \"none\"\ncache = \"none\"",
@@ -110,8 +113,8 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     Ok(kept)
 }
 
-/// Checks that the version of an engine contains a dot, and that the statistics of a store with 5,000 entries are
-/// plausible.
+/// Checks the reports of an engine: that its version contains a dot, and that the statistics of a store with 5,000
+/// entries are plausible.
 fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let store = open(engine, home.path(), &small())?;
@@ -204,11 +207,14 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
         ("put_if_absent", engine.puts_if_absent(), conditional.is_some()),
     ] {
         if declared != has {
-            return Err(format!(
-                "{call}: the engine {}, but its stores {}",
-                if declared { "declares the call" } else { "does not declare the call" },
-                if has { "support it" } else { "do not support it" }
-            ));
+            return Err(match declared {
+                true => {
+                    format!("{call}: the engine declares this call, but its stores do not support the call")
+                }
+                false => format!(
+                    "{call}: the stores of the engine support this call, but the engine does not declare it"
+                ),
+            });
         }
     }
     let entries_of = |store: &dyn Store| {

@@ -10,21 +10,22 @@ use workload::{Model, Scan, Target, Write};
 
 use crate::{EntryLimits, Store};
 
-/// Opens the store under test. A later call reopens the store on its existing files.
+/// A function that opens the store under test. A later call reopens the store on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// A check of one invariant for a store with these entry limits. The error describes the violation.
+/// A function that checks one invariant of a store with the given limits on the sizes of entries. The error describes
+/// the violation.
 pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
-/// The number of operations in one random history.
+/// The number of random operations that a check runs on a store.
 const STEPS: usize = 6_000;
 
 /// The bytes of the random keys. An engine that treats keys as C strings, or compares bytes as signed numbers, fails
 /// with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Compares a store with a map after each of many random merges and other writes, with flushes and compactions in
-/// between.
+/// Compares a store with a map that applies the same writes. The writes are many random merges and other writes, with
+/// flushes and compactions in between.
 pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let (mut random, mut map) = (SplitMix64::new(11), BTreeMap::<Vec<u8>, Vec<u8>>::new());
@@ -81,15 +82,15 @@ pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), S
     Ok(())
 }
 
-/// Compares a store with the model under random operations of every kind. The store is closed and reopened every 1,500
-/// operations.
+/// Compares a store with the model, an ordered map that applies the same operations. The operations are random and of
+/// every kind. The store is closed and reopened every 1,500 operations.
 pub(crate) fn model(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let mut random = SplitMix64::new(7);
     let model = Model::default();
     let mut store = open()?;
     for step in 0..STEPS {
         if step % 1500 == 1499 {
-            store.close().map_err(|error| format!("step {step}: close: {error}"))?;
+            store.close().map_err(|error| format!("step {step}: the store cannot be closed: {error}"))?;
             drop(store);
             store = open()?;
         }
@@ -183,8 +184,9 @@ fn one_step(
     }
 }
 
-/// Puts a key if it is absent, or deletes the key if it exists. The delete is a single delete, or an ordinary delete if
-/// the store has no single deletes. Apart from range deletes, only this function writes the key.
+/// Puts a key if it is absent, or deletes the key if it exists, so that the key has at most one put before its single
+/// delete. The delete is a single delete, or an ordinary delete if the store has no single deletes. Apart from range
+/// deletes, only this function writes the key.
 fn single_life(
     random: &mut SplitMix64,
     store: &dyn Target,
@@ -237,8 +239,8 @@ fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<()
     match is_found == is_expected && found == expected {
         true => Ok(()),
         false => Err(format!(
-            "get of key {key:x?}: found is {is_found} with {} bytes in the buffer, expected {is_expected} \
-             with {} bytes",
+            "get of key {key:x?} returned {is_found} and {} bytes in the buffer, expected {is_expected} and \
+             {} bytes",
             found.len(),
             expected.len()
         )),
@@ -256,7 +258,10 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     };
     match ask(store)? == ask(model)? {
         true => Ok(()),
-        false => Err(format!("multi_get of keys {keys:x?} returned other values than the model")),
+        false => Err(format!(
+            "multi_get of keys {keys:x?} returned other values than the model, which contains the expected \
+             values"
+        )),
     }
 }
 
@@ -283,9 +288,9 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     ))
 }
 
-/// Checks that keys of up to 501 bytes and values of 0 bytes to 5 MiB can be read back, before and after a flush. If
-/// the engine has limits, the sizes are clamped to the limits, and the store must reject the first size beyond each
-/// limit.
+/// Checks that entries of many sizes can be read back, before and after a flush. Keys have up to 501 bytes, and values
+/// have 0 bytes to 5 MiB. If the engine has limits, the sizes are clamped to the limits, and the store must reject the
+/// first size beyond each limit.
 pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];

@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The name of the shared library, and instructions to get it.
+/// The name of the shared library of `LevelDB`, and instructions to get the library.
 const WANTED: Wanted = Wanted {
     name: "libleveldb.so",
     variable: "LSMBENCH_LEVELDB",

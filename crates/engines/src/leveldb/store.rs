@@ -99,7 +99,7 @@ pub(super) struct LevelDbStore {
     filter: Object,
     read: Object,
     write: Object,
-    /// Keeps the library loaded, so that the functions stay valid.
+    /// A handle that keeps the library loaded, so that its functions stay valid.
     _library: Loaded,
 }
 

@@ -20,10 +20,10 @@ impl FamiliesStore {
         Self { families, mode }
     }
 
-    /// Returns the error of an operation that names no family. The error lists the families.
+    /// Returns the error of an operation that must name a column family but names none. The error lists the families.
     fn unnamed<T>(&self) -> Result<T, TargetError> {
         let names: Vec<&str> = self.families.names().collect();
-        Err(format!("the operation names no family; the families are {}", names.join(", ")).into())
+        Err(format!("the operation must name a column family. Valid: {}", names.join(", ")).into())
     }
 }
 
@@ -90,7 +90,7 @@ impl Store for FamiliesStore {
     }
 }
 
-/// The operations of one family of a store.
+/// The operations on one column family of a store.
 struct FamilyOfStore<'s> {
     family: Family<'s>,
     store: &'s FamiliesStore,

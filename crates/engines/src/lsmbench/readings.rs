@@ -23,8 +23,9 @@ fn has_blobs(design: &Design) -> bool {
     !design.keeps_values_inline() || design.families().any(is_apart)
 }
 
-/// Returns the readings of a whole tree. In counted mode, the readings include no times. Readings of blob files, and of
-/// lookups that read with several threads, are included only if the design has these features.
+/// Returns the readings, which are counters and gauges, of a whole tree. In counted mode, the readings include no
+/// times. Readings of blob files, and of lookups that read with several threads, are included only if the design has
+/// these features.
 fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     let counts = &stats.counts;
     let fetched_bytes = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
@@ -108,7 +109,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     tree
 }
 
-/// Returns the readings of one level.
+/// Returns the readings, which are counters and gauges, of one level of a tree.
 fn of_level(state: &LevelStats, counts: &LevelCounts) -> Readings {
     let mut level = Readings::default();
     level

@@ -27,7 +27,7 @@ const START_PATIENCE: Duration = Duration::from_mins(1);
 /// The maximum time from the command to end a server until its process ends.
 const END_PATIENCE: Duration = Duration::from_mins(1);
 
-/// The time between two checks whether a server accepts connections, or has ended.
+/// The time between two checks whether a server accepts connections or has ended.
 const LOOK_PERIOD: Duration = Duration::from_millis(5);
 
 /// A server in a separate process.

@@ -1,4 +1,4 @@
-//! Finds the program that starts a server.
+//! Finds the program that starts a server with the Redis protocol.
 
 use std::path::PathBuf;
 

@@ -31,25 +31,25 @@ return found";
 /// The name of a file in the folder of a store. The file shows that the store is already on the server.
 const MARK: &str = "resp-store";
 
-/// How scans find the keys of a range in order.
+/// How a scan finds the keys of a range in key order on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// The server executes scans with the command `RANGE`, which only `lsmbench serve` has.
     Range,
     /// A sorted set on the server, which every write updates, keeps the keys in order.
     SortedSet,
-    /// Scans are not possible.
+    /// Scans are not possible, because the server has no order of the keys.
     None,
 }
 
-/// A store behind a server.
+/// A store behind a server with the Redis protocol.
 pub(super) struct RespStore {
     client: Client,
-    /// The connections that no thread uses.
+    /// The connections to the server that no thread uses now.
     idle: Mutex<Vec<Connection>>,
     order: Order,
     version: String,
-    /// Whether the server has the command `TREE`.
+    /// Whether the server has the command `TREE`, as `lsmbench serve` has.
     has_tree: bool,
     /// Whether the store can be compacted. The field is true if lsmbench has started `lsmbench serve` for this store.
     compacts: bool,
@@ -121,7 +121,7 @@ impl RespStore {
         self.call(|connection| command.query(connection))
     }
 
-    /// Applies writes in one transaction.
+    /// Executes writes on the server in one transaction (`MULTI` and `EXEC`).
     fn apply<'a>(&self, writes: impl Iterator<Item = Write<'a>>) -> Result<(), TargetError> {
         let mut pipeline = redis::pipe();
         pipeline.atomic();

@@ -48,7 +48,7 @@ fn scan_sql(has_high: bool, direction: Direction) -> &'static str {
 /// A store of `SQLite`, which keeps all entries in one table. Each thread has its own connection.
 pub(super) struct SqliteStore {
     file: PathBuf,
-    /// The SQL statements that configure a new connection.
+    /// The SQL statements with which the store configures each new connection.
     settings: String,
     synchronous: &'static str,
     connections: ThreadLocal<Connection>,

@@ -19,10 +19,10 @@ use crate::settle;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The result of a call of the library.
+/// The result of a call of the `TidesDB` library.
 type Outcome<T> = tidesdb::Result<T>;
 
-/// The name of the only column family.
+/// The name of the only column family of a store.
 const DATA: &str = "data";
 
 /// One day in microseconds: a sync interval that is longer than any run. With this interval, each commit passes its
@@ -30,7 +30,7 @@ const DATA: &str = "data";
 const DAY_US: u64 = 24 * 3600 * 1_000_000;
 
 self_cell!(
-    /// An open database and its column family. The column family borrows from the database.
+    /// An open database and its only column family. The column family borrows from the database.
     struct Opened {
         owner: TidesDB,
         #[covariant]
@@ -100,8 +100,8 @@ impl TidesDbStore {
     }
 }
 
-/// Retries a call while it fails because another thread uses the resource. The library has no other meaning for this
-/// error code.
+/// Retries a call while it returns the error code for a resource that another thread uses. The library uses this code
+/// for no other error.
 fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     loop {
         match attempt() {

@@ -47,7 +47,7 @@ unsafe extern "C" {
     fn shim_version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int);
 }
 
-/// The name of the only table.
+/// The name of the only table of a store.
 const TABLE: &CStr = c"table:data";
 
 /// A store of `WiredTiger`.
@@ -78,7 +78,7 @@ impl Drop for Session {
     }
 }
 
-/// Turns the error code of a call into a `Result` with the message of the library.
+/// Converts the error code of a library call to a `Result` with the message of the library.
 fn check(error: c_int) -> Result<(), TargetError> {
     if error == 0 {
         return Ok(());
@@ -87,7 +87,7 @@ fn check(error: c_int) -> Result<(), TargetError> {
     Err(unsafe { CStr::from_ptr(shim_text(error)) }.to_string_lossy().into_owned().into())
 }
 
-/// Returns whether the entry exists, from the error code of a lookup.
+/// Returns whether a lookup found its entry, from the error code of the lookup.
 fn check_found(error: c_int) -> Result<bool, TargetError> {
     // SAFETY: It takes a number and returns one.
     match unsafe { shim_is_missing(error) } {

@@ -8,10 +8,12 @@ use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for a data block, which the target scans and searches. Invariants: a scan ends, and returns at most
-/// as many entries as the block has bytes. If the keys ascend and the backward scan is the reverse of the forward scan,
-/// a search for a key finds the value that the scan returned, or no value. If ascending entries are encoded again in
-/// any format, scans and searches return these entries unchanged.
+/// The fuzz target for a data block, which the target scans and searches. Invariants:
+///
+/// * A scan ends, and returns at most as many entries as the block has bytes.
+/// * If the keys ascend and the backward scan is the reverse of the forward scan, a search for a key finds the value
+///   that the scan returned, or no value.
+/// * If ascending entries are encoded again in any format, scans and searches return these entries unchanged.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
     about: "a data block, scanned in both directions and searched",
@@ -20,11 +22,12 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// An entry with owned bytes, as a scan returns it.
+/// An entry with its key and its value, as a scan returns it. The value of a tombstone is `None`.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// The distance in bytes from the end of a block to the byte whose lower four bits are the kind of the block index. If
-/// these bits are not the number of [`BlockIndex::None`], the target does not check the results of searches.
+/// The distance in bytes from the end of a block to the byte that contains the kind of the block index in its lower
+/// four bits. A block index finds keys in the block. If this kind is not [`BlockIndex::None`], the target does not
+/// check the results of searches.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
@@ -64,7 +67,9 @@ fn seeds() -> Vec<Vec<u8>> {
 
 /// Encodes the entries as one block in each block format.
 fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
-    let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
+    let formats = CATALOG.all().map(|choice| {
+        CATALOG.build(&choice).expect("every block format must build with its default parameters")
+    });
     let block = |format: Box<dyn tree::block::BlockFormat>| {
         let mut builder = BlockBuilder::new(&*format, options);
         for (key, value) in entries {
@@ -147,7 +152,8 @@ fn check_relaid(forward: &[Owned]) {
             Some(forward),
             "a forward scan of the encoded block does not return the encoded entries"
         );
-        let mut backward = entries(&block, Direction::Backward).expect("an encoded block can be scanned");
+        let mut backward = entries(&block, Direction::Backward)
+            .expect("a block that was just encoded must be readable backward");
         backward.reverse();
         assert_eq!(
             backward, forward,

@@ -9,8 +9,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for a compressed block. An input consists of a tag, two bytes of length, and the stored bytes.
-/// Invariants: decoding is deterministic. If any codec compresses any bytes, decompression returns the same bytes.
+/// The fuzz target for a compressed block. An input consists of a tag that names a codec, two bytes of length, and the
+/// stored bytes. Invariants: decoding an input twice gives the same result. If a codec compresses a block,
+/// decompression returns the same block.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
     about: "a compressed block of any codec",
@@ -29,9 +30,11 @@ pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     run: run_dictionaries,
 };
 
-/// Every codec, with its label.
+/// Every codec of the catalog, with its label.
 static CODECS: LazyLock<Vec<(String, Box<dyn Compression>)>> = LazyLock::new(|| {
-    let build = |choice: Choice| (choice.label(), CATALOG.build(&choice).expect("defaults build"));
+    let build = |choice: Choice| {
+        (choice.label(), CATALOG.build(&choice).expect("every codec must build with its default parameters"))
+    };
     CATALOG.all().map(build).collect()
 });
 
@@ -67,12 +70,16 @@ fn codec_seeds() -> Vec<Vec<u8>> {
 fn dictionary_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for codec in ["zstd(dictionary=256)", "fsst"] {
-        let choice = CATALOG.choose(&toml::Value::from(codec)).expect("the codec is in the catalog");
-        let codec = CATALOG.build(&choice).expect("the codec builds");
+        let choice = CATALOG
+            .choose(&toml::Value::from(codec))
+            .expect("the catalog must contain the codec of the test data");
+        let codec = CATALOG.build(&choice).expect("the codec of the test data must build");
         let samples: Vec<Vec<u8>> = (0..64).flat_map(|_| blocks().into_iter().take(1)).collect();
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
         let mut dictionaries = Dictionaries::default();
-        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("the samples train the codec");
+        let learnt = codec
+            .learn(0, &samples, &mut dictionaries)
+            .expect("the samples must train a dictionary of the codec");
         let encoded = dictionaries.encode();
         for block in blocks() {
             let mut stored = Vec::new();
@@ -108,7 +115,7 @@ fn run_dictionaries(input: &[u8]) -> bool {
     })
 }
 
-/// Decodes an input twice with `decode`. Returns whether the input is valid.
+/// Decodes an input twice with `decode`, and checks that both results are equal. Returns whether the input is valid.
 fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -> bool {
     let Some((tag, rest)) = choose(framed) else { return false };
     let Some((len, stored)) = rest.split_first_chunk::<2>() else { return false };

@@ -46,8 +46,9 @@ const PLAN_BYTES: usize = 512 << 20;
 /// Returns the paths of the files in a folder of the repository, such as `configs`, sorted by name.
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let files =
-        fs::read_dir(&folder).expect("configs exist").map(|file| file.expect("configs can be listed").path());
+    let files = fs::read_dir(&folder)
+        .expect("the folder of shipped files must exist in the repository")
+        .map(|file| file.expect("the folder of shipped files must be listable").path());
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files.into_iter()
@@ -57,7 +58,8 @@ fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
 /// Comments at the top are removed, because most mutations would otherwise change only these comments.
 fn experiment_seeds() -> Vec<Vec<u8>> {
     let files = shipped("configs").chain(shipped("configs/components"));
-    let resolved = files.map(|file| hostile::experiment(&file).expect("shipped files are accepted"));
+    let resolved =
+        files.map(|file| hostile::experiment(&file).expect("lsmbench must accept every shipped file"));
     resolved.map(|text| body(&text).as_bytes().to_vec()).collect()
 }
 
@@ -87,17 +89,17 @@ fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
     for file in folders.into_iter().flat_map(shipped) {
-        let text = fs::read_to_string(&file).expect("a shipped file can be read");
-        let resolved = hostile::design(&file).expect("shipped files are accepted");
+        let text = fs::read_to_string(&file).expect("every shipped file must be readable");
+        let resolved = hostile::design(&file).expect("lsmbench must accept every shipped file");
         seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));
         seeds.push(as_file(&resolved).into_bytes());
     }
     seeds
 }
 
-/// Returns a design as the text of a design file.
+/// Returns a resolved design as the text of a design file.
 fn as_file(design: &str) -> String {
-    let table: toml::Table = design.parse().expect("a design is TOML");
+    let table: toml::Table = design.parse().expect("a resolved design must be TOML");
     toml::Table::from_iter([("design".to_owned(), toml::Value::Table(table))]).to_string()
 }
 

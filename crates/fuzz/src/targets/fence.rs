@@ -10,9 +10,12 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for a stored fence, which the target opens and searches. The first byte of an input selects the
-/// variant, and the next two bytes are the number of blocks. Invariants: a search returns a block of the SSTable.
-/// Batches give the same results as single searches. A search reads a limited number of pages.
+/// The fuzz target for stored fence pointers, which the target opens and searches. The first byte of an input selects
+/// the variant, and the next two bytes are the number of blocks. Invariants:
+///
+/// * A search returns a block of the SSTable.
+/// * Batches give the same results as single searches.
+/// * A search reads a limited number of pages.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and searched",
@@ -25,7 +28,7 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// blocks, or a search in a tree of pages.
 const MOST_READS: u32 = 200;
 
-/// An SSTable that consists of a fence, and of blocks whose first keys are numbers.
+/// A model of an SSTable for fence pointers: their stored bytes, and blocks whose first keys are numbers.
 struct View<'a> {
     stored: &'a [u8],
     blocks: u32,
@@ -75,7 +78,9 @@ fn separator(number: u32) -> Vec<u8> {
 }
 
 fn policies() -> impl Iterator<Item = Box<dyn FencePolicy>> {
-    CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"))
+    CATALOG.all().map(|choice| {
+        CATALOG.build(&choice).expect("every fence variant must build with its default parameters")
+    })
 }
 
 fn seeds() -> Vec<Vec<u8>> {
@@ -115,8 +120,9 @@ fn run(input: &[u8]) -> bool {
     let Some((variant, rest)) = choose(input) else { return false };
     let Some((blocks, stored)) = rest.split_first_chunk::<2>() else { return false };
     let blocks = u32::from(u16::from_le_bytes(*blocks)).max(1);
-    let policy =
-        policies().nth(variant % CATALOG.variants().len()).expect("the number selects one of the variants");
+    let policy = policies()
+        .nth(variant % CATALOG.variants().len())
+        .expect("the number must select one of the fence variants");
     let view = View { stored, blocks, reads: Cell::new(0) };
     // A fence may keep some memory for each block of the table, in addition to its stored bytes.
     bounded(input.len() + blocks as usize, SPARE_BYTES, || {

@@ -10,9 +10,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for a stored filter, which the target opens and probes. The first byte of an input selects the
-/// variant. Invariants: an opened filter answers every probe, with the same answer each time and in batches. Its
-/// false-positive rate is between 0 and
-/// 1. Its memory is at most 64 bytes per byte of input, plus 4,096 bytes.
+/// variant. Invariants:
+///
+/// * An opened filter answers every probe, with the same answer each time and in batches.
+/// * The false-positive rate of the filter is between 0 and 1.
+/// * The memory of the filter is at most 64 bytes per byte of input, plus 4,096 bytes.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and probed",
@@ -21,11 +23,15 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// The number of hashes with which the target probes each opened filter, in addition to hashes at limits.
+/// The number of key hashes with which the target probes each opened filter, in addition to hashes at limits of
+/// integers.
 const QUESTIONS: u64 = 40;
 
 fn policies() -> Vec<Box<dyn FilterPolicy>> {
-    CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build")).collect()
+    CATALOG
+        .all()
+        .map(|choice| CATALOG.build(&choice).expect("every filter must build with its default parameters"))
+        .collect()
 }
 
 fn hash(number: u64) -> KeyHash {
@@ -54,14 +60,14 @@ fn seeds() -> Vec<Vec<u8>> {
 fn run(input: &[u8]) -> bool {
     let Some((variant, stored)) = choose(input) else { return false };
     let variants = CATALOG.variants().len();
-    let choice = CATALOG.all().nth(variant % variants).expect("the number selects one of the variants");
-    let policy = CATALOG.build(&choice).expect("defaults build");
+    let choice =
+        CATALOG.all().nth(variant % variants).expect("the number must select one of the filter variants");
+    let policy = CATALOG.build(&choice).expect("every filter must build with its default parameters");
     let stored = Bytes::copy_from(stored);
     bounded(input.len(), SPARE_BYTES, || {
         let Ok(filter) = policy.open(stored.clone()) else { return false };
         check(&*filter, input.len());
-        let again =
-            policy.open(stored.clone()).expect("bytes that were opened as a filter can be opened again");
+        let again = policy.open(stored.clone()).expect("bytes that were opened as a filter must open again");
         for number in 0..QUESTIONS {
             let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
             assert!(same, "two filters opened from the same bytes gave different answers");

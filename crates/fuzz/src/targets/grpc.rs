@@ -15,9 +15,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for calls of the gRPC service on a store with two column families. An input is a list of calls: one
-/// byte for the method, two bytes for the length, and the request. Invariants: a valid call has the effect that the
-/// file `lsmbench.proto` describes, in its family only. A failed call changes nothing. The entries of a range are
-/// complete and in order.
+/// byte for the method, two bytes for the length, and the request. Invariants:
+///
+/// * A valid call has the effect that the file `lsmbench.proto` describes, in its family only.
+/// * A failed call changes nothing.
+/// * The entries of a range are complete and in order.
 pub(super) const GRPC: FuzzTarget = FuzzTarget {
     name: "grpc",
     about: "calls of the gRPC service on a store with column families",
@@ -35,14 +37,15 @@ const FAMILIES: [&str; 2] = ["index", "values"];
 /// Maximum number of executed calls of an input.
 const MOST_CALLS: usize = 64;
 
-/// The constant memory of a store: its memtables, its cache and the buffers of its SSTables.
+/// The constant part of the memory limit for an input, in bytes. The memtables, the cache and the SSTable buffers of
+/// the store need this memory.
 const STORE_BYTES: usize = 16 << 20;
 
 /// A function that executes a method on an encoded request, and returns the encoded responses. Returns `None` if the
 /// call fails.
 type Service<'s> = &'s dyn Fn(&str, &[u8]) -> Option<Vec<Vec<u8>>>;
 
-/// The expected content of each family.
+/// The expected content of the store, as one map per column family.
 type Model = [BTreeMap<Vec<u8>, Vec<u8>>; 2];
 
 fn run(input: &[u8]) -> bool {
@@ -56,13 +59,16 @@ fn run(input: &[u8]) -> bool {
 fn service() -> LocalService {
     let design = "storage = \"memory\"\nmemtable = { capacity = \"4KiB\" }\ncache = { capacity = \"16KiB\" }\n\
                   families = { index = {}, values = {} }";
-    let design = Design::default().with(&design.parse().expect("the design is TOML")).expect("it is valid");
-    let store = Families::open(OpenOptions::new(design).mode(Mode::Counted), "store").expect("memory opens");
+    let design = Design::default()
+        .with(&design.parse().expect("the design of the store must be TOML"))
+        .expect("the design of the store must be valid");
+    let store = Families::open(OpenOptions::new(design).mode(Mode::Counted), "store")
+        .expect("a store in memory must open");
     let options = ServerOptions::new(([127, 0, 0, 1], 0).into(), Protocol::Grpc);
-    LocalService::new(store, options).expect("a new store is readable")
+    LocalService::new(store, options).expect("a new store must be readable")
 }
 
-/// Splits an input into calls: the name of the method, and the request.
+/// Splits an input into calls of the service. A call is the name of a method and an encoded request.
 fn calls(mut input: &[u8]) -> Vec<(&'static str, &[u8])> {
     let mut calls = Vec::new();
     while let ([method, low, high, rest @ ..], true) = (input, calls.len() < MOST_CALLS) {
@@ -73,8 +79,8 @@ fn calls(mut input: &[u8]) -> Vec<(&'static str, &[u8])> {
     calls
 }
 
-/// Executes the calls of an input, and compares the service with the model. Returns whether at least one write
-/// succeeded.
+/// Executes the calls of an input on the service, and compares its responses and its contents with a model after each
+/// call. Returns whether at least one write succeeded.
 fn check(service: Service<'_>, input: &[u8]) -> bool {
     let (mut model, mut has_written) = (Model::default(), false);
     for (method, message) in calls(input) {
@@ -119,7 +125,7 @@ fn family(name: &str) -> Option<usize> {
     if name.is_empty() { Some(0) } else { FAMILIES.iter().position(|family| *family == name) }
 }
 
-/// Returns the expected content of the store after a write. Returns `None` if the request is invalid.
+/// Returns the content that the store must have after a write. Returns `None` if the request is invalid.
 fn written(model: &Model, method: &str, message: &[u8]) -> Option<Model> {
     let kinds: Vec<OperationKind> = match method {
         "Put" => vec![OperationKind::Put(PutRequest::decode(message).ok()?)],
@@ -153,7 +159,8 @@ fn check_get(model: &Model, message: &[u8], answer: Option<&[Vec<u8>]>) {
     let request = GetRequest::decode(message).ok();
     let expected = request.and_then(|get| Some(model[family(&get.family)?].get(&get.key[..]).cloned()));
     let found = answer.map(|responses| {
-        let response = GetResponse::decode(&*responses[0]).expect("responses are messages");
+        let response = GetResponse::decode(&*responses[0])
+            .expect("a response of the service must be a message of its method");
         response.value.map(|value| value.to_vec())
     });
     assert!(found == expected, "Get returns {found:?}, expected {expected:?}");
@@ -179,18 +186,22 @@ fn check_range(model: &Model, message: &[u8], answer: Option<&[Vec<u8>]>) {
     assert!(found == expected, "Range returns {found:?}, expected {expected:?}");
 }
 
-/// Returns the entries of all responses of a range.
+/// Returns the entries in all responses to a `Range` call.
 fn entries(responses: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let decode =
-        |response: &Vec<u8>| RangeResponse::decode(&**response).expect("responses are messages").entries;
+    let decode = |response: &Vec<u8>| {
+        RangeResponse::decode(&**response)
+            .expect("a response of the service must be a message of its method")
+            .entries
+    };
     responses.iter().flat_map(decode).map(|Entry { key, value }| (key.to_vec(), value.to_vec())).collect()
 }
 
-/// Returns the content of each family, which the function reads with `Range`.
+/// Returns the content of each column family of the store, read with `Range` calls.
 fn content(service: Service<'_>) -> Model {
     FAMILIES.map(|family| {
         let request = RangeRequest { family: family.to_owned(), ..RangeRequest::default() };
-        let responses = service("Range", &request.encode_to_vec()).expect("a range of a family is valid");
+        let responses = service("Range", &request.encode_to_vec())
+            .expect("a Range call on a family of the store must succeed");
         entries(&responses).into_iter().collect()
     })
 }

@@ -21,7 +21,8 @@ use crate::target::FuzzTarget;
 /// other inputs follow.
 pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
     // A catalog accepts additions until its first lookup, and every target looks up a variant.
-    study::register().expect("the catalogs are open");
+    study::register()
+        .expect("the variants of the crate study must be registered before the catalogs are used");
     vec![
         block::TARGET,
         filter::TARGET,

@@ -26,7 +26,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
     form: InputForm::Text,
-    seeds: || vec![serde_json::to_vec_pretty(&manifest()).expect("a manifest is plain data")],
+    seeds: || vec![serde_json::to_vec_pretty(&manifest()).expect("a manifest must serialize to JSON")],
     run: run_manifest,
 };
 
@@ -42,14 +42,15 @@ pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
 /// The text before the checksum on the last line of a latency log.
 const SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
-/// The file name of every log. The checksum of a log covers its file name.
+/// The file name of every latency log of this target. The checksum of a latency log covers its file name.
 const LOG: &str = "latencies.hlog";
 
-/// The maximum memory of one histogram, which may cover all 64-bit values with five significant digits.
+/// The maximum memory of one histogram in bytes. A histogram may cover all 64-bit values with five significant digits.
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {
-    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"]).expect("both paths exist")
+    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"])
+        .expect("a schema must accept the two swept paths of the test")
 }
 
 fn rows() -> Vec<Row> {
@@ -62,7 +63,7 @@ fn rows() -> Vec<Row> {
             .set(&MODE, "counted")
             .set(&SEED, 42u64);
         for (path, value) in [("design.bloom.bits_per_key", "12"), ("phase.load.insert", "1_000")] {
-            row.set_swept(path, value).expect("the path is swept");
+            row.set_swept(path, value).expect("the schema of a row must contain the swept path");
         }
         for (number, metric) in results::columns::METRICS.iter().enumerate() {
             match (number % 3, metric.kind) {
@@ -79,16 +80,17 @@ fn rows() -> Vec<Row> {
 /// Returns rows as the bytes of a CSV file.
 fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
     in_file("fresh.csv", b"", |path| {
-        std::fs::remove_file(path).expect("a file that was just written can be removed");
-        let mut writer = RowWriter::create(path, schema).expect("a new file can be created");
-        writer.append(rows).expect("rows that were read can be written");
-        std::fs::read(path).expect("written files are readable")
+        std::fs::remove_file(path).expect("a file that was just written must be removable");
+        let mut writer =
+            RowWriter::create(path, schema).expect("the target must be able to create a new CSV file");
+        writer.append(rows).expect("rows that were read must be writable");
+        std::fs::read(path).expect("a file that was just written must be readable")
     })
 }
 
 fn row_seeds() -> Vec<Vec<u8>> {
-    let plain = Schema::runs::<&str>(&[]).expect("a schema without swept paths is always valid");
-    let timeline = Schema::timeline::<&str>(&[]).expect("a schema without swept paths is always valid");
+    let plain = Schema::runs::<&str>(&[]).expect("a schema without swept paths must be valid");
+    let timeline = Schema::timeline::<&str>(&[]).expect("a schema without swept paths must be valid");
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 
@@ -96,7 +98,8 @@ fn run_rows(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("runs.csv", bytes, Table::read);
     let read_input = bounded(input.len(), SPARE_BYTES, || read(input));
     let Ok(table) = read_input else { return false };
-    let again = read(&written(table.schema(), table.rows())).expect("written files are readable");
+    let again =
+        read(&written(table.schema(), table.rows())).expect("a file that was just written must be readable");
     assert!(again.torn().is_none(), "a file that was just written has an incomplete last line");
     let cells =
         |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
@@ -124,11 +127,11 @@ fn run_manifest(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("manifest.json", bytes, Manifest::read);
     let Ok(manifest) = bounded(input.len(), SPARE_BYTES, || read(input)) else { return false };
     let again = in_file("again.json", b"", |path| {
-        manifest.write(path).expect("a manifest that was read can be written");
+        manifest.write(path).expect("a manifest that was read must be writable");
         Manifest::read(path)
     });
     assert_eq!(
-        again.expect("written files are readable"),
+        again.expect("a file that was just written must be readable"),
         manifest,
         "the manifest changed when it was written and read again"
     );
@@ -138,8 +141,10 @@ fn run_manifest(input: &[u8]) -> bool {
 fn latency_seeds() -> Vec<Vec<u8>> {
     let mut log = LatencyLog::default();
     let mut histogram = hdrhistogram::Histogram::new_with_bounds(1, 1_000_000, 2)
-        .expect("the bounds of the histogram are valid");
-    (1..200u64).for_each(|value| histogram.record(value * value).expect("the value is within bounds"));
+        .expect("the bounds of the test histogram must be valid");
+    (1..200u64).for_each(|value| {
+        histogram.record(value * value).expect("the histogram must cover the values of the test")
+    });
     log.push("get", histogram.clone());
     log.push("all:response", histogram);
     vec![logged(&log), logged(&LatencyLog::default())]
@@ -147,8 +152,8 @@ fn latency_seeds() -> Vec<Vec<u8>> {
 
 fn logged(log: &LatencyLog) -> Vec<u8> {
     in_file(LOG, b"", |path| {
-        log.write(path, Duration::from_millis(1500)).expect("a log is written");
-        std::fs::read(path).expect("written files are readable")
+        log.write(path, Duration::from_millis(1500)).expect("the target must be able to write a latency log");
+        std::fs::read(path).expect("a file that was just written must be readable")
     })
 }
 
@@ -167,7 +172,7 @@ fn check_log(input: &[u8]) -> bool {
     let Ok(log) = bounded(input.len(), SPARE_BYTES + 2 * intervals * HISTOGRAM_BYTES, || read(input)) else {
         return false;
     };
-    let again = read(&logged(&log)).expect("written files are readable");
+    let again = read(&logged(&log)).expect("a file that was just written must be readable");
     assert!(again.histograms == log.histograms, "the latency log changed when it was written and read again");
     true
 }

@@ -7,13 +7,15 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for requests in the Redis protocol. The first byte of an input, plus 1, is the size of the pieces in
-/// which the other bytes arrive. Invariants: the parsed requests and the error do not depend on the size of the pieces.
-/// Every request is within the limits. If a request announces a length, the parser allocates no memory for bytes that
-/// have not arrived.
+/// which the other bytes arrive. Invariants:
+///
+/// * The parsed requests and the error do not depend on the size of the pieces.
+/// * Every request is within the limits.
+/// * If a request announces a length, the parser allocates no memory for bytes that have not arrived.
 pub(super) const RESP: FuzzTarget =
     FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: InputForm::Text, seeds, run };
 
-/// Limits that are so low that a short input can exceed them.
+/// Request limits that are so low that a short input can exceed them.
 const LIMITS: RequestLimits =
     RequestLimits { requests: 5, arguments: 6, argument_bytes: 1000, request_bytes: 2000 };
 
@@ -40,7 +42,8 @@ fn run(input: &[u8]) -> bool {
     })
 }
 
-/// Parses bytes that arrive in pieces of `piece_bytes` bytes. Returns all requests, and the error that ends them.
+/// Parses requests from bytes that arrive in pieces of `piece_bytes` bytes. Returns all requests, and the error after
+/// the last request, if any.
 fn read(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<Vec<u8>>>, Option<ProtocolError>) {
     let (mut pipeline, mut input, mut requests) = (Pipeline::default(), Vec::new(), Vec::new());
     for piece in bytes.chunks(piece_bytes) {

@@ -11,9 +11,11 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets of
-/// this module have the same invariants: a store opens or reports the corruption. Each later call returns a result or
-/// an error. If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with
-/// gets. The move of corrupt files to the quarantine and later calls of the store also terminate.
+/// this module have the same invariants:
+///
+/// * A store opens or reports the corruption. Each later call returns a result or an error.
+/// * If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with gets.
+/// * The move of corrupt files to the quarantine and later calls of the store also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "an SSTable in a store that is verified, opened, read and written to",
@@ -53,7 +55,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
 /// writes.
 const STORE_BYTES: usize = 16 << 20;
 
-/// The directory of every store.
+/// The directory of every store of this module.
 const DIRECTORY: &str = "store";
 
 /// The design of a small tree, in which a few entries are sufficient to use all components.
@@ -80,7 +82,7 @@ const TABLE_DESIGNS: [&str; 11] = [
     "fence = \"static-btree\"\nbloom = \"none\"",
 ];
 
-/// The axes whose variants change the contents of SSTables.
+/// The axes of a design whose variants change the contents of SSTables.
 const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"];
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
@@ -101,21 +103,22 @@ static LOG_HOSTS: [LazyLock<Host>; 3] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// The files of a store. The fuzz input replaces one of these files.
+/// A complete store as a list of files, of which the fuzz input replaces one.
 struct Host {
     design: Design,
-    /// The name and the content of each file.
+    /// The name and the content of each file of the store.
     files: Vec<(String, Vec<u8>)>,
-    /// The index of the replaced file.
+    /// The index of the file that the fuzz input replaces.
     replaced: usize,
-    /// The seal of the replaced file, which all its checksums cover. The seal of a manifest is 0.
+    /// The seal of the file that the fuzz input replaces: a number that every checksum of the file covers. The seal of
+    /// a manifest is 0.
     seal: u64,
 }
 
 fn small(toml: &str) -> Design {
-    let parsed = |text: &str| text.parse().expect("designs are TOML");
-    let small = Design::default().with(&parsed(SMALL)).expect("the small design builds");
-    small.with(&parsed(toml)).expect("the design builds")
+    let parsed = |text: &str| text.parse().expect("the designs of the targets must be TOML");
+    let small = Design::default().with(&parsed(SMALL)).expect("the design SMALL must be valid");
+    small.with(&parsed(toml)).expect("the designs of the targets must be valid")
 }
 
 fn key(number: u32) -> Vec<u8> {
@@ -128,11 +131,11 @@ fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result
     options.quarantine(quarantine).open(DIRECTORY)
 }
 
-/// Creates a store with one entry per number. Every seventh entry is deleted, and half of these deletes are single
-/// deletes.
+/// Creates a store in memory with one entry per number. Every seventh entry is deleted, and half of these deletes are
+/// single deletes.
 fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
-    let tree = open(design, &storage, false).expect("a new store opens");
+    let tree = open(design, &storage, false).expect("a new store in memory must open");
     for number in numbers {
         let done = match number % 7 {
             6 if number % 2 == 1 => tree.single_delete(&key(number)),
@@ -140,9 +143,9 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
             1 if design.options.merge_operator.is_some() => tree.merge(&key(number - 1), b" and more"),
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
         };
-        done.expect("storage in memory takes writes");
+        done.expect("a store in memory must accept writes");
         if number == 30 {
-            tree.delete_range(b"user01", b"user02").expect("storage in memory takes writes");
+            tree.delete_range(b"user01", b"user02").expect("a store in memory must accept writes");
         }
     }
     (storage, tree)
@@ -154,7 +157,7 @@ impl Host {
     fn with_table(toml: &str, replaced: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
-        tree.flush().expect("storage in memory takes a flush");
+        tree.flush().expect("a store in memory must flush");
         drop(tree);
         Self::of(design, &*storage, replaced)
     }
@@ -164,8 +167,9 @@ impl Host {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);
         let mut batch = tree::WriteBatch::new();
-        (20..24).for_each(|number| batch.put(&key(number), b"of a batch").expect("a batch takes a write"));
-        tree.write(&batch).expect("storage in memory takes a batch");
+        (20..24)
+            .for_each(|number| batch.put(&key(number), b"of a batch").expect("a batch must accept a write"));
+        tree.write(&batch).expect("a store in memory must accept a batch");
         drop(tree);
         Self::of(design, &*storage, ".wal")
     }
@@ -175,9 +179,9 @@ impl Host {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);
         for first in [10, 20, 30] {
-            tree.flush().expect("storage in memory takes a flush");
+            tree.flush().expect("a store in memory must flush");
             (first..first + 10).for_each(|number| {
-                tree.put(&key(number), b"later").expect("storage in memory takes writes");
+                tree.put(&key(number), b"later").expect("a store in memory must accept writes");
             });
         }
         drop(tree);
@@ -188,40 +192,48 @@ impl Host {
     /// `replaced`.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
-        let names = storage.list(directory).expect("a store can be listed");
+        let names = storage.list(directory).expect("the directory of a store in memory must be listable");
         let content = |name: &String| {
-            let file = storage.open(&directory.join(name), Purpose::Table).expect("a file opens");
-            file.read(0, file.len() as usize).expect("a file is read").to_vec()
+            let file = storage
+                .open(&directory.join(name), Purpose::Table)
+                .expect("every file of a store in memory must open");
+            file.read(0, file.len() as usize)
+                .expect("every file of a store in memory must be readable")
+                .to_vec()
         };
         let files: Vec<_> =
             names.iter().filter(|name| *name != "lock").map(|name| (name.clone(), content(name))).collect();
         let replaced = files.iter().position(|(name, _)| name.ends_with(replaced));
-        let replaced = replaced.expect("a file of this kind exists");
+        let replaced = replaced.expect("the store must have a file whose name has the requested ending");
         let number = files[replaced].0.split('.').next().and_then(|number| number.parse().ok());
         let seal = number.map_or(0, |number| {
-            reseal::seal(storage, directory, number).expect("the manifest of a new store is read")
+            reseal::seal(storage, directory, number).expect("the manifest of a new store must be readable")
         });
         Self { design, files, replaced, seal }
     }
 
-    /// Returns the name of the replaced file.
+    /// Returns the name of the file that the fuzz input replaces.
     fn name(&self) -> &str {
         &self.files[self.replaced].0
     }
 
-    /// Returns the original content of the replaced file.
+    /// Returns the original content of the file that the fuzz input replaces.
     fn content(&self) -> &[u8] {
         &self.files[self.replaced].1
     }
 
-    /// Returns a storage with the files of the store, in which `input` is the content of the replaced file.
+    /// Returns a storage in memory with the files of the store, in which `input` is the content of the replaced file.
     fn storage(&self, input: &[u8]) -> Arc<dyn Storage> {
         let (storage, directory) = (Memory::default(), Path::new(DIRECTORY));
-        storage.create_directory(directory).expect("memory has directories");
+        storage.create_directory(directory).expect("storage in memory must create a directory");
         for (at, (name, content)) in self.files.iter().enumerate() {
             let content = if at == self.replaced { input } else { content };
-            let mut file = storage.create(&directory.join(name), Purpose::Table).expect("memory has files");
-            file.append(content).and_then(|()| file.sync()).expect("memory takes bytes");
+            let mut file = storage
+                .create(&directory.join(name), Purpose::Table)
+                .expect("storage in memory must create a file");
+            file.append(content)
+                .and_then(|()| file.sync())
+                .expect("storage in memory must append and sync a file");
         }
         Arc::new(storage)
     }
@@ -246,8 +258,8 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).chain([APART_HOST.content().to_vec()]).collect()
 }
 
-/// Checks each store with the input, first unchanged and then with corrected checksums. `reseal` corrects the checksums
-/// in an input for a store. Returns whether any store accepts the input.
+/// Checks each store with the input: first with the input unchanged, and then with corrected checksums. `reseal`
+/// corrects the checksums in an input. Returns whether any store accepts the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {
@@ -261,7 +273,8 @@ fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Hos
     is_taken
 }
 
-/// Opens and uses a store that contains the input. Returns whether `verify` finds no corruption in the store.
+/// Opens and uses the store of `host`, in which `input` replaces a file. Returns whether `verify` finds no corruption
+/// in the store.
 fn check(host: &Host, input: &[u8]) -> bool {
     bounded(input.len(), STORE_BYTES, || {
         let storage = host.storage(input);
@@ -280,7 +293,8 @@ fn check(host: &Host, input: &[u8]) -> bool {
     })
 }
 
-/// Reads all entries of a store in both directions, and writes to the store.
+/// Reads all entries of a store in both directions, and writes to the store. `is_clean` is whether `verify` found no
+/// corruption in the store.
 fn live(tree: &Tree, is_clean: bool) {
     let forward = scan(tree, false);
     let backward = scan(tree, true);
@@ -290,14 +304,14 @@ fn live(tree: &Tree, is_clean: bool) {
     }
     if is_clean {
         let (forward, mut backward) = (
-            forward.expect("a verified store is readable"),
-            backward.expect("a verified store is readable backward"),
+            forward.expect("a store in which `verify` finds no corruption must be readable"),
+            backward.expect("a store in which `verify` finds no corruption must be readable backward"),
         );
         backward.reverse();
         assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "the keys are not in ascending order");
         assert!(forward == backward, "forward and backward scans return different entries");
         for (key, value) in &forward {
-            let got = tree.get(key).expect("a verified store answers gets");
+            let got = tree.get(key).expect("a store in which `verify` finds no corruption must answer gets");
             assert_eq!(got.as_ref(), Some(value), "a get and a scan return different values of a key");
         }
     }
@@ -307,7 +321,7 @@ fn live(tree: &Tree, is_clean: bool) {
     }
     if is_clean {
         assert_eq!(
-            tree.get(b"one more").expect("a store that accepted writes can be read"),
+            tree.get(b"one more").expect("a store that accepted writes must be readable"),
             Some(b"value".to_vec())
         );
     }
@@ -315,7 +329,8 @@ fn live(tree: &Tree, is_clean: bool) {
 
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Returns all entries, or the first error.
+/// Returns all entries of a store in key order, or in reverse order if `backward` is true. Returns the first error
+/// instead if the scan fails.
 fn scan(tree: &Tree, backward: bool) -> Result<Entries, Error> {
     let mut range = tree.range(..)?;
     let mut entries = Entries::new();

@@ -13,9 +13,11 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for lines of the text language (DSL). Invariants: if a command is printed and parsed again, it is
-/// unchanged. An error names its line and its column. Reading continues after an error, and each line causes at most
-/// one error.
+/// The fuzz target for lines of the text language (DSL). Invariants:
+///
+/// * If a command is printed and parsed again, it is unchanged.
+/// * An error names its line and its column.
+/// * Reading continues after an error, and each line causes at most one error.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
@@ -46,8 +48,10 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
 };
 
 /// The fuzz target for a trace in any format except raw numbers. The first byte of an input selects the trace format,
-/// or the detection of the format. Invariants: each reading of the trace returns the same records, or ends with an
-/// error that names its position. If lsmbench detects a format, the reader of this format accepts the file.
+/// or the detection of the format. Invariants:
+///
+/// * Each reading of the trace returns the same records, or ends with an error that names its position.
+/// * If lsmbench detects a format, the reader of this format accepts the file.
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
     about: "a trace file of recorded operations, in any supported format",
@@ -104,21 +108,23 @@ fn numbers() -> Vec<u8> {
 
 /// Compresses bytes as an `.xz` file.
 fn packed(bytes: &[u8]) -> Vec<u8> {
-    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the XZ options are valid");
-    writer.write_all(bytes).expect("a vector takes bytes");
-    writer.finish().expect("a vector takes bytes")
+    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0))
+        .expect("the XZ options of the test must be valid");
+    writer.write_all(bytes).expect("an XZ writer must be able to write to a vector");
+    writer.finish().expect("an XZ writer must be able to write to a vector")
 }
 
 thread_local! {
-    /// The folder for the input files of this thread.
-    static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("a folder can be created"));
+    /// The folder in which this thread creates the files of its inputs.
+    static FOLDER: RefCell<TempDir> =
+        RefCell::new(tempfile::tempdir().expect("the target must be able to create a temporary folder"));
 }
 
-/// Writes an input to a file of this thread, and passes its path to `work`.
+/// Writes an input to a temporary file of this thread, and passes the path of the file to `work`.
 pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R) -> R {
     FOLDER.with_borrow(|folder| {
         let path = folder.path().join(name);
-        fs::write(&path, input).expect("a temporary file can be written");
+        fs::write(&path, input).expect("the target must be able to write a temporary file");
         work(&path)
     })
 }
@@ -128,10 +134,11 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
     let width = 1 << (how & 3);
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
     let name = if is_packed { "trace.xz" } else { "trace" };
-    let trace = TraceFile::raw(name.into(), width, endian).expect("the width is supported");
+    let trace = TraceFile::raw(name.into(), width, endian)
+        .expect("a raw trace must support the width of its numbers");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
-        let base = path.parent().expect("a file has a folder");
+        let base = path.parent().expect("the path of a trace file must have a parent folder");
         bounded(input.len(), spare, || {
             let Ok(numbers) = trace.read(base) else { return false };
             if !is_packed {
@@ -141,8 +148,8 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
                 );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
-                .expect("a trace that was read once can be read again")
-                .expect("there is a trace");
+                .expect("a trace that was read once must be readable again")
+                .expect("a trace that was read once must exist at the second reading");
             assert!(
                 recording.numbers().is_sorted_by(|a, b| a < b),
                 "the second reading did not sort the key numbers"
@@ -187,7 +194,10 @@ fn format_seeds() -> Vec<Vec<u8>> {
         ("oracle-general", [request(1, 5, 2), request(1, 6, -1), request(2, 5, -1)].concat()),
     ];
     let texts = texts.into_iter().map(|(kind, text)| (kind, text.to_vec()));
-    let place = |kind: &str| TRACES.kinds().position(|known| known == kind).expect("the reader exists") as u8;
+    let place = |kind: &str| {
+        TRACES.kinds().position(|known| known == kind).expect("the catalog must contain the trace format")
+            as u8
+    };
     texts.chain(binary).map(|(kind, trace)| [&[place(kind)][..], &trace].concat()).collect()
 }
 
@@ -197,9 +207,9 @@ fn run_format(input: &[u8]) -> bool {
     let Some((how, content)) = choose(input) else { return false };
     let kind = TRACES.kinds().nth(how);
     let name = "trace-of-a-format";
-    let trace = TraceFile::new(name.into(), kind).expect("the reader exists");
+    let trace = TraceFile::new(name.into(), kind).expect("the catalog must contain the trace format");
     in_file(name, content, |path| {
-        let base = path.parent().expect("a file has a folder");
+        let base = path.parent().expect("the path of a trace file must have a parent folder");
         bounded(input.len(), DECOMPRESSOR_BYTES, || {
             let read = || {
                 let stream = trace.open(base).map_err(|error| error.to_string())?;

@@ -47,10 +47,10 @@ pub(crate) struct CalibrateArguments {
         value_parser = value_parser!(u64).range(6..=1000)
     )]
     pub(crate) trials: Vec<u64>,
-    /// Write the table as CSV to this file, also after each pass
+    /// Write the verdict table as CSV to this file, also after each pass
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Write the table as Markdown to this file, also after each pass
+    /// Write the verdict table as Markdown to this file, also after each pass
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
     /// Folder for the runs [default: the temporary folder]

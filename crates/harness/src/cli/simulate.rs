@@ -31,7 +31,7 @@ pub(crate) struct SimulateArguments {
     /// Folder of results; adds <NAME>-simulated/runs.csv
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// Folder for charts; charts over the size need two or more sizes
+    /// Folder for charts; charts over the keys need two values of --entries
     #[arg(long, value_name = "DIR", default_value = "plots")]
     pub(crate) plots: PathBuf,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) enum PictureArgument {
     Auto,
     /// Simulate all operations; gives the counters of counted mode
     Exact,
-    /// Simulate expected entries per key range, for any size
+    /// Simulate the expected number of entries per key range, for any size
     Expected,
 }
 

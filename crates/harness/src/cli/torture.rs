@@ -12,7 +12,7 @@ pub(crate) enum TortureCommand {
         subjects: SubjectArguments,
         #[command(flatten)]
         again: ReplayArguments,
-        /// Recover from this many states per design and WAL mode
+        /// Recover from this many disk states per design and WAL mode
         #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u64).range(1..))]
         states: u64,
     },
@@ -81,7 +81,7 @@ pub(crate) struct SoakArguments {
     /// Run for this many seconds
     #[arg(long, value_name = "N", default_value_t = 3600, value_parser = value_parser!(u64).range(1..))]
     pub(crate) seconds: u64,
-    /// Set the interval in seconds between two printed lines
+    /// Print a sample of memory, files and threads every this many seconds
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u64).range(1..))]
     pub(crate) every: u64,
     /// Use this many threads that write and read
@@ -134,7 +134,7 @@ pub(crate) struct SubjectArguments {
     /// WAL mode; repeatable [default: all]
     #[arg(long, value_name = "MODE")]
     pub(crate) wal: Vec<String>,
-    /// Seed of the first history
+    /// Seed of the first sequence of random operations
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Number of threads; does not change the results

@@ -13,7 +13,7 @@ use verdict::{Calibration, CalibrationTable, calibrate as run, rows_of_rounds};
 use crate::cli::CalibrateArguments;
 use crate::output::{line, print};
 
-/// The largest slowdown that `--slowdowns` accepts, in percent.
+/// The largest slowdown that `--slowdowns` accepts, in percent of the time of a get.
 const MOST_PERCENT: f64 = 300.0;
 
 /// The largest percentage that `--threshold` accepts.
@@ -74,8 +74,8 @@ fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()
     }
 }
 
-/// Returns the verdicts on the first `rounds` rounds of a run. The overrides `set` name one metric. Each metric is judged
-/// separately, so the number of metrics does not change the verdicts.
+/// Returns the verdicts on the first `rounds` rounds of a run. The overrides `set` name the one metric of the verdict.
+/// Each metric is judged separately, so the number of metrics does not change the verdicts.
 fn judged(
     config: &Path,
     set: Vec<String>,

@@ -54,7 +54,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     Ok(arguments.update || report.is_good())
 }
 
-/// Returns the command with which the user can accept the measured values as golden values.
+/// Returns the command `lsmbench check --update` with which the user can accept the measured values as golden values.
 fn accepting(arguments: &CheckArguments) -> String {
     let mut command = "lsmbench check".to_owned();
     let baseline = arguments.baseline.display().to_string();
@@ -68,7 +68,8 @@ fn accepting(arguments: &CheckArguments) -> String {
 /// Returns one list of arguments of `lsmbench run` for each experiment that the user names.
 ///
 /// # Errors
-/// An option does not apply to the kind of check, or an experiment must be named.
+/// An option does not apply to the kind of check, or the kind of check needs an experiment file and the user names
+/// none.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {

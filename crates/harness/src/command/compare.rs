@@ -7,7 +7,8 @@ use verdict::{ComparisonReport, GateRule, Pairing, ReportFormat, Samples};
 use crate::cli::{CompareArguments, GateArguments};
 use crate::output::print;
 
-/// Prints the differences between the base results and the new results. Returns whether no metric fails the gate.
+/// Prints the differences between the base results and the new results. Returns `true` if no metric fails the gate,
+/// which `--tolerance` and `--fail-on` define.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {
     let base = Samples::read(&arguments.base, &arguments.metric)?;
     let new = Samples::read(&arguments.new, &arguments.metric)?;

@@ -18,7 +18,7 @@ use workload::{Extent, KeySource, Kind, Profile, Rate, Role, StoreStep, Workload
 use self::residence::residence;
 use crate::output::print;
 
-/// Prints the text that [`described`] returns.
+/// Prints the resolved experiment in the file `config`, as TOML with comments.
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     print(&described(&Experiment::load(config, overrides)?)?)
 }
@@ -111,7 +111,7 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns the operations that each phase requests, with one line per phase.
+/// Returns the operations that each phase of the workload executes, with one line per phase.
 fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
@@ -134,7 +134,8 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     text
 }
 
-/// Describes a role: its threads, its mix, its keys, its rate, and when it ends.
+/// Describes a role, which is a group of threads of a phase with its own mix of operations. The text contains the
+/// threads, the mix, the keys and the rate of the role, and when the role ends.
 fn role(role: &Role) -> String {
     let Role { name, family, mixed, threads, rate } = role;
     let kinds = Kind::ALL.into_iter().filter(|kind| mixed.mix.has(*kind));

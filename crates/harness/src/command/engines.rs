@@ -104,7 +104,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Replaces all tables of the page atomically.
+/// Replaces all engine-comparison tables of the Markdown page atomically.
 fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);
@@ -113,7 +113,7 @@ fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(true)
 }
 
-/// Prints which tables of the page are outdated, and returns whether all are up to date.
+/// Prints which engine-comparison tables of the Markdown page are outdated, and returns whether all are up to date.
 fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {
@@ -134,7 +134,7 @@ fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(wrong == 0)
 }
 
-/// Returns the path of the temporary file that replaces the page.
+/// Returns the path of the temporary file that replaces the Markdown page.
 fn aside(page: &Path) -> PathBuf {
     page.with_extension("md.new")
 }

@@ -45,7 +45,7 @@ const ALL: &str = "all";
 /// The argument of `--remove` that removes stale fixtures, which this build of lsmbench cannot use.
 const STALE: &str = "stale";
 
-/// Returns whether the argument of `--remove` selects a fixture.
+/// Returns whether `which`, the argument of `--remove`, selects the fixture `one`.
 fn is_meant(which: &str, one: &Kept) -> bool {
     match which {
         ALL => true,

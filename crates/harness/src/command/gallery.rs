@@ -110,7 +110,7 @@ fn chart_file(experiment: &Experiment, arguments: &GalleryArguments) -> PathBuf 
     arguments.out.join(format!("{}.svg", experiment.name))
 }
 
-/// Returns the path of the temporary file that replaces the page.
+/// Returns the path of the temporary file that replaces the page with the gallery.
 fn aside(page: &Path) -> PathBuf {
     page.with_extension("md.new")
 }

@@ -13,7 +13,7 @@ use verdict::{Series, add, entries, series};
 use crate::cli::HistoryArguments;
 use crate::output::{line, print};
 
-/// The name of the column with the number of a run, which is the horizontal axis of the charts.
+/// The name of the column with the number of a run in the history. This column is the horizontal axis of the charts.
 const RUN: &str = "run";
 
 /// A chart has a logarithmic scale if its largest value is more than this many times its smallest value.
@@ -144,7 +144,8 @@ fn is_far_apart(group: &[&Series]) -> bool {
 }
 
 fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotError> {
-    let schema = Schema::runs(&[RUN]).expect("no column of runs.csv has the name of the column with the run");
+    let schema = Schema::runs(&[RUN])
+        .expect("runs.csv must have no column \"run\", because the history adds a column with this name");
     let mut rows = Vec::new();
     let mut push = |label: String, run: usize, series: &Series, value: f64| {
         let mut row = Row::new(&schema);
@@ -152,7 +153,8 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
             .set(&c::TRIAL, 0_u64)
             .set(&c::PHASE, series.place[2].as_str())
             .set(&c::OPERATION, results::columns::ALL);
-        row.set_swept(RUN, &(run + 1).to_string()).expect("the column with the run is a swept column");
+        row.set_swept(RUN, &(run + 1).to_string())
+            .expect("the column \"run\" of the history must be a swept column");
         match series.metric.kind {
             ValueType::Integer => row.set(series.metric, value.round() as u64),
             _ => row.set(series.metric, value),

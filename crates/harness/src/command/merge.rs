@@ -1,4 +1,5 @@
-//! `lsmbench merge` combines the parts of an experiment in one results folder.
+//! `lsmbench merge` combines the parts of an experiment in one results folder. Each part was run separately, often on
+//! its own machine.
 
 use run::{Ending, PartsMergeOptions};
 use types::Outcome;
@@ -7,7 +8,7 @@ use crate::build_info::build_info;
 use crate::cli::MergeArguments;
 use crate::output::CONSOLE;
 
-/// Merges the parts of an experiment in a new results folder, draws its charts, and prints the verdicts.
+/// Merges the results of the parts of an experiment in a new results folder, draws its charts, and prints the verdicts.
 pub(crate) fn merge(arguments: &MergeArguments) -> Outcome<Ending> {
     let MergeArguments { parts, into, plots, no_page, markdown } = arguments;
     let folder = into.parent().unwrap_or(into);

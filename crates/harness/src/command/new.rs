@@ -63,7 +63,7 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
     let (_, catalog) = AXES
         .iter()
         .find(|(axis, _)| *axis == template.axis)
-        .expect("a test checks that AXES contains the axis of each template");
+        .expect("AXES must contain the axis of each template of `lsmbench new`");
     if catalog.variants().iter().any(|variant| variant.kind == name) {
         let message = format!("{} already has a variant \"{name}\"; choose another name", template.axis);
         return Err(Problem::new(message));

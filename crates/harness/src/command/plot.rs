@@ -15,15 +15,15 @@ use crate::output::{line, print};
 /// The tables and keys of an experiment that affect only its charts, not its results.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
-/// The maximum depth of subfolders in which results folders are searched.
+/// The maximum depth of the subfolders in which `lsmbench plot` searches for results folders.
 const DEPTH: usize = 3;
 
 /// The name of the folder to which a run moves the results that it replaces.
 const EARLIER: &str = "earlier";
 
-/// Redraws the charts of results folders. If a named folder contains results folders, the function redraws the charts
-/// of each of these folders. If results cannot be drawn, the function prints the reason and continues, and returns an
-/// error at the end. A single named results folder that cannot be drawn is an error at once.
+/// Redraws the charts of the named results folders, and of all results folders in a named folder. If some results
+/// cannot be drawn, the function prints the reason, continues, and returns an error at the end. If the user names only
+/// one folder and its results cannot be drawn, the function returns an error at once.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -124,7 +124,7 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the tables and keys of an experiment file that affect only its charts.
+/// Returns the tables and keys of an experiment file that affect only its charts, such as `[style]`.
 fn shown_by(config: &Path) -> Outcome<Table> {
     let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
     let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;

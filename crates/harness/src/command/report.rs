@@ -241,8 +241,8 @@ pub(super) fn missing_run(
     }
 }
 
-/// Returns an experiment with its results, or with the reason why they are missing. If the experiment could not run,
-/// `absent` contains the reason.
+/// Returns an experiment of the report with its results, or with the reason why the results are missing. If the
+/// experiment could not run, `absent` contains the reason.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,
@@ -279,7 +279,8 @@ fn read_rows(
     Ok((manifest, Table::read(&folder.runs())?))
 }
 
-/// Returns the figures that a file reproduces, each with its claims and the findings on these claims.
+/// Returns the figures of documents that an experiment file reproduces, each with its claims and the findings about
+/// these claims.
 fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>> {
     // A parameter of the document is that of the full experiment, also in a quick run.
     let full = found.map(|_| Experiment::load(&file.path, &Overrides::default())).transpose()?;
@@ -317,7 +318,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
     Ok(answers)
 }
 
-/// Returns the verdicts of the run as text. Returns `None` if the results are missing.
+/// Returns the verdicts of a run as text. Returns `None` if the results of the run are missing.
 fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
     match found.rows {
         Ok(_) => Ok(outcome(&verdicts::read(&found.folder.verdicts())?)),
@@ -345,7 +346,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     Ok(pictures.collect())
 }
 
-/// The settings of a resolved experiment, which claims can name by their paths.
+/// The settings of a resolved experiment. Claims can name these settings by their paths.
 struct Settings {
     resolved: Option<toml::Table>,
 }
@@ -398,7 +399,7 @@ fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the figures in a folder that no page uses.
+/// Returns the paths of the figures in a folder that no page of the report uses.
 fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
     let is_stray = |path: &PathBuf| pages.iter().all(|page| folder.join(&page.name) != *path);
     let entries = folder.join("figures").read_dir().into_iter().flatten().flatten();
@@ -437,7 +438,7 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     Ok(is_right)
 }
 
-/// Returns a table with the number of claims of each system, by finding.
+/// Returns a table with the number of claims of each system, by finding, such as "reproduced" or "not reproduced".
 fn summary(systems: &[System], out: &Path) -> String {
     let row = |name: &str, cells: [String; 5], total: &str| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();

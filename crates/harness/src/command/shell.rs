@@ -117,12 +117,14 @@ impl<W: Write> Shell<'_, W> {
         }
         self.out.write_all(&answer).and_then(|()| self.out.flush()).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderIsGone,
-            _ => Failure::Command(format!("cannot write the answer: {error}")),
+            _ => Failure::Command(format!(
+                "cannot write the answer of the command to standard output: {error}"
+            )),
         })
     }
 
-    /// Puts the pairs of a file into the store. Stops at the first pair that is invalid or cannot be written, and
-    /// when the user interrupts the program.
+    /// Puts the key-value pairs of a file into the store. Stops at the first pair that is invalid or cannot be written,
+    /// and when the user interrupts the program.
     fn load(&mut self, file: &[u8]) -> Result<(), Failure> {
         let failed = |error: PairsError| Failure::Command(error.to_string());
         for (done, put) in Pairs::open(Path::new(""), file).map_err(failed)?.enumerate() {
@@ -137,7 +139,7 @@ impl<W: Write> Shell<'_, W> {
     }
 }
 
-/// The reason why a command failed.
+/// The reason why a command of the shell failed.
 enum Failure {
     /// The program that reads the output of the shell has closed the pipe.
     ReaderIsGone,

@@ -17,10 +17,10 @@ use self::residual::Residual;
 use crate::cli::{PictureArgument, SimulateArguments};
 use crate::output::{aligned, line, print};
 
-/// The name of the column with the number of keys.
+/// The name of the column with the number of keys in the results of a simulation.
 const ENTRIES: &str = "entries";
 
-/// The columns that the command prints and draws as charts.
+/// The columns of results that `lsmbench simulate` prints and draws as charts.
 const SHOWN: [&results::Metric; 6] = [
     &c::WRITE_AMP_SETTLED,
     &c::SPACE_AMP_SETTLED,
@@ -80,8 +80,8 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     Ok(())
 }
 
-/// Simulates one configuration at all sizes, and returns its rows. Returns `None` for engines other than lsmbench,
-/// and for component experiments.
+/// Simulates one configuration with each number of keys that the user requests, and returns one row per phase and
+/// number of keys. Returns `None` for engines other than lsmbench, and for component experiments.
 fn of_cell(
     experiment: &Experiment,
     cell: &Cell,
@@ -150,7 +150,7 @@ fn simulated_workload(cell: &Cell) -> Option<&Workload> {
     cell.task.workload().filter(|_| engine(&cell.engine).reads_whole_design())
 }
 
-/// Writes the rows to `runs.csv`, and replaces the file of an earlier simulation.
+/// Writes the rows of a simulation to `runs.csv`, and replaces the file of an earlier simulation.
 fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
     create_folder(folder.root())?;
     match std::fs::remove_file(folder.runs()) {
@@ -163,7 +163,7 @@ fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
     Ok(writer.append(rows)?)
 }
 
-/// Returns a table with the main columns of all rows.
+/// Returns a table with the main columns of the rows of a simulation.
 fn table(rows: &[Row]) -> String {
     let mut head = vec!["design".to_owned(), ENTRIES.to_owned(), "phase".to_owned()];
     head.extend(SHOWN.iter().map(|metric| metric.name.to_owned()));

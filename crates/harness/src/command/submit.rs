@@ -87,7 +87,7 @@ fn program(arguments: &SubmitArguments) -> Outcome<String> {
     Ok(named.or(image).map_or_else(own, Ok)?.display().to_string())
 }
 
-/// Returns the options of `lsmbench run` that override settings of the experiment.
+/// Returns the options of `lsmbench run` that set other values than the experiment file, such as `--set` and `--seed`.
 fn options(overrides: &OverrideArguments) -> Vec<String> {
     let OverrideArguments { set, trials, seed, quick, design } = overrides;
     let mut options: Vec<String> = set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]).collect();

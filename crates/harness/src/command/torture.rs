@@ -66,9 +66,12 @@ fn of_damage(tally: damage::CorruptionSummary) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
-/// Runs `explore` for every selected design and WAL mode. With `--replay`, runs only `replay` for the case that the
-/// user names. `report` converts a result to the counts in `columns`. `rated` is the index of the count whose rate
-/// per second is printed.
+/// Runs one torture test on every selected design and WAL mode, and prints the table of results.
+///
+/// * `explore` searches one design and WAL mode for violations. With `--replay`, only `replay` runs, for the case that
+///   the user names.
+/// * `report` converts a result to the counts in `columns`.
+/// * `rated` is the index of the count whose rate per second is printed.
 fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
     (subjects, again): (&SubjectArguments, &ReplayArguments),

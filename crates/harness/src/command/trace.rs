@@ -156,8 +156,8 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace, but with at most `input.limit` records. Returns the stream, whose
-/// format and notes are then complete.
+/// Calls `visit` with each record of a trace, but with at most `input.limit` records. Returns the stream after the last
+/// record, when its format and its notes are complete.
 ///
 /// # Errors
 /// The trace cannot be read or has no records, or `visit` returns an error.

@@ -62,11 +62,10 @@ fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Writes at most `limit` operations of a replay, and returns the number of written operations.
+/// Writes at most `limit` operations of a replayed trace, and returns the number of written operations.
 ///
 /// # Errors
-/// The replay cannot be read, or the text format cannot express an operation, such as a scan with a number of
-/// entries.
+/// The replay cannot be read, or the text format cannot express an operation, such as a scan with a number of entries.
 fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Result<u64> {
     let mut replay = plan.open().map_err(io::Error::other)?;
     let mut written = 0;

@@ -18,7 +18,7 @@ use super::messages::{
 use super::status;
 use crate::databases::Databases;
 
-/// The number of the field `operations` in a `BatchRequest`.
+/// The number of the field `operations` in the Protocol Buffers message `BatchRequest`.
 const OPERATIONS: u32 = 1;
 
 /// The codec of a method that receives a `BatchRequest` and responds with `A`. The codec decodes one operation at a
@@ -34,20 +34,21 @@ impl<A> BatchCodec<A> {
     }
 }
 
-/// The operations of one request.
+/// The operations of one `BatchRequest`, as one write batch per database.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// One batch per database, by the number of the database. Databases after the last one with operations are missing.
+    /// One write batch per database, by the number of the database. Databases after the last one with operations are
+    /// missing.
     parts: Vec<WriteBatch>,
 }
 
 impl Batch {
-    /// Returns one batch per database, by the number of the database.
+    /// Returns one write batch per database, by the number of the database.
     pub(super) fn parts(&self) -> &[WriteBatch] {
         &self.parts
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in all batches of the request.
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(WriteBatch::len).sum()
     }
@@ -56,7 +57,7 @@ impl Batch {
         self.parts.iter().all(WriteBatch::is_empty)
     }
 
-    /// Returns the batch of the database with this number.
+    /// Returns the write batch of the database with this number. Creates the batch if it is missing.
     fn of(&mut self, database: usize) -> &mut WriteBatch {
         if self.parts.len() <= database {
             self.parts.resize_with(database + 1, WriteBatch::new);
@@ -80,7 +81,7 @@ impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     }
 }
 
-/// Decodes the `BatchRequest` of a call.
+/// A decoder that decodes the `BatchRequest` of a call.
 pub(super) struct BatchDecoder(Arc<Call>);
 
 impl Decoder for BatchDecoder {
@@ -121,7 +122,7 @@ pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Ba
     Ok(batch)
 }
 
-/// Adds an operation to a batch.
+/// Adds an operation of a request to the write batch of its database.
 ///
 /// # Errors
 /// The operation has no kind, or names an unknown column family; or the tree rejects it.
@@ -145,8 +146,8 @@ fn add(batch: &mut Batch, databases: &Databases, operation: Operation) -> Result
     added.map_err(|error| status::of_tree(&error))
 }
 
-/// Returns the status for bytes that are not a valid `BatchRequest`. The status code is the code of every message that
-/// cannot be decoded.
+/// Returns the gRPC status for bytes that are not a valid `BatchRequest`. The status code is that of any other message
+/// that cannot be decoded.
 fn malformed(error: &dyn std::fmt::Display) -> Status {
     Status::internal(format!("the request is not a BatchRequest: {error}"))
 }

@@ -18,8 +18,8 @@ const COPIES: usize = 2;
 /// The maximum size of one frame of a response, in bytes.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// The body of a request. If a message is longer than the limit, the body returns an error before it reads the bytes of
-/// the message.
+/// The body of a gRPC request. If a message is longer than the limit, the body returns an error before it reads the
+/// bytes of the message.
 pub(super) struct RequestBody {
     body: Incoming,
     messages: MessageReader,
@@ -63,13 +63,13 @@ impl Body for RequestBody {
     }
 }
 
-/// The body of a response, split into short frames.
+/// The body of a gRPC response, split into short frames.
 ///
 /// HTTP/2 takes the next frame only after most of the earlier frames are sent, so the rest of a long response stays in
 /// this value. The memory of the call stays counted until the last frame is taken.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
-    /// The part of the current frame of `body` that HTTP/2 has not taken yet.
+    /// The rest of the current frame of `body`, which HTTP/2 has not taken yet.
     rest: Bytes,
     _call: Arc<Call>,
 }

@@ -12,7 +12,7 @@ use crate::shared::Shared;
 /// a call in HTTP/2 needs about as much.
 const SMALL_BYTES: usize = 4 << 10;
 
-/// A call, which exists from the first byte of its request to the last byte of its response.
+/// A gRPC call, which exists from the first byte of its request to the last byte of its response.
 pub(super) struct Call {
     pub(super) shared: Arc<Shared>,
     memory: Mutex<MemoryShare>,

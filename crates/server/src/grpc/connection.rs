@@ -22,8 +22,8 @@ use crate::shared::Shared;
 /// The maximum number of concurrent calls of one connection. The client must delay further calls.
 const MAX_CALLS: u32 = 100;
 
-/// The maximum number of request bytes that a client may send before the server has read them. The limit applies to
-/// each call and to each connection.
+/// The HTTP/2 window: the maximum number of request bytes that a client may send before the server has read them. The
+/// limit applies to each call and to each connection.
 const WINDOW_BYTES: u32 = 256 << 10;
 
 /// The maximum number of bytes of one response that HTTP/2 buffers.
@@ -74,7 +74,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// Returns whether the connection ended because the client violated the protocol, rather than because the socket
+/// Returns whether an HTTP/2 connection ended because the client violated the protocol, rather than because the socket
 /// failed.
 fn is_of_client(error: &hyper::Error) -> bool {
     error.source().is_some_and(|source| !source.is::<io::Error>())

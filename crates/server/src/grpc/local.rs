@@ -15,13 +15,14 @@ use crate::databases::{Databases, ServedStore};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 
-/// The service of a store, without a socket. Callers pass the messages that a client would send.
+/// The gRPC service of a store without a socket, as fuzz tests use it. Callers pass the encoded messages that a client
+/// would send.
 pub struct LocalService {
     shared: Arc<Shared>,
 }
 
 impl LocalService {
-    /// Creates the service of a store, with the limits of the options.
+    /// Creates the gRPC service of a store, with the limits of `options`.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -67,10 +68,10 @@ impl LocalService {
     }
 }
 
-/// Decodes a request.
+/// Decodes the message of a request.
 ///
 /// # Errors
-/// The message cannot be decoded. The status code is that of all such messages.
+/// The message cannot be decoded. The status is the one that a client would receive.
 fn read<M: Message + Default>(message: &[u8]) -> Result<M, Status> {
     M::decode(message).map_err(|error| Status::internal(error.to_string()))
 }

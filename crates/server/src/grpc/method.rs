@@ -1,6 +1,6 @@
 //! Lists the methods of the service.
 
-/// The part of a request's path before the name of the method.
+/// The part before the name of the method in the path of a gRPC request.
 const SERVICE: &str = "/lsmbench.v1.Store/";
 
 /// A method of the service `Store`.

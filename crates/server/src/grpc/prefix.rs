@@ -1,16 +1,17 @@
 //! Parses the length prefixes of the messages in a gRPC body.
 
-/// The number of bytes before each message: one flag, and the length as a big-endian number of 4 bytes.
+/// The number of bytes before each message in a gRPC body: one byte of flags, and the length as a big-endian number of
+/// 4 bytes.
 const PREFIX_BYTES: usize = 5;
 
-/// A parser that finds the boundaries of the messages in a body. Its position is within a length prefix or within a
-/// message.
+/// A parser that finds the boundaries of the messages in a gRPC body. The position of the parser is within a length
+/// prefix or within a message.
 #[derive(Debug, Default)]
 pub(super) struct MessageReader {
     prefix: [u8; PREFIX_BYTES],
-    /// The number of bytes of the current prefix that were read.
+    /// The number of bytes of the current length prefix that the parser has read.
     filled: usize,
-    /// The number of bytes of the current message that have not been read yet.
+    /// The number of bytes of the current message that the parser has not read yet.
     left: usize,
 }
 

@@ -18,12 +18,12 @@ use super::work::space;
 /// The maximum number of bytes of keys and values in a response. A response with a single entry may be larger.
 const RESPONSE_BYTES: usize = 64 << 10;
 
-/// The rest of a scan, which the client has not received yet. When the client can receive the next response, the scan
-/// reads it from the snapshot.
+/// A `Range` call whose entries the client has not received completely. When the client can receive the next response,
+/// the scan reads it from the snapshot.
 pub(super) struct Scan {
     call: Arc<Call>,
-    /// The snapshot. `None` after the scan has ended. The snapshot pins files of the store, so the scan drops it as
-    /// early as possible.
+    /// The snapshot from which the scan reads. `None` after the scan has ended. The snapshot pins files of the store,
+    /// so the scan drops it as early as possible.
     snapshot: Option<Snapshot>,
     low: Bound<Bytes>,
     high: Bound<Bytes>,
@@ -69,7 +69,7 @@ impl Scan {
         Ok(Some(RangeResponse { entries }))
     }
 
-    /// Reads the entries of one response.
+    /// Reads the entries of the next response from the snapshot.
     fn read(&self, snapshot: &Snapshot) -> Result<Chunk, Status> {
         let limit = RESPONSE_BYTES.min(self.call.shared.options.limits.reply_bytes);
         let mut chunk = Chunk { bytes: Vec::new(), ends: Vec::new(), is_last: false };
@@ -94,7 +94,7 @@ impl Scan {
     }
 }
 
-/// The entries of one response, with all keys and values in one buffer.
+/// The entries of one response of a scan, with all keys and values in one buffer.
 struct Chunk {
     bytes: Vec<u8>,
     /// The end of the key and the end of the value of each entry, as positions in the buffer.

@@ -60,7 +60,7 @@ pub(super) async fn answer(
     Ok(response.map(|body| ResponseBody::new(body, call)))
 }
 
-/// Returns whether the content type of a request is gRPC with Protocol Buffers messages.
+/// Returns whether the content type of an HTTP request is gRPC with Protocol Buffers messages.
 fn is_grpc(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let value = value.and_then(|value| value.split(|byte| *byte == b';').next());
@@ -102,7 +102,7 @@ async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body>
     }
 }
 
-/// Returns the gRPC handler of a call for messages of the given codec. The handler limits the size of requests.
+/// Returns the gRPC handler of a call, which decodes and encodes messages with `codec` and limits the size of requests.
 fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
     Grpc::new(codec).max_decoding_message_size(call.shared.options.limits.request_bytes)
 }
@@ -120,7 +120,7 @@ async fn unary<C: Codec>(
     handler(call, codec).unary(Unary { call: Arc::clone(call), work }, request).await
 }
 
-/// The service of a method with one request and one response.
+/// The tonic service of a method with one request and one response.
 struct Unary<Q, A> {
     call: Arc<Call>,
     work: Work<Q, A>,
@@ -130,15 +130,15 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     type Response = A;
     type Future = Ready<Result<tonic::Response<A>, Status>>;
 
-    /// Executes the method before it returns. A client can therefore not cancel a call between its execution and its
-    /// response.
+    /// Executes the method in this call, not in the returned future. A client can therefore not cancel a call between
+    /// its execution and its response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
         let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
         ready(response.map(tonic::Response::new))
     }
 }
 
-/// The service of the method `Load`.
+/// The tonic service of the method `Load`.
 struct Load(Arc<Call>);
 
 impl ClientStreamingService<Batch> for Load {
@@ -151,7 +151,7 @@ impl ClientStreamingService<Batch> for Load {
     }
 }
 
-/// The service of the method `Range`.
+/// The tonic service of the method `Range`.
 struct Range(Arc<Call>);
 
 impl ServerStreamingService<RangeRequest> for Range {

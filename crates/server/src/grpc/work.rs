@@ -1,4 +1,4 @@
-//! Executes the methods: reads and writes of the store.
+//! Executes the methods of the gRPC service: reads and writes of the store.
 
 use tonic::Status;
 use tonic::codec::Streaming;
@@ -32,7 +32,8 @@ pub(super) fn delete(call: &Call, request: &DeleteRequest) -> Result<DeleteRespo
     Ok(DeleteResponse {})
 }
 
-/// Returns the keys of a column family. An empty name selects the first family.
+/// Returns the tree or the column family that stores the keys of the family `family`. An empty name selects the first
+/// family.
 ///
 /// # Errors
 /// The store has no such family.

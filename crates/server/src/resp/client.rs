@@ -25,13 +25,13 @@ pub(crate) struct Client {
     /// has no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
-    /// The number of the selected database.
+    /// The number of the database that the client has selected.
     pub(crate) database: usize,
     /// The requests between `MULTI` and `EXEC`; `None` outside of a transaction.
     pub(crate) queue: Option<Queue>,
 }
 
-/// A client, with the state that all clients share.
+/// A client that executes a command, with the state that all clients share.
 pub(crate) struct Context<'a> {
     pub(crate) client: &'a mut Client,
     pub(crate) shared: &'a Shared,
@@ -292,7 +292,7 @@ pub(crate) fn info(
     Ok(Next::Read)
 }
 
-/// `FLUSHDB [ASYNC | SYNC]`: deletes all names of the selected database.
+/// `FLUSHDB [ASYNC | SYNC]`: deletes all names (Redis keys) of the selected database.
 pub(crate) fn flushdb(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -304,7 +304,7 @@ pub(crate) fn flushdb(
     Ok(Next::Read)
 }
 
-/// `FLUSHALL [ASYNC | SYNC]`: deletes all names of all databases.
+/// `FLUSHALL [ASYNC | SYNC]`: deletes all names (Redis keys) of all databases.
 pub(crate) fn flushall(
     context: &mut Context<'_>,
     request: Request<'_>,

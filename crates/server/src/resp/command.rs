@@ -16,7 +16,7 @@ pub(crate) struct Command {
     /// The number of arguments, including the name of the command. A negative value is a minimum: the command needs at
     /// least as many arguments as the absolute value.
     pub(crate) arity: i32,
-    /// The positions of the names (keys of the client) among the arguments.
+    /// The positions of the names (Redis keys) among the arguments.
     pub(crate) names: Names,
     pub(crate) run: Run,
 }
@@ -27,16 +27,17 @@ pub(crate) enum Run {
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
     /// A function that concerns the connection or the server, and may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// A function that reads the values of a few names.
+    /// A function that reads the values of a few names (Redis keys).
     Read(Reading),
-    /// A function that reads many names, or all fields of a hash.
+    /// A function that reads many names (Redis keys), or all fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// A function that writes names. `access` returns whether other batches must wait for the batch of this request.
+    /// A function that writes to the names (Redis keys) of a request. `access` returns which lock these names need. The
+    /// lock is exclusive if the command also reads the names, as `INCR` does.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 
 impl Command {
-    /// Checks the number of arguments of a request.
+    /// Returns an error if a request has a wrong number of arguments for this command.
     pub(crate) fn check(&self, request: Request<'_>) -> Result<(), Failure> {
         let least = self.arity.unsigned_abs() as usize;
         match request.len() == least || (self.arity < 0 && request.len() > least) {

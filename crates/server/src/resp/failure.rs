@@ -2,25 +2,26 @@
 
 use std::borrow::Cow;
 
-/// The reason why a request failed. The text is the error reply.
+/// The reason why a request failed. The text is the error reply that the client receives.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure(Cow<'static, str>);
 
 impl Failure {
-    /// The name has a value of another kind (string or hash).
+    /// The error of a command for strings whose name belongs to a hash, or of a command for hashes whose name belongs
+    /// to a string.
     pub(crate) const WRONG_TYPE: Self =
         Self(Cow::Borrowed("WRONGTYPE Operation against a key holding the wrong kind of value"));
 
-    /// The value is not a whole number, or is out of range.
+    /// The error of an argument or a stored value that is not a whole number, or is out of range.
     pub(crate) const NO_INTEGER: Self = Self(Cow::Borrowed("ERR value is not an integer or out of range"));
 
-    /// The arguments do not match the syntax of the command.
+    /// The error of a request whose arguments do not match the syntax of the command.
     pub(crate) const SYNTAX: Self = Self(Cow::Borrowed("ERR syntax error"));
 
-    /// The client has not sent the password.
+    /// The error of a client that has not sent the password.
     pub(crate) const NO_PASSWORD: Self = Self(Cow::Borrowed("NOAUTH Authentication required."));
 
-    /// The client has sent a wrong password.
+    /// The error of a client that has sent a wrong password.
     pub(crate) const WRONG_PASSWORD: Self =
         Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
 

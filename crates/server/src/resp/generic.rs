@@ -1,4 +1,4 @@
-//! Implements the commands for names of both kinds: strings and hashes.
+//! Implements the commands for names (Redis keys) of both kinds: strings and hashes.
 
 use super::failure::Failure;
 use super::glob;
@@ -16,7 +16,7 @@ const DEFAULT_COUNT: usize = 10;
 /// The total size of examined names at which a call of `SCAN` ends, in bytes. This applies regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
-/// `EXISTS name…`: returns how many of the names exist.
+/// `EXISTS name…`: returns how many of the names (Redis keys) exist.
 pub(crate) fn exists(
     view: &dyn View,
     request: Request<'_>,
@@ -36,13 +36,13 @@ pub(crate) fn kind(view: &dyn View, request: Request<'_>, replies: &mut Replies<
     Ok(())
 }
 
-/// `DBSIZE`: returns the number of names.
+/// `DBSIZE`: returns the number of names (Redis keys) in the selected database.
 pub(crate) fn dbsize(keyspace: &Keyspace, _: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     replies.count(keyspace.count_names()?);
     Ok(())
 }
 
-/// `DEL name…`: removes names, and returns how many of the names existed.
+/// `DEL name…`: removes names (Redis keys) with their values, and returns how many of the names existed.
 pub(crate) fn del(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -56,10 +56,11 @@ pub(crate) fn del(
     Ok(())
 }
 
-/// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names, and the cursor for the next call.
+/// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names (Redis keys), and the cursor for the
+/// next call.
 ///
-/// Names are returned in the order of their keys. A name that is not written during the scan is returned exactly once.
-/// A name that is written during the scan may be missed.
+/// The order of the names is that of their keys in the tree. A scan returns each name exactly once if the name is not
+/// written during the scan. The scan may miss other names.
 pub(crate) fn scan(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -99,7 +100,7 @@ pub(crate) fn scan(
     Ok(())
 }
 
-/// The options of `SCAN`.
+/// The options of a `SCAN` request.
 struct ScanOptions<'a> {
     pattern: Option<&'a [u8]>,
     count: usize,

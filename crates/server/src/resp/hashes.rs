@@ -121,7 +121,7 @@ fn write_fields(
     Ok(fields)
 }
 
-/// Returns the value of a field; `None` if the field does not exist.
+/// Returns the value of a field of a hash. Returns `None` if the field does not exist.
 fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let key = field_key(name, field);
     if !is_short(&key) {
@@ -134,7 +134,7 @@ fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, F
     Ok(value)
 }
 
-/// Checks that the name does not belong to a string.
+/// Returns an error if the name belongs to a string.
 fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
     match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),
@@ -244,7 +244,7 @@ pub(crate) fn hdel(
     Ok(())
 }
 
-/// Sets the fields that a request lists, and returns the number of new fields.
+/// Sets the fields of a hash that a request lists, and returns the number of new fields.
 fn put_fields(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -268,7 +268,7 @@ fn put_fields(
     Ok(added)
 }
 
-/// Checks that the name and each of the fields together are not too long.
+/// Returns an error if the name of the hash and the name of a field together are too long.
 fn check_fields<'a>(name: &[u8], mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
     match fields.any(|field| name.len() + field.len() > MAX_FIELD_BYTES) {
         true => Err(field_too_long()),

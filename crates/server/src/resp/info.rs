@@ -3,11 +3,11 @@
 use super::failure::Failure;
 use crate::shared::Shared;
 
-/// A section: its title and its lines. A line is a key and a value.
+/// A section of the reply to `INFO`: its title and its lines. A line is a key and a value.
 pub(crate) type Section = (&'static str, Vec<(String, String)>);
 
-/// Returns the requested sections. If `wanted` is empty, returns all sections except the keyspace section, because
-/// counting all names is slow.
+/// Returns the sections of the reply to `INFO` that the client requests. If `wanted` is empty, returns all sections
+/// except the keyspace section, because counting all names is slow.
 pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section>, Failure> {
     let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));
     let is_wanted = |name: &str| wanted.is_empty() || has(&[name, "all", "default", "everything"]);

@@ -13,7 +13,7 @@ use crate::limits::{
 /// has.
 const MAX_LENGTH_LINE_BYTES: usize = 32;
 
-/// The maximum number of complete requests of a client that are parsed before they are executed.
+/// The maximum number of complete requests of a client that the parser accepts before they are executed.
 const MAX_REQUESTS: usize = 1024;
 
 /// The limits for one request, and for the number of parsed requests.
@@ -23,14 +23,15 @@ pub struct RequestLimits {
     pub requests: usize,
     /// The maximum number of arguments, including the command.
     pub arguments: usize,
-    /// The maximum size of an argument in bytes.
+    /// The maximum size of one argument of a request in bytes.
     pub argument_bytes: usize,
     /// The maximum size of the whole request in bytes.
     pub request_bytes: usize,
 }
 
 impl RequestLimits {
-    /// Returns the limits for a client that may execute all commands. A request may have up to `request_bytes` bytes.
+    /// Returns the limits for a client that has sent the password, if the server has one. A request may have up to
+    /// `request_bytes` bytes.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,
@@ -55,7 +56,7 @@ impl RequestLimits {
 /// either.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// The number of arguments is not a number, or exceeds the limit.
+    /// The number of arguments of a request is not a number, or exceeds the limit.
     #[error("invalid multibulk length: {0}")]
     Arguments(String),
     /// The length of an argument is negative, exceeds the limit, or is not a number.
@@ -68,21 +69,21 @@ pub enum ProtocolError {
     /// An argument is longer than its length prefix states.
     #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
-    /// A line with a length is longer than any valid length.
+    /// The line with the length of an argument is longer than any valid length.
     #[error("too big count string")]
     LongLength,
-    /// The whole request exceeds the limit.
+    /// The size of the whole request exceeds the limit.
     #[error("the request has more than {0} bytes; split it")]
     RequestTooLong(usize),
-    /// A line of the inline form exceeds the limit.
+    /// A request in the inline form, which is one line of words, exceeds the limit.
     #[error("too big inline request: more than {MAX_INLINE_BYTES} bytes without a line end")]
     InlineTooLong,
-    /// A line of the inline form has a quote that is not closed.
+    /// A request in the inline form, which is one line of words, has a quote that is not closed.
     #[error("unbalanced quotes in request")]
     Quotes,
 }
 
-/// The byte range of an argument in the input, or in the buffer `inline`.
+/// The position of an argument of a request: a byte range in the received bytes, or in the buffer `inline`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: usize,
@@ -100,7 +101,7 @@ pub struct Pipeline {
     requests: Vec<(usize, usize)>,
     /// The text of the arguments of inline requests.
     inline: Vec<u8>,
-    /// The number of input bytes that were parsed.
+    /// The number of bytes of the input that the parser has consumed.
     at: usize,
     /// The number of arguments that are still missing in the incomplete request. 0 between two requests.
     lacking: usize,
@@ -110,11 +111,11 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Parses the complete requests of `input`. `input` must begin with the input of the last call, without the bytes
-    /// of removed requests. Newly received bytes follow.
+    /// Parses the complete requests of `input`. `input` must consist of the bytes of the last call that the caller has
+    /// not removed, followed by newly received bytes.
     ///
-    /// If the input contains an error, the requests before the error remain available. The error is returned only after
-    /// these requests were removed.
+    /// If the input contains an error, the requests before the error remain available. The function returns the error
+    /// only after the caller has removed these requests.
     ///
     /// # Errors
     /// The input violates the protocol.
@@ -128,12 +129,12 @@ impl Pipeline {
         }
     }
 
-    /// Returns the number of complete requests.
+    /// Returns the number of complete requests that were not removed yet.
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Returns whether no request is complete.
+    /// Returns whether the pipeline contains no complete request.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
@@ -166,7 +167,7 @@ impl Pipeline {
         bytes
     }
 
-    /// Frees the memory of the parsed requests if no request is left.
+    /// Frees the memory of the parsed requests if the pipeline contains no request.
     pub(crate) fn shrink(&mut self) {
         if self.spans.is_empty() {
             self.spans = Vec::new();
@@ -175,7 +176,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns the memory that the views of the requests use, in bytes.
+    /// Returns the memory that the pipeline uses, in bytes: for the positions of requests and arguments, and for the
+    /// text of inline requests.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.spans.capacity() * size_of::<Span>()
             + self.requests.capacity() * size_of::<(usize, usize)>()
@@ -202,7 +204,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Parses the line `*COUNT`. Returns whether the line is complete.
+    /// Parses the line `*COUNT`, which begins a request and states the number of its arguments. Returns whether the
+    /// line is complete.
     fn read_head(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         let Some(line) = self.length_line(input)? else { return Ok(false) };
         let shown = || line.escape_ascii().to_string();
@@ -216,7 +219,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses a request in the inline form. Returns whether the request is complete.
+    /// Parses a request in the inline form, which is one line of words. Returns whether the request is complete.
     fn read_inline(&mut self, input: &[u8]) -> Result<bool, ProtocolError> {
         let rest = &input[self.at..];
         let Some(end) = rest.iter().take(MAX_INLINE_BYTES).position(|byte| *byte == b'\n') else {
@@ -235,7 +238,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses the missing arguments of the current request. Returns whether all arguments are complete.
+    /// Parses the missing arguments of the incomplete request. Returns whether all arguments are complete.
     fn read_arguments(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         if self.lacking == 0 {
             return Ok(true);
@@ -267,7 +270,8 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses the line `$LENGTH`. Returns `None` if the line is not complete.
+    /// Parses the line `$LENGTH`, which precedes an argument and states its length. Returns `None` if the line is not
+    /// complete.
     fn read_length(&mut self, input: &[u8], limits: &RequestLimits) -> Result<Option<usize>, ProtocolError> {
         match input.get(self.at) {
             None => return Ok(None),
@@ -318,7 +322,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns the number of arguments, including the command.
+    /// Returns the number of arguments of the request, including the command.
     #[allow(clippy::len_without_is_empty)] // there is no empty request
     pub fn len(&self) -> usize {
         self.spans.len()
@@ -334,7 +338,7 @@ impl<'a> Request<'a> {
         &bytes[span.start..span.end]
     }
 
-    /// Returns the arguments, starting at number `first`.
+    /// Returns the arguments of the request from number `first` on. Argument 0 is the command.
     pub fn arguments(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first.min(self.len())..self.len()).map(move |index| self.argument(index))
     }

@@ -8,21 +8,21 @@ use super::work::{Names, Reading, Writing};
 /// The requests of a transaction, which wait for `EXEC`.
 #[derive(Default)]
 pub(crate) struct Queue {
-    /// The queued requests in the encoding of the protocol.
+    /// The queued requests as bytes of the Redis protocol.
     pub(crate) bytes: Vec<u8>,
-    /// The command and the names of each request.
+    /// The function and the names (Redis keys) of each queued request.
     pub(crate) work: Vec<Queued>,
-    /// Whether a request was rejected. `EXEC` then executes no queued request.
+    /// Whether a request of the transaction was rejected. `EXEC` then executes no queued request.
     pub(crate) is_broken: bool,
 }
 
-/// A queued request: its names, and the function that executes it.
+/// A queued request of a transaction: its names (Redis keys), and the function that executes it.
 pub(crate) struct Queued {
     pub(crate) names: Names,
     pub(crate) work: Work,
 }
 
-/// The function that executes one queued request.
+/// The function that executes one queued request of a transaction.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Read(Reading),
@@ -30,7 +30,7 @@ pub(crate) enum Work {
 }
 
 impl Queue {
-    /// Adds a request to the queue.
+    /// Adds a request to the queue of the transaction.
     pub(crate) fn add(&mut self, request: Request<'_>, queued: Queued) {
         // A vector takes everything.
         let _ = write!(self.bytes, "*{}\r\n", request.len());
@@ -42,7 +42,8 @@ impl Queue {
         self.work.push(queued);
     }
 
-    /// Removes all requests, and marks the transaction as rejected. The next `EXEC` then returns an error.
+    /// Removes all requests from the queue, and marks the transaction as rejected. The next `EXEC` then returns an
+    /// error.
     pub(crate) fn break_off(&mut self) {
         *self = Self { is_broken: true, ..Self::default() };
     }

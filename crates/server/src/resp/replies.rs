@@ -19,9 +19,9 @@ pub(crate) struct Replies<'a> {
     output: &'a mut Vec<u8>,
     pub(crate) version: Version,
     errors: u64,
-    /// The maximum size of one reply in bytes.
+    /// The maximum size of one reply in bytes. A longer reply becomes an error.
     limit_bytes: usize,
-    /// The position in the output at which the current reply starts.
+    /// The position in the output buffer at which the current reply starts.
     start: usize,
 }
 
@@ -31,18 +31,18 @@ impl<'a> Replies<'a> {
         Self { output, version, errors: 0, limit_bytes, start }
     }
 
-    /// Returns the number of bytes of all replies that are not sent yet.
+    /// Returns the number of bytes in the output buffer: all replies that the server has not sent yet.
     pub(crate) fn bytes(&self) -> usize {
         self.output.len()
     }
 
-    /// Returns the number of error replies so far.
+    /// Returns the number of error replies that were written so far.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// Writes the reply to one request. The reply is the output of `write`, or an error if `write` fails or the reply
-    /// exceeds the limit.
+    /// Runs `write`, which writes the reply to one request. If `write` fails or the reply exceeds the size limit, the
+    /// reply becomes an error.
     pub(crate) fn reply<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -59,7 +59,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Writes one element of a reply. The element is the output of `write`, or an error if `write` fails.
+    /// Runs `write`, which writes one element of a reply. If `write` fails, the element becomes an error.
     pub(crate) fn nested<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -73,7 +73,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Returns whether the current reply is still within the size limit.
+    /// Returns whether the size of the current reply is still within the limit.
     pub(crate) fn has_room(&self) -> bool {
         self.output.len() - self.start <= self.limit_bytes
     }
@@ -97,7 +97,7 @@ impl<'a> Replies<'a> {
         self.simple("OK");
     }
 
-    /// Writes a short text. The text must not contain line ends.
+    /// Writes a short text as a simple string of the protocol. The text must not contain line ends.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text.as_bytes());
     }
@@ -113,7 +113,7 @@ impl<'a> Replies<'a> {
         self.number(b':', number);
     }
 
-    /// Writes a count of keys or names as an integer.
+    /// Writes the number of keys or names as an integer reply.
     pub(crate) fn count(&mut self, count: u64) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
@@ -129,7 +129,7 @@ impl<'a> Replies<'a> {
         self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
 
-    /// Writes the value of a name, or null.
+    /// Writes a value as a bulk string. Writes null if the value is `None`.
     pub(crate) fn value(&mut self, value: Option<&[u8]>) {
         match value {
             Some(value) => self.bulk(value),

@@ -72,8 +72,8 @@ impl<'s> RespSession<'s> {
         }
     }
 
-    /// Returns the index after the last of the successive writes that begin at request `first`. Returns `first` if this
-    /// request is not a write.
+    /// Returns the index after the last request of the series of writes that begins at request `first`. Returns `first`
+    /// if this request is not a write.
     fn end_of_writes(&self, requests: Requests<'_>, first: usize) -> usize {
         if self.client.queue.is_some() {
             return first;
@@ -85,8 +85,8 @@ impl<'s> RespSession<'s> {
         (first..requests.len()).find(|index| !is_write(index)).unwrap_or(requests.len())
     }
 
-    /// Locks all names that the requests in the range `run` write. Returns the locks, and the kind of access with which
-    /// they are held.
+    /// Locks all names (Redis keys) that the requests in the range `run` write. Returns the locks, and whether they are
+    /// shared or exclusive.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
         let stripes = self.keyspace().stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);

@@ -9,17 +9,19 @@ use crate::names::string_key;
 use crate::stripes::Access;
 use crate::view::{View, kind_of};
 
-/// Returns the access of a command that only sets names, without reading them.
+/// Returns the access of a command that only sets names (Redis keys), without reading them. Such commands may share the
+/// locks of their names.
 pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
 
-/// Returns the access of a command whose written value depends on an existing value.
+/// Returns the access of a command whose written value depends on an existing value. Such a command needs exclusive
+/// locks.
 pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }
 
-/// Returns the access of a `SET` request. Without options, `SET` sets the name without reading it.
+/// Returns the access of a `SET` request to its name. Without options, `SET` sets the name without reading it.
 pub(crate) fn access_of_set(request: Request<'_>) -> Access {
     if request.len() == 3 { Access::Blind } else { Access::Exclusive }
 }

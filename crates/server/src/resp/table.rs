@@ -150,7 +150,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
     replies.count(step as u64);
 }
 
-/// `RESET`: returns the connection to its initial state.
+/// `RESET`: returns the connection to its state after the client has connected.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 fn reset(context: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     context.client.name.clear();

@@ -13,18 +13,18 @@ use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
 use crate::view::{View, fields_of, kind_of};
 
-/// The size of a batch at which it is written to the tree before the pipeline ends, in bytes.
+/// The size of a write batch in bytes at which the batch is written to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
 
-/// The number of bytes that each operation adds to the size of its batch, in addition to the bytes of its key and
+/// The number of bytes that each operation adds to the size of a write batch, in addition to the bytes of its key and
 /// value.
 const OPERATION_BYTES: usize = 16;
 
 /// The maximum number of hash fields that one batch deletes.
 const DELETED_AT_ONCE: usize = 100_000;
 
-/// The uncommitted writes of a pipeline, whose names are locked. Later requests of the pipeline see the writes of
-/// earlier requests.
+/// The uncommitted writes of a pipeline (the successive requests of one client). The names (Redis keys) of these writes
+/// are locked. Later requests of the pipeline see the writes of earlier requests.
 pub(crate) struct Transaction<'a> {
     keyspace: &'a Keyspace,
     batch: WriteBatch,
@@ -47,7 +47,7 @@ impl<'a> Transaction<'a> {
         self.batch_bytes >= FULL_BYTES
     }
 
-    /// Writes the batch to the tree.
+    /// Writes the write batch of this transaction to the tree.
     pub(crate) fn commit(&mut self) -> Result<(), Failure> {
         if !self.batch.is_empty() {
             self.keyspace.space().write(&self.batch)?;
@@ -88,7 +88,7 @@ impl<'a> Transaction<'a> {
         self.put(&string_key(name), value)
     }
 
-    /// Removes a name with its value. Returns whether the name existed.
+    /// Removes a string or a hash. Returns whether the name existed.
     pub(crate) fn remove(&mut self, name: &[u8]) -> Result<bool, Failure> {
         match kind_of(self, name)? {
             None => return Ok(false),
@@ -107,7 +107,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Sets the value of a key of the tree.
+    /// Sets the value of a key in the tree.
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
         self.batch.put(key, value)?;
         self.batch_bytes += key.len() + value.len() + OPERATION_BYTES;
@@ -117,7 +117,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Deletes a key of the tree.
+    /// Deletes a key in the tree.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Result<(), Failure> {
         self.batch.delete(key)?;
         self.batch_bytes += key.len() + OPERATION_BYTES;
@@ -145,8 +145,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the keys of the first fields of a hash, including fields that this batch has written. The second result
-    /// is whether these are all fields of the hash.
+    /// Returns the keys in the tree of the first fields of a hash, including fields that this batch has written. The
+    /// second result is whether these are all fields of the hash.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));
@@ -188,8 +188,8 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// Returns whether hashes may exist. Returns `false` for a batch that only sets names, because such a batch reads
-    /// no hashes.
+    /// Returns whether a name of this transaction may belong to a hash. Returns `false` for a batch that only sets
+    /// names, because such a batch reads no hashes.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

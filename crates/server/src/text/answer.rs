@@ -6,9 +6,11 @@ use thiserror::Error;
 use tree::{Family, Range, Stats, Tree};
 use workload::Command;
 
-/// Executes a command and appends its answer to `answer`. A write has no answer. The statistics have several lines, and
-/// every other answer has one line. A command that fails appends nothing. `limit_bytes` is the maximum size of one
-/// answer.
+/// Executes a command of the text language and appends its answer to `answer`.
+///
+/// * A write has no answer. The statistics have several lines, and every other answer has one line.
+/// * A command that fails appends nothing.
+/// * `limit_bytes` is the maximum size of one answer.
 ///
 /// # Errors
 /// The tree fails, the answer is longer than the limit, or the command is `l`. The server does not support `l`, because
@@ -55,7 +57,7 @@ pub enum TextError {
 
 /// A store or a column family on which the text language executes commands.
 pub trait TextStore {
-    /// Applies one write command. Returns `None` for a command that writes nothing.
+    /// Applies one write command of the text language to the store. Returns `None` for a command that writes nothing.
     fn write_command(&self, command: &Command) -> Option<tree::Result<()>>;
 
     /// Appends the value of a key to `value`. Returns whether the key exists.

@@ -23,7 +23,8 @@ const FULL_BATCH_BYTES: usize = 1 << 20;
 /// The line `f NAME` selects a column family for the following lines. It has no answer.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
-    /// The number of the selected database. `None` after a selection failed, so that no write goes to another family.
+    /// The number of the database that the client has selected. `None` after a selection failed, so that no write goes
+    /// to another family.
     database: Option<usize>,
     /// The number of the last line that was executed.
     line: u64,
@@ -32,7 +33,7 @@ pub(crate) struct TextSession<'s> {
     is_too_long: bool,
 }
 
-/// The writes that are not in the tree yet. `first` is the line number of the oldest of these writes.
+/// The writes of a client that are not in the tree yet. `first` is the line number of the oldest of these writes.
 struct Writes {
     batch: WriteBatch,
     bytes: usize,
@@ -45,7 +46,7 @@ impl<'s> TextSession<'s> {
         Self { shared, database: Some(0), line: 0, searched: 0, is_too_long: false }
     }
 
-    /// Returns the keys of a database.
+    /// Returns the tree or the column family that stores a database.
     fn space(&self, database: usize) -> &'s Space {
         self.shared.databases.keyspace(database).space()
     }
@@ -115,8 +116,8 @@ impl<'s> TextSession<'s> {
     }
 }
 
-/// Returns whether the tree has a merge operator. Without a merge operator, a merge must not be part of a batch, because
-/// the merge would make the whole batch fail.
+/// Returns whether a database has a merge operator. Without a merge operator, a merge must not be part of a batch,
+/// because the merge would make the whole batch fail.
 fn merges(space: &Space) -> bool {
     space.design().options.merge_operator.is_some()
 }
@@ -181,7 +182,7 @@ impl Session for TextSession<'_> {
         if self.is_too_long {
             self.shared.counters.disconnected.add(1);
             let limit = self.shared.options.limits.request_bytes;
-            self.fail(self.line + 1, &format!("longer than {limit} bytes"), output);
+            self.fail(self.line + 1, &format!("the line is longer than {limit} bytes"), output);
             return Progress { consumed: 0, next: Next::Close };
         }
         let mut writes = Writes { batch: WriteBatch::new(), bytes: 0, first: 0 };

@@ -39,7 +39,7 @@ fn wrong_lines_are_named_and_the_others_executed() {
     assert_eq!((socket.line(), socket.line()), (String::new(), "2".to_owned()));
     let mut socket = served.socket();
     let _ = socket.try_send(&vec![b'x'; 200_000]);
-    assert_eq!(socket.line(), "error: line 1: longer than 100000 bytes");
+    assert_eq!(socket.line(), "error: line 1: the line is longer than 100000 bytes");
 }
 
 #[test]

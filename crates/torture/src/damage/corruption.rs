@@ -15,7 +15,8 @@ use super::store_image::{File, StoreImage};
 /// changes, all of them are tried.
 const MOST_OF_A_KIND: usize = 4096;
 
-/// The write units of a device sector and of a file system page, in bytes.
+/// The write units of a device sector and of a file system page, in bytes. The corruptions zero, duplicate and swap
+/// ranges of these sizes.
 const PAGES: [usize; 2] = [512, 4096];
 
 /// A change of the content, name or presence of one file.
@@ -47,19 +48,19 @@ pub(crate) enum FileChange {
     Version { at: usize, byte: u8 },
 }
 
-/// The kind of the bytes that are appended to a file.
+/// The kind of the bytes that a corruption appends to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedBytes {
     /// The appended bytes are zeros.
     Zeros,
     /// The appended bytes are random.
     Random,
-    /// A copy of the file's last bytes.
+    /// The appended bytes are a copy of the last bytes of the file.
     Itself,
 }
 
 impl FileChange {
-    /// Returns a short name of the kind of change.
+    /// Returns a short name of the kind of this change.
     fn name(&self) -> &'static str {
         match self {
             Self::Flip { .. } => "flip",
@@ -82,13 +83,14 @@ impl FileChange {
 /// A corruption of a store image, which is a change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Corruption {
-    /// Index of the file in the store image.
+    /// The index of the corrupted file in the store image.
     pub(crate) file: usize,
-    /// The change of this file.
+    /// The change of the corrupted file.
     pub(crate) change: FileChange,
 }
 
-/// The index of a file, and its new bytes. `None` if the file is removed.
+/// A file that a corruption changes: its index in the store image, and its new bytes. The bytes are `None` if the file
+/// is removed.
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
 impl Corruption {
@@ -131,8 +133,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// Returns the range of bytes in which the file differs from its original. If the length of the file changed, the
-    /// range begins at the first different byte and has no end. If the file is removed, the range contains all bytes.
+    /// Returns the range of bytes that the corruption changes in its file. If the length of the file changed, the range
+    /// begins at the first different byte and has no end. If the file is removed, the range contains all bytes.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -162,7 +164,7 @@ fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Formats a corruption of a store image as text.
+/// A corruption of a store image, in a form that formats it as text.
 pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
@@ -177,9 +179,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns the corrupted images of a store. An image is described by one or two corruptions, each in a different file.
-/// The images cover every kind of file, every part of a file and every kind of change, and alternate between these
-/// categories.
+/// Returns the corrupted images of a store, each described by the corruptions of one or two of its files. The images
+/// cover every kind of file, every part of a file and every kind of change, and alternate between these categories.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
@@ -209,7 +210,7 @@ pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec
     in_turns(store_image, strata.into_values().collect(), random)
 }
 
-/// Adds changes of single bits and bytes in one part of a file.
+/// Adds corruptions of single bits and bytes in one part of a file.
 fn in_region(
     name: &'static str,
     range: &Range<usize>,
@@ -227,7 +228,7 @@ fn in_region(
     }
 }
 
-/// Adds changes that set pages to zero, duplicate pages or swap pages.
+/// Adds corruptions that set pages to zero, duplicate pages or swap pages.
 fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
@@ -244,7 +245,7 @@ fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str,
     }
 }
 
-/// Adds changes that append bytes.
+/// Adds corruptions that append bytes to a file.
 fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     for what in [AppendedBytes::Zeros, AppendedBytes::Random, AppendedBytes::Itself] {
         for len in [1, 3, 8, 17, 48, 96, 512, 4096, 10_000] {
@@ -262,8 +263,8 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// Reorders items round-robin: the first item of each category, then the second item of each category, and so on.
-/// Images with two corruptions also form a category.
+/// Reorders corrupted images round-robin: the first item of each category, then the second item of each category, and
+/// so on. Images with two corruptions also form a category.
 fn in_turns(
     store_image: &StoreImage,
     mut strata: Vec<Vec<Corruption>>,

@@ -18,18 +18,18 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of the inspection of one corrupted store image without a violation.
+/// The result of the inspection of one corrupted store image, if no invariant was violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The corruptions left all bytes unchanged.
+    /// The corruptions left all bytes of the store unchanged.
     Nothing,
     /// `verify` reported the corruption, and no answer was wrong.
     Told,
-    /// `verify` did not report the corruption. This is correct, for the reason in the class.
+    /// `verify` did not report the corruption, and did not have to. The class contains the reason.
     Harmless(Class),
 }
 
-/// The inspection of one store image, which is the files of a store, with its corruptions.
+/// The inspection of one store image (all files of a store) with its corruptions.
 pub(crate) struct Inspection<'a> {
     subject: &'a StoreKind,
     store_image: &'a StoreImage,
@@ -42,7 +42,7 @@ pub(crate) struct Inspection<'a> {
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
-    /// Creates the inspection of `store_image` with these corruptions.
+    /// Creates the inspection of `store_image` with the corruptions `corruptions`.
     pub(crate) fn new(
         subject: &'a StoreKind,
         store_image: &'a StoreImage,
@@ -69,7 +69,9 @@ impl<'a> Inspection<'a> {
             let path = self.store_image.path(file);
             match bytes {
                 Some(bytes) => write(&disk, &path, &bytes),
-                None => disk.remove(&path).expect("the file is there"),
+                None => disk
+                    .remove(&path)
+                    .expect("a file that a corruption removes must exist in the store image"),
             }
         }
         let disk = disk.after_crash(Unsynced::Kept);
@@ -82,7 +84,9 @@ impl<'a> Inspection<'a> {
         self.open(disk, !damage.is_empty())?;
         if damage.is_empty() {
             return Ok(Outcome::Harmless(
-                self.rule.passes.expect("corruption that must be reported was reported"),
+                self.rule
+                    .passes
+                    .expect("verify must have reported a corruption that it may not leave unreported"),
             ));
         }
         self.quarantine(disk)?;
@@ -116,9 +120,10 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Checks that `verify` names the file of each corruption that it must report. There are two exceptions. If a
-    /// manifest is corrupted, `verify` may instead name a file to which the manifest refers. If an SSTable is
-    /// corrupted, `verify` does not read its filter file, so it need not name a corruption of this filter file.
+    /// Checks that `verify` names the file of each corruption that it must report. There are two exceptions:
+    ///
+    /// * If a manifest is corrupted, `verify` may instead name a file to which the manifest refers.
+    /// * If an SSTable is corrupted, `verify` does not read its filter file, so it need not name this file.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);
@@ -168,8 +173,8 @@ impl<'a> Inspection<'a> {
         self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Manifest)
     }
 
-    /// Opens the store in quarantine mode, which moves corrupted files away. All other data must be readable, and the
-    /// store must accept writes.
+    /// Opens the corrupted store in quarantine mode, which moves corrupted files away. All other data must be readable,
+    /// and the store must accept writes.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
@@ -190,7 +195,7 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// Returns a function that returns whether a key may be in a corrupted file.
+    /// Returns a function that returns whether a key may be lost, because the key may be in a corrupted file.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
@@ -223,7 +228,8 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads all entries through every read path. Returns the contents in `allowed` that agree with these reads.
+    /// Reads all entries through every read path, and compares them with the contents in `allowed`. Returns the allowed
+    /// contents that agree with these reads.
     ///
     /// An error instead of an answer is accepted only if `verify` reported corruption (`is_told`). A key for which
     /// `lost` returns true may have any of its earlier values.
@@ -265,7 +271,8 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Removes from `allowed` all contents in which the key has another value than the value that was read.
+    /// Removes from `allowed` all contents that do not agree with a read of a key. `way` is the kind of the read, and
+    /// `value` is the value that it returned.
     ///
     /// # Errors
     /// No allowed content agrees with the value.
@@ -342,7 +349,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// Checks that an error names a file of the store.
+/// Returns a violation if the text of an error names no file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
     let is_named = [".table", ".bin", ".sst", ".filter", ".wal", ".blob", "manifest"]
         .iter()
@@ -364,7 +371,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     }
 }
 
-/// Returns the writes with which the test continues on a corrupted store.
+/// Returns the commits that the test writes to a corrupted store after its reads.
 fn added() -> [Vec<ScriptWrite>; 2] {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]

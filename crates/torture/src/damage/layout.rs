@@ -58,9 +58,9 @@ impl FileKind {
 /// A named part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// The name of the part.
+    /// The name of the part of the file, such as a section or a header.
     pub(crate) name: &'static str,
-    /// The byte range of the part in the file.
+    /// The byte range of this part in the file.
     pub(crate) range: Range<usize>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
     last.min(bytes.len())
 }
 
-/// Returns the offset of the format version in a file; `None` if the file has no version.
+/// Returns the offset of the byte with the format version in a file. Returns `None` if the file has no version.
 pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
     match kind {
         FileKind::Table => bytes.len().checked_sub(16),
@@ -122,7 +122,7 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     Some((names, cuts))
 }
 
-/// The number of sections that every SSTable has.
+/// The number of sections that the footer of every SSTable lists.
 const SECTIONS: usize = 4;
 
 /// The name of the optional section with the range tombstones.

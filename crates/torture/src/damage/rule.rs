@@ -10,21 +10,21 @@ use super::store_image::{Ending, StoreImage};
 /// The reason why `verify` may leave a corruption unreported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// The file contains no user data.
+    /// The corrupted file contains no user data.
     Unneeded,
     /// The changed bytes are older manifest records. A later record replaces all data of an older record.
     Superseded,
-    /// A crash could leave the same bytes. Either the corruption is at the end of a WAL or manifest, in bytes that are
-    /// not known to be durable. Or the corruption appends zeros to a WAL.
+    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest, in bytes that are not
+    /// known to be durable, or it appends zeros to a WAL.
     AsACrash,
 }
 
 impl Class {
-    /// All classes, in the order of their numbers.
+    /// All classes of corruption that `verify` may leave unreported, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Unneeded, Self::Superseded, Self::AsACrash];
 }
 
-/// The allowed consequences of a corruption at a certain position.
+/// The allowed consequences of a corruption, which depend on its position in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// The reason why the corruption may stay unreported. `None` if `verify` must report the corruption.
@@ -61,8 +61,8 @@ impl Rule {
         Self { passes: Some(class), ..Self::reported(store_image) }
     }
 
-    /// Returns the rule for a corruption of a manifest. Recovery uses the last intact record of a manifest. Without a
-    /// WAL, a truncated or older manifest therefore describes a store without its last flushes.
+    /// Returns the allowed consequences of a corruption of a manifest. Recovery uses the last intact record of a
+    /// manifest. Without a WAL, a truncated or older manifest therefore describes a store without its last flushes.
     fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         let last = last_manifest_record(&store_image.files[corruption.file].bytes);
         let extent = corruption.extent(store_image);
@@ -80,7 +80,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule for a corruption of a WAL.
+    /// Returns the allowed consequences of a corruption of a WAL:
     ///
     /// - Zeros that are appended to a WAL look like preallocated space, so they may stay unreported.
     /// - A completely written WAL must be intact, because the manifest contains its length.

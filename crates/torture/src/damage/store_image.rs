@@ -19,32 +19,32 @@ use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// The number of actions in one history.
+/// The number of actions, such as writes and flushes, in one history of a store.
 const ACTIONS: usize = 90;
 
 /// The number that is added to a seed to generate a second store. The files of the second store replace files of the
 /// first store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
-/// The directory of the second store.
+/// The directory of the second store, whose files replace files of the first store.
 const OTHER_DIRECTORY: &str = "other";
 
-/// How a history ended. This determines the state of the store's files.
+/// The way in which a history ended. The ending determines the state of the store's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The store was closed.
+    /// The history ended with a closed store.
     Closed,
     /// The process died. The WAL contains data that is not in SSTables yet.
     Stopped,
     /// The process died and an SSTable was lost. The store was then opened without this SSTable, written to and
     /// closed.
     SetAside,
-    /// The store is a checkpoint that has never been opened.
+    /// The history ended with a checkpoint of the store. The checkpoint has never been opened.
     Copied,
 }
 
 impl Ending {
-    /// All ways in which a history ends.
+    /// All ways in which a history of a store ends.
     pub(crate) const ALL: [Self; 4] = [Self::Closed, Self::Stopped, Self::SetAside, Self::Copied];
 
     fn name(self) -> &'static str {
@@ -74,7 +74,7 @@ impl FromStr for Ending {
 /// A file of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// Path relative to the store's directory.
+    /// The path of the file, relative to the directory of the store.
     pub(crate) name: String,
     /// The kind of the file.
     pub(crate) kind: FileKind,
@@ -82,10 +82,10 @@ pub(crate) struct File {
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
-/// The WAL record of one commit.
+/// The position of the WAL record of one commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitRecord {
-    /// The number of the commit, from 0.
+    /// The number of the commit among all commits of the history, from 0.
     pub(crate) commit: usize,
     /// The offset of the first byte of the record in the WAL. `end` is the offset after its last byte.
     pub(crate) start: usize,
@@ -94,11 +94,11 @@ pub(crate) struct CommitRecord {
     pub(crate) synced: usize,
 }
 
-/// The files that one ending of a history left, and the contents that the store may have.
+/// The files that a history of actions on a store left, and the contents that the store may have.
 pub(crate) struct StoreImage {
-    /// How the history ended.
+    /// The way in which the history ended.
     pub(crate) ending: Ending,
-    /// The disk that contains the files of the store. On this disk, all data is durable.
+    /// The disk in memory with the files of the store. On this disk, all data is durable.
     pub(crate) disk: Memory,
     /// The files of the store.
     pub(crate) files: Vec<File>,
@@ -107,18 +107,18 @@ pub(crate) struct StoreImage {
     pub(crate) history: Vec<Content>,
     /// All earlier contents of the store, and of the store from which it was copied.
     pub(crate) past: Arc<Vec<Content>>,
-    /// The WAL records of the commits in the last WAL.
+    /// The positions of the WAL records of the commits in the last WAL.
     pub(crate) records: Vec<CommitRecord>,
-    /// The keys that occur in the last WAL.
+    /// The keys that occur in the records of the last WAL.
     pub(crate) logged: Vec<Vec<u8>>,
     /// The earlier contents of each WAL and manifest, by the name of the file.
     generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
-    /// The files of the second store, which can replace files of this store.
+    /// The files of another store, which can replace files of this store.
     others: Vec<File>,
 }
 
 impl StoreImage {
-    /// Returns the path of a file.
+    /// Returns the path of a file of the store, by the index of the file.
     pub(crate) fn path(&self, file: usize) -> PathBuf {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
@@ -129,17 +129,18 @@ impl StoreImage {
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
     }
 
-    /// Returns whether a file is the last WAL. The store has completely written all earlier WALs.
+    /// Returns whether a file is the last WAL of the store. All earlier WALs are complete.
     pub(crate) fn is_last_log(&self, file: usize) -> bool {
         self.files.iter().rposition(|file| file.kind == FileKind::Log) == Some(file)
     }
 
-    /// Returns the earlier contents of a file, from the oldest to the newest.
+    /// Returns the earlier contents of a file of the store, from the oldest to the newest. Only WALs and manifests have
+    /// earlier contents.
     pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Returns the contents of the files of the second store that can replace a file: the file with the same name, or
+    /// Returns the contents that can replace a file, from the files of another store: the file with the same name, or
     /// else up to two files of the same kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
@@ -150,7 +151,8 @@ impl StoreImage {
     }
 }
 
-/// Observations during a history: the length of the WAL at each time, and the earlier contents of WALs and manifests.
+/// The observations of a store during a history: the length of the WAL at each time, and the earlier contents of WALs
+/// and manifests.
 #[derive(Default)]
 struct Observed {
     moments: Vec<(Option<String>, usize)>,
@@ -158,8 +160,8 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the state of the disk. `folders` are the folders of the store. Returns the number of the recorded state,
-    /// which serves as the time.
+    /// Records the files of the store on the disk. `folders` are the folders of the store. Returns the number of this
+    /// observation, which serves as the time.
     fn look(&mut self, disk: &Memory, folders: &[String]) -> usize {
         let files = files(disk, Path::new(DIRECTORY), folders);
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -174,7 +176,7 @@ impl Observed {
     }
 }
 
-/// Runs the history of a seed, and returns one store image per ending.
+/// Runs the history of a seed, and returns one store image per ending of the history.
 ///
 /// # Errors
 /// The store violates its contract before any corruption.
@@ -190,7 +192,12 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     let wrong = |error: tree::Error| {
         Violation::new(Check::GoesOn, format!("a call failed before any corruption: {error}"))
     };
-    player.store.take().expect("the store is open").close().map_err(wrong)?;
+    player
+        .store
+        .take()
+        .expect("the store must be open when all actions of the script have run")
+        .close()
+        .map_err(wrong)?;
     let closed = disk.after_crash(Unsynced::Kept);
     let marks = std::mem::take(&mut player.marks);
     drop(player);
@@ -229,8 +236,7 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     Ok(store_images)
 }
 
-/// Returns the number of commits that survive in the store of a process that died. `stopped` is the disk of this
-/// process.
+/// Returns the number of commits that survive in a store whose process died. `stopped` is the disk of this process.
 fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
     let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
     let store = subject.maker.open(&storage, Path::new(DIRECTORY));
@@ -245,7 +251,7 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     })
 }
 
-/// Returns the records of all commits in the WAL with the name `name`.
+/// Returns the positions of the WAL records of all commits in the WAL with the name `name`.
 fn records_in(
     name: &str,
     script: &Script,
@@ -280,7 +286,7 @@ fn records_in(
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
 
-/// Runs the history of the second store, and returns its files.
+/// Runs the history of the second store, and returns its files, which can replace files of the first store.
 fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -313,7 +319,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     for number in 0..3 {
         let key = Script::keys()
             .nth(number * 7)
-            .expect("the script contains at least as many keys as the test needs");
+            .expect("the script must contain at least as many keys as the test of the quarantine writes");
         let commit =
             [ScriptWrite { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
@@ -338,7 +344,7 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     let folders = subject.maker.folders();
     for folder in [""].into_iter().chain(folders.iter().map(String::as_str)) {
         let folder = Path::new(DIRECTORY).join(folder);
-        copy.create_directory(&folder).expect("a disk in memory takes a directory");
+        copy.create_directory(&folder).expect("a disk in memory must be able to create a directory");
     }
     for file in files(&disk, target, &folders) {
         write(&copy, &Path::new(DIRECTORY).join(&file.name), &file.bytes);
@@ -349,7 +355,7 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
 /// Replaces the content of a file on a disk in memory.
 pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     let file = disk.create(path, Purpose::Manifest);
-    file.and_then(|mut file| file.append(bytes)).expect("a disk in memory takes every file");
+    file.and_then(|mut file| file.append(bytes)).expect("a disk in memory must be able to write every file");
 }
 
 /// Returns all files of a store in `directory` and in its folders `folders`.
@@ -360,9 +366,11 @@ fn files(disk: &Memory, directory: &Path, folders: &[String]) -> Vec<File> {
     for below in all {
         for name in disk.list(&directory.join(&below)).unwrap_or_default() {
             let name = if below.is_empty() { name } else { format!("{below}/{name}") };
-            let file =
-                disk.open(&directory.join(&name), Purpose::Manifest).expect("a listed file can be opened");
-            let bytes = file.read(0, file.len() as usize).expect("a disk in memory reads");
+            let file = disk
+                .open(&directory.join(&name), Purpose::Manifest)
+                .expect("a file that a disk in memory lists must open");
+            let bytes =
+                file.read(0, file.len() as usize).expect("a disk in memory must be able to read every file");
             files.push(File { kind: FileKind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
         }
     }

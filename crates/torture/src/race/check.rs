@@ -36,17 +36,18 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
     order.check()
 }
 
-/// The commits of one writer, in the order of their execution.
+/// The commits of one writer of a race, in the order of their execution.
 struct Writer<'a> {
     commits: Vec<At<'a>>,
     called: Vec<Moment>,
     returned: Vec<Moment>,
-    /// For each key, its versions in order, each with the number of the commit that wrote the version. The first
-    /// version is the initial version.
+    /// The history of each key: its versions in order, each with the number of the commit that wrote the version. The
+    /// first version is the initial version, with the number 0.
     versions: Vec<Vec<(usize, Version)>>,
 }
 
-/// The cut of a read, for every writer.
+/// The cuts of all reads of a race. A cut is the range of the numbers of commits of one writer that a read may have
+/// seen.
 struct Cuts<'a> {
     history: &'a History,
     writers: Vec<Writer<'a>>,
@@ -73,20 +74,21 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Returns the largest number of commits after which the key still has the version at index `at` of `versions`.
+    /// Returns the largest number of commits of this writer after which the key still has the version at index `at` of
+    /// `versions`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
 
-    /// Returns the smallest and the largest number of commits after which a key has the version that commit number
-    /// `commit` wrote.
+    /// Returns the smallest and the largest number of commits of this writer after which a key has the version that
+    /// commit number `commit` wrote.
     fn span(&self, key: Key, commit: usize) -> Cut {
         let versions = &self.versions[usize::from(key)];
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Returns the numbers of commits within a cut after which a key is absent. Returns `None` if the key is never
-    /// absent. If these numbers are not contiguous, returns the range from the first to the last number.
+    /// Returns the numbers of commits within `cut` after which a key is absent, as the smallest and the largest of
+    /// these numbers. Returns `None` if the key is never absent.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;
@@ -96,15 +98,15 @@ impl<'a> Writer<'a> {
         Some((versions[first].0.max(cut.0), self.end_of(versions, last).min(cut.1)))
     }
 
-    /// Returns the version that a key gets by its first write after the first `commits` commits. Returns [`NOTHING`] if
-    /// there is no such write.
+    /// Returns the version that a key gets by the first write of this writer after its first `commits` commits. Returns
+    /// [`NOTHING`] if there is no such write.
     fn next_version(&self, key: Key, commits: usize) -> Version {
         let versions = &self.versions[usize::from(key)];
         let at = versions.partition_point(|(commit, _)| *commit <= commits);
         versions.get(at).map_or(NOTHING, |(_, version)| *version)
     }
 
-    /// Returns the number of the last commit that wrote to a key, among the first `commits` commits.
+    /// Returns the number of the last commit that wrote to a key, among the first `commits` commits of this writer.
     fn last_write(&self, key: Key, commits: usize) -> usize {
         let versions = &self.versions[usize::from(key)];
         versions[versions.partition_point(|(commit, _)| *commit <= commits) - 1].0
@@ -119,7 +121,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Checks a single read. Records in `order` which commits precede the read, and which commits follow it.
+    /// Checks a single read, and records in `order` which commits precede the read and which commits follow it.
     fn check_read(&self, read: At<'a>, order: &mut Order<'a>) -> Result<(), Violation> {
         self.check_written(read)?;
         for (number, writer) in self.writers.iter().enumerate() {
@@ -169,7 +171,7 @@ impl<'a> Cuts<'a> {
         commit.is_some_and(|commit| commit.cells().contains(&cell))
     }
 
-    /// Returns the smallest and the largest number of commits of a writer that a read may have seen.
+    /// Returns the smallest and the largest number of commits of writer `number` that a read may have seen.
     fn cut(&self, read: At<'_>, number: usize) -> Result<Cut, Violation> {
         let writer = &self.writers[number];
         let commit = |number: usize| number.checked_sub(1).and_then(|at| writer.commits.get(at)).copied();
@@ -207,9 +209,9 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Returns the part of a cut that agrees with `span`, the numbers of commits that the version of one key allows. If
-/// there is none, the error contains the failed check, and a commit that the read saw in one key but not in another
-/// key.
+/// Returns the numbers of commits that are in both `cut` and `span`. `cut` is the range that the keys read so far
+/// allow, and `span` is the range that the version of one more key allows. If both ranges have no common number, the
+/// error contains the failed check, and a commit that the read saw in one key but not in another key.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {

@@ -8,16 +8,16 @@ use super::store::{SharedMaker, TimedMaker};
 
 /// A configuration of a store that the concurrency test `torture race` can open.
 pub struct Contestant {
-    /// The name of the kind.
+    /// The name of this kind of store.
     pub name: String,
-    /// The WAL mode, which determines when a write is acknowledged.
+    /// The WAL mode of the store, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// Opens the store.
+    /// The maker that opens stores of this kind.
     pub maker: Box<dyn SharedMaker>,
 }
 
 impl Contestant {
-    /// Creates the kind of store for a design in `timed` mode: one tree, or one tree per column family.
+    /// Creates the kind of store for a design in `timed` mode. The store is one tree, or one tree per column family.
     ///
     /// # Errors
     /// The WAL mode of the design cannot be built, or is not supported with column families.

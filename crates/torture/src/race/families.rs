@@ -13,7 +13,7 @@ use crate::families::place_of;
 use crate::script::{Content, ScriptWrite};
 use crate::subject::StoreUnderTest;
 
-/// Opens stores with the column families of one design in `timed` mode.
+/// A maker of stores with the column families of one design in `timed` mode.
 pub(super) struct TimedFamiliesMaker(pub(super) Design);
 
 impl SharedMaker for TimedFamiliesMaker {
@@ -23,9 +23,9 @@ impl SharedMaker for TimedFamiliesMaker {
     }
 }
 
-/// A store with column families, whose reads see each batch in all families or in none. A get of one family may see its
-/// part of a batch before the other families have their parts. The gets of a race therefore read a snapshot of all
-/// families.
+/// A store with column families in which each read sees a batch either in all families or in none. A get of one family
+/// may see its part of a batch before the other families have their parts. The gets of a race therefore read a snapshot
+/// of all families.
 struct SharedFamilies(Families);
 
 impl StoreUnderTest for SharedFamilies {
@@ -76,7 +76,8 @@ impl Shared for SharedFamilies {
     }
 }
 
-/// Snapshots of all families at one point in time, in the order of their numbers.
+/// A consistent snapshot of a store with column families. It consists of one snapshot per family, in the order of the
+/// numbers of the families.
 struct FamiliesView(Vec<Snapshot>);
 
 impl View for FamiliesView {
@@ -101,10 +102,10 @@ impl View for FamiliesView {
     }
 }
 
-/// The scans of all families, merged in the order of keys.
+/// A scan over all column families of a store, which merges the scans of the families in the order of keys.
 struct Merged<'f>(Vec<Peeked<'f>>);
 
-/// The scan of one family, with the entries that were read but not returned yet.
+/// The scan of one column family, with the entries that were read ahead but not returned yet.
 struct Peeked<'f> {
     range: Range<'f>,
     front: Option<Pair>,

@@ -8,7 +8,7 @@ use super::keys::{Key, Keys, Version, named};
 /// A logical timestamp: the value of an atomic counter shared by all threads, so that timestamps are totally ordered.
 pub(crate) type Moment = u64;
 
-/// A key, with the version that was written to it or read from it.
+/// A cell: a key together with the version that was written to it or read from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// The key that was written or read.
@@ -17,7 +17,7 @@ pub(crate) struct Cell {
     pub(crate) version: Version,
 }
 
-/// The kind of an operation of a race.
+/// The kind of an operation in the history of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind {
     /// An atomic batch of writes.
@@ -38,7 +38,7 @@ pub(crate) enum OperationKind {
     Crashed,
 }
 
-/// An operation, with the times of its call and its return.
+/// An operation of a race, with the times of its call and its return.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     /// The kind of the operation.
@@ -47,26 +47,26 @@ pub(crate) struct Operation {
     pub(crate) called: Moment,
     /// The logical timestamp of the return.
     pub(crate) returned: Moment,
-    /// The index range of the operation's cells in [`Log::cells`].
+    /// The index range in [`Log::cells`] of the cells (keys with their versions) of the operation.
     pub(crate) cells: Range<usize>,
 }
 
-/// The operations of one thread in a round, in order.
+/// The operations of one thread in a round of a race, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// The operations, in the order in which the thread executed them.
+    /// The operations of the thread, in the order in which it executed them.
     pub(crate) operations: Vec<Operation>,
     /// The cells (keys with their versions) of all operations.
     pub(crate) cells: Vec<Cell>,
 }
 
 impl Log {
-    /// Returns the cells of an operation.
+    /// Returns the cells (keys with their versions) that an operation wrote or read.
     pub(crate) fn cells(&self, operation: &Operation) -> &[Cell] {
         &self.cells[operation.cells.clone()]
     }
 
-    /// Appends an operation with its cells.
+    /// Appends an operation with its cells (keys with their versions) to the log.
     pub(crate) fn add(&mut self, kind: OperationKind, (called, returned): (Moment, Moment), cells: &[Cell]) {
         let from = self.cells.len();
         self.cells.extend_from_slice(cells);
@@ -74,21 +74,21 @@ impl Log {
     }
 }
 
-/// The logs of one round, one log per thread. The first logs belong to the writers, in the order of their numbers. The
-/// logs of all other threads contain only reads.
+/// The recorded operations of one round of a race, as one log per thread. The first logs belong to the writers, in the
+/// order of their numbers. The logs of all other threads contain only reads.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// The number of the round. It is a part of each version that the round writes.
     pub(crate) round: u32,
-    /// The keys of the race, and their owners.
+    /// The keys of the race, and the writer that owns each key.
     pub(crate) keys: Keys,
-    /// The version of each key before the round.
+    /// The version that each key had before the round.
     pub(crate) initial: Vec<Version>,
-    /// One log per thread.
+    /// The operations of the round, one log per thread.
     pub(crate) logs: Vec<Log>,
 }
 
-/// An operation of a history, with its number among all operations and the number of its thread.
+/// An operation of a history, with its number among all operations of the history and the number of its thread.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) history: &'a History,
@@ -104,7 +104,7 @@ impl<'a> At<'a> {
 }
 
 impl History {
-    /// Returns all operations, thread by thread.
+    /// Returns all operations of the round, thread by thread.
     pub(crate) fn operations(&self) -> impl Iterator<Item = At<'_>> {
         let threads = self.logs.iter().enumerate();
         let all =
@@ -113,7 +113,7 @@ impl History {
     }
 }
 
-/// The maximum number of cells that are printed per operation.
+/// The maximum number of cells (keys with their versions) that are printed per operation.
 const MOST_CELLS: usize = 6;
 
 impl fmt::Display for At<'_> {

@@ -20,20 +20,20 @@ use crate::violation::Violation;
 /// The minimum number of logical timestamps between two maintenance actions.
 const PAUSE: u64 = 400;
 
-/// The time between two checks of the timestamps.
+/// The time between two checks of the maintenance thread whether its next action is due.
 const NAP: Duration = Duration::from_micros(200);
 
-/// The storage of a race, and its directories.
+/// The storage of a race, with the directories of the store and its checkpoint.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
     /// The storage, if it is a disk in memory that can be copied. `None` for other storage.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
-    /// The directory of checkpoints. Only one checkpoint exists at a time.
+    /// The directory of the checkpoint. Only one checkpoint exists at a time.
     pub(crate) copy: PathBuf,
 }
 
-/// The results of the maintenance thread for one round.
+/// The results of the maintenance thread for one round of a race.
 pub(crate) struct Kept {
     pub(crate) log: Log,
     /// The number of maintenance calls, such as flushes and checkpoints. The next field, `copies`, counts the copies of
@@ -42,7 +42,7 @@ pub(crate) struct Kept {
     pub(crate) copies: u64,
 }
 
-/// The maintenance thread of a round.
+/// The maintenance thread of a round, which flushes, compacts, syncs and makes checkpoints.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,
@@ -62,7 +62,7 @@ impl<'a> Keeper<'a> {
         Self { arena, contestant, ground, random: Xoshiro256PlusPlus::seed_from_u64(seed), kept }
     }
 
-    /// Runs maintenance actions until the round has ended.
+    /// Runs maintenance actions, such as flushes and checkpoints, until the round has ended.
     pub(crate) fn run(mut self) -> Result<Kept, Violation> {
         let mut next = self.arena.clock.load(Ordering::Relaxed);
         while !self.arena.is_over.load(Ordering::Relaxed) {
@@ -116,7 +116,7 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// Opens a store, reads all its entries, and closes it.
+    /// Opens a store, reads all its entries, and closes it. Returns one cell (a key with its version) per key.
     fn read(&mut self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<Cell>, Violation> {
         self.kept.copies += 1;
         let store = self.contestant.maker.open(storage, directory).map_err(failed)?;

@@ -1,24 +1,29 @@
 //! Defines the keys and values of a race. Each key identifies its owner, and each value identifies its write.
 
-/// The number of keys that each writer owns. There are as many keys that all writers share.
+/// The number of keys that each writer of a race owns. All writers also share this number of further keys.
 const KEYS_EACH: usize = 12;
 
-/// The number of a key, which is also its rank in key order.
+/// The number of a key of a race, which is also the rank of the key in key order.
 pub(crate) type Key = u16;
 
 /// A version identifies the write of a value within a race. An absent key has the version [`NOTHING`].
 ///
-/// The bits of a version, from the highest bit: 1 bit for whether the same commit writes the key again later, 31 bits
-/// for the round, 8 bits for the writer, 24 bits for the commit. Commits are counted from 1 in each round.
+/// The bits of a version, from the highest bit:
+///
+/// * 1 bit: whether the same commit writes the key again later.
+/// * 31 bits: the number of the round.
+/// * 8 bits: the number of the writer.
+/// * 24 bits: the number of the commit, counted from 1 in each round.
 pub(crate) type Version = u64;
 
-/// The version of a key that was never written, or was deleted.
+/// The version that stands for an absent key: the key was never written, or it was deleted.
 pub(crate) const NOTHING: Version = 0;
 
 /// The bit that marks a version that a later write of the same commit overwrites.
 pub(crate) const HIDDEN: Version = 1 << 63;
 
-/// The maximum number of commits per writer and round.
+/// The maximum number of commits per writer and round. The version of a value stores the number of its commit in 24
+/// bits.
 pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 
 /// The keys of a race with a given number of writers.
@@ -40,15 +45,15 @@ impl Keys {
         (owner < self.writers).then_some(owner)
     }
 
-    /// Returns the keys of writer `owner`. If `owner` is the number of writers, returns the shared keys. The keys of
-    /// each owner are spread over the key space.
+    /// Returns the keys that writer `owner` owns. If `owner` is the number of writers, returns the keys that all
+    /// writers share. The keys of each owner are spread over the key space.
     pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
         (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
     }
 }
 
-/// Returns the bytes of a key. The byte strings have the same order as the numbers of the keys, and their lengths
-/// vary.
+/// Returns the bytes with which a key is stored. The byte strings have the same order as the numbers of the keys, and
+/// their lengths vary.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
@@ -61,7 +66,7 @@ pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
 }
 
-/// Returns the version that commit number `commit` of a writer writes.
+/// Returns the version of a value that commit number `commit` of a writer writes.
 pub(crate) fn version(round: u32, writer: usize, commit: usize) -> Version {
     u64::from(round & 0x7fff_ffff) << 32 | (writer as u64) << 24 | commit as u64
 }
@@ -72,7 +77,8 @@ pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// Returns the value of a version of a key. Both the bytes and the length of a value identify its version.
+/// Returns the value that a write with the version `version` stores under a key. Both the bytes and the length of a
+/// value identify its version.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {
@@ -86,7 +92,8 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// Returns the version that has this value. Returns `None` if no such value was written to the key.
+/// Returns the version of the write that stored the value `found` under a key. Returns `None` if no write stored this
+/// value.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);
     (version != NOTHING && value(key, version) == found).then_some(version)

@@ -42,16 +42,16 @@ use self::worker::{Arena, End, Worker, everything, failed, read_view};
 use crate::disk::disk_of;
 use crate::violation::{Check, Violation};
 
-/// The number of operations per writer and round.
+/// The number of operations that each writer executes per round.
 const OPERATIONS: usize = 1500;
 
-/// The number of rounds after which the store is reopened.
+/// The number of rounds after which the store is closed and reopened.
 const ROUNDS_OPEN: u32 = 3;
 
 /// The maximum number of writers. A version stores the number of its writer in one byte.
 pub const MOST_WRITERS: usize = 64;
 
-/// The numbers of operations and checks of a race so far.
+/// The numbers of operations and checks of a race.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceSummary {
     /// The number of rounds that were checked.
@@ -60,13 +60,13 @@ pub struct RaceSummary {
     pub operations: u64,
     /// The number of commits among the operations.
     pub commits: u64,
-    /// The number of keys that were read and checked.
+    /// The number of keys that reads returned and that the test checked.
     pub reads: u64,
     /// The number of stores that were opened: reopened stores, checkpoints, and copies of the disk.
     pub opened: u64,
 }
 
-/// A store, and the threads that use it.
+/// A race: a store, and the threads that use the store at the same time.
 pub struct Race<'a> {
     contestant: &'a Contestant,
     ground: Ground,
@@ -74,7 +74,7 @@ pub struct Race<'a> {
     seed: u64,
     round: u32,
     store: Option<Box<dyn Shared>>,
-    /// The version of each key in the store between two rounds.
+    /// The expected version of each key in the store between two rounds.
     content: Vec<Version>,
     /// The counts of operations and checks so far.
     pub tally: RaceSummary,
@@ -200,7 +200,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Checks that a snapshot shows the content of the store between two rounds, when the snapshot was taken.
+    /// Checks a snapshot that was taken between two rounds: it must show the content that the store had then.
     fn compare(&self, cells: &[Cell]) -> Result<(), Violation> {
         match cells.iter().find(|cell| cell.version != self.content[usize::from(cell.key)]) {
             None => Ok(()),
@@ -216,7 +216,7 @@ impl<'a> Race<'a> {
     }
 }
 
-/// Runs the work of a thread. A violation or a panic of the thread ends the round.
+/// Runs the work of a thread of a race. A violation or a panic of the thread ends the round.
 fn guarded<T>(arena: &Arena<'_>, work: impl FnOnce() -> Result<T, Violation>) -> Result<T, Violation> {
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)));
     if done.is_err() {

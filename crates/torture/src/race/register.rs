@@ -23,7 +23,8 @@ struct Cluster<'a> {
     version: Version,
     write: Option<At<'a>>,
     reads: Vec<At<'a>>,
-    /// The earliest time at which an operation of the cluster returned.
+    /// The earliest time at which an operation of the cluster returned. The zone of the cluster lies between this time
+    /// and `closes`.
     opens: Moment,
     /// The latest time at which an operation of the cluster was called.
     closes: Moment,
@@ -50,7 +51,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Checks a key that all writers share, and adds the order of its operations to `order`.
+/// Checks the operations on a key that all writers share, and adds their order to `order`.
 pub(crate) fn check_register<'a>(
     history: &'a History,
     key: Key,
@@ -62,7 +63,8 @@ pub(crate) fn check_register<'a>(
     check_nothing(key, &clusters, &reads_of_nothing)
 }
 
-/// Returns the clusters of a key, and the reads that did not find the key.
+/// Returns the clusters of a key, and the reads that did not find the key. A cluster is a write with all reads of its
+/// value.
 fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     let initial = history.initial[usize::from(key)];
     let mut clusters = vec![Cluster::new(initial, None)];
@@ -93,7 +95,7 @@ fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     (clusters, reads_of_nothing)
 }
 
-/// Checks that every read follows the write of its value.
+/// Checks that the write of each cluster was called before every read of its value returned.
 fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for Cluster { version, write, reads, .. } in clusters {
         let Some(write) = write else { continue };
@@ -112,7 +114,8 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Checks that there are no two clusters of which each precedes the other.
+/// Checks that there are no two clusters of which each precedes the other. A cluster is a write with all reads of its
+/// value.
 fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for (number, a) in clusters.iter().enumerate() {
         for b in &clusters[number + 1..] {
@@ -127,8 +130,8 @@ fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Records that all operations of the cluster `before` precede the write of the cluster `behind`. Skips pairs whose
-/// order follows from real time.
+/// Records that all operations of the cluster `before` precede the write of the cluster `behind`. Skips pairs of which
+/// the order follows from real time.
 fn note<'a>(before: &Cluster<'a>, behind: &Cluster<'a>, order: &mut Order<'a>) {
     let Some(write) = behind.write else { return };
     let by_time = |at: &At<'_>| at.operation.returned < write.operation.called;

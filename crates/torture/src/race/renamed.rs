@@ -3,8 +3,8 @@
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// Returns the violation with the check for a read of this kind. For example, a violation in a read of a checkpoint
-/// belongs to the check of checkpoints.
+/// Returns the violation with a check that names the kind of the read. For example, a violation in a read of a
+/// checkpoint becomes a violation of the check of checkpoints.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

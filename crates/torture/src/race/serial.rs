@@ -12,19 +12,21 @@ use crate::violation::{Check, Violation};
 
 /// The maximum number of operations of a cycle that are printed.
 const MOST_SHOWN: usize = 6;
-/// The maximum number of nodes from which a cycle is searched.
+/// The maximum number of nodes of the graph from which the search for a short cycle begins.
 const MOST_STARTS: usize = 64;
 
-/// The known order of the operations of a history, as a graph with operations and timestamps as nodes.
+/// The known order of the operations of a history. The order is a graph whose nodes are operations and timestamps.
 pub(crate) struct Order<'a> {
     operations: Vec<At<'a>>,
-    /// The edges between node numbers. The first numbers are operations, and the next numbers are timestamps.
+    /// The edges of the graph, as pairs of node numbers. The first node numbers are operations, and the next ones are
+    /// timestamps.
     edges: Vec<(u32, u32)>,
     nodes: usize,
 }
 
 impl<'a> Order<'a> {
-    /// Creates the order that follows from real time.
+    /// Creates the order that follows from real time: an operation that returned before another operation was called
+    /// precedes the other operation.
     pub(crate) fn new(history: &'a History) -> Self {
         let operations: Vec<_> = history.operations().collect();
         // A copy of the disk has no order relative to other operations.
@@ -75,7 +77,7 @@ impl<'a> Order<'a> {
         if left == 0 { Ok(()) } else { Err(self.cycle(&starts, &before)) }
     }
 
-    /// Returns the index of the first edge of each node, and the number of all edges.
+    /// Returns the index of the first edge of each node, followed by the number of all edges.
     fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0; self.nodes + 1];
         self.edges.iter().for_each(|(before, _)| starts[*before as usize + 1] += 1);

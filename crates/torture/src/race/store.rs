@@ -46,13 +46,13 @@ pub trait Cursor: Send {
     fn next_back(&mut self) -> Result<Option<Pair>>;
 }
 
-/// Opens stores that many threads can use.
+/// A maker that opens stores which many threads can use.
 pub trait SharedMaker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// Opens trees of one design in `timed` mode, with background threads for flushes and compactions.
+/// A maker of trees of one design in `timed` mode, which flush and compact in background threads.
 pub struct TimedMaker(pub Design);
 
 impl SharedMaker for TimedMaker {

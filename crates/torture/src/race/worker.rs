@@ -19,7 +19,7 @@ pub(crate) struct Arena<'a> {
     pub(crate) round: u32,
     /// The counter from which the threads take logical timestamps.
     pub(crate) clock: AtomicU64,
-    /// Whether the round has ended, because a thread found a violation or all writers are done.
+    /// Whether the round of the race has ended, because a thread found a violation or all writers are done.
     pub(crate) is_over: AtomicBool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> Violation {
     Violation::new(Check::GoesOn, format!("a call failed on a disk without faults: {error}"))
 }
 
-/// Returns the cell, which is a key with its version, for a value that was read.
+/// Returns the cell (a key with its version) for a value that was read.
 ///
 /// # Errors
 /// The value was never written to the key.
@@ -75,7 +75,7 @@ pub(crate) struct Walk<'s> {
     back: Vec<Pair>,
 }
 
-/// An end of a cursor, from which an entry is read.
+/// The end of a key range from which a cursor reads an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Front,
@@ -87,7 +87,7 @@ impl<'s> Walk<'s> {
         Self { cursor, range, front: Vec::new(), back: Vec::new() }
     }
 
-    /// Reads the next entry from one end of the range. Returns `false` if no entry remains.
+    /// Reads the next entry from one end of the key range. Returns `false` if no entry remains.
     pub(crate) fn step(&mut self, end: End) -> Result<bool, Violation> {
         let (entry, read) = match end {
             End::Front => (self.cursor.next(), &mut self.front),
@@ -99,8 +99,8 @@ impl<'s> Walk<'s> {
         Ok(is_there)
     }
 
-    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell for each key of the range,
-    /// including absent keys.
+    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell (a key with its version) for
+    /// each key of the range, including absent keys.
     pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
         while self.step(end())? {}
         let entries: Vec<Pair> = self.front.into_iter().chain(self.back.into_iter().rev()).collect();
@@ -111,8 +111,8 @@ impl<'s> Walk<'s> {
                 keys::parse(&key, keys.len()).filter(|number| (next..self.range.end).contains(number));
             let Some(number) = number else {
                 let what = format!(
-                    "a cursor returned the key {:?}, but its next key must have a number from {next} to {} \
-                     (exclusive)",
+                    "a cursor returned the key {:?}, but the next keys in its range are those with the \
+                     numbers {next} to {} (exclusive)",
                     String::from_utf8_lossy(&key),
                     self.range.end
                 );
@@ -125,9 +125,11 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns the bounds of a range of keys. If `is_exact` is true, the bounds are the first key of the range (inclusive)
-/// and the first key after it (exclusive). Otherwise, the bounds are the last key before the range (exclusive) and the
-/// last key of the range (inclusive).
+/// Returns the bounds of a range of keys for a cursor. Both forms of bounds select the same keys.
+///
+/// * If `is_exact` is true, the bounds are the first key of the range (inclusive) and the first key after it
+///   (exclusive).
+/// * Otherwise, the bounds are the last key before the range (exclusive) and the last key of the range (inclusive).
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,
@@ -143,10 +145,10 @@ fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bo
     (low, high)
 }
 
-/// Function that opens a cursor between two bounds.
+/// A function that opens a cursor between two bounds.
 type Open<'a, 's> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor + 's>>;
 
-/// Opens a cursor over a range of keys.
+/// Opens a cursor over a range of keys with the function `open`.
 pub(crate) fn walk<'s>(
     open: Open<'_, 's>,
     range: Range<Key>,
@@ -158,7 +160,7 @@ pub(crate) fn walk<'s>(
     Ok(Walk::new(cursor, range))
 }
 
-/// Reads all entries of a store, from the front.
+/// Reads all entries of a store from the front with one cursor. Returns one cell (a key with its version) per key.
 pub(crate) fn everything(open: Open<'_, '_>, keys: Keys) -> Result<Vec<Cell>, Violation> {
     let walk = walk(open, 0..keys.len() as Key, keys, true).map_err(failed)?;
     walk.finish(|| End::Front, keys)
@@ -176,13 +178,13 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Creates writer `number`.
+    /// Creates the writer thread with the number `number`.
     pub(crate) fn new(arena: &'a Arena<'a>, number: usize, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         Self { arena, number, random, log: Log::default(), commits: 0, held: None }
     }
 
-    /// Runs `operations` operations, or fewer if the round ends earlier. Returns the recorded operations.
+    /// Runs `operations` random operations, or fewer if the round ends earlier. Returns the recorded operations.
     pub(crate) fn run(mut self, operations: usize) -> Result<Log, Violation> {
         for _ in 0..operations.min(keys::MOST_COMMITS) {
             if self.arena.is_over.load(Ordering::Relaxed) {
@@ -215,7 +217,7 @@ impl<'a> Worker<'a> {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
         let at = self.random.random_range(0..keys.len());
-        keys.nth(at).expect("the number is below their count")
+        keys.nth(at).expect("a random key number must be below the number of keys")
     }
 
     fn any_key(&mut self) -> Key {
@@ -234,8 +236,8 @@ impl<'a> Worker<'a> {
         self.commit(&writes)
     }
 
-    /// Writes one commit with a put or a delete of each key. The flag is whether the write is a delete. If a key occurs
-    /// several times, only its last write is visible.
+    /// Writes one commit, which puts or deletes each key of `writes`. The flag next to a key is true for a delete. If a
+    /// key occurs several times, only its last write is visible.
     fn commit(&mut self, writes: &[(Key, bool)]) -> Result<(), Violation> {
         self.commits += 1;
         let version = keys::version(self.arena.round, self.number, self.commits);
@@ -298,7 +300,7 @@ impl<'a> Worker<'a> {
         if self.random.random_bool(0.5) { self.finish() } else { Ok(()) }
     }
 
-    /// Reads the next entries from the open cursor.
+    /// Reads the next entries from the cursor that stays open over several operations.
     fn go_on(&mut self) -> Result<(), Violation> {
         let Some((walk, _)) = &mut self.held else { return self.get() };
         for _ in 0..self.random.random_range(1..6) {
@@ -310,7 +312,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Reads the open cursor to its end.
+    /// Reads the cursor that stays open over several operations to its end.
     fn finish(&mut self) -> Result<(), Violation> {
         let Some((walk, moments)) = self.held.take() else { return Ok(()) };
         let share = [0.0, 1.0, 0.5][self.random.random_range(0..3)];
@@ -339,14 +341,14 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Reads all entries of a view, from one end.
+/// Reads all entries of a snapshot with one cursor, from one end.
 pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cell>, Violation> {
     let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| view.cursor(low, high);
     let walk = walk(&open, 0..keys.len() as Key, keys, true).map_err(failed)?;
     walk.finish(|| end, keys)
 }
 
-/// Reads the keys `asked` with one multi-get.
+/// Reads the keys `asked` with one multi-get, and returns one cell (a key with its version) per key.
 fn ask(
     multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::MultiGetValues>,
     asked: &[Key],

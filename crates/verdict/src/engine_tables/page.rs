@@ -69,7 +69,9 @@ impl EngineTables {
     }
 
     fn rates(&self, threads: u64, columns: &[&Heading]) -> String {
-        self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading, &c::OPS_PER_SECOND))
+        self.table(&in_threads(threads), columns, |line, heading| {
+            self.rate(line, heading, &c::OPS_PER_SECOND)
+        })
     }
 
     /// Renders the throughput of phases with writes, if the time of pending flushes and compactions belongs to the

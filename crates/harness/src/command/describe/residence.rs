@@ -22,7 +22,8 @@ const LARGE_SHARE: f64 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Residence {
     flushes: u64,
-    /// Number of sorted runs after all compactions have finished. `None` if the number was not simulated.
+    /// Number of sorted runs of the tree after all compactions have finished. `None` if the simulator does not support
+    /// the design.
     runs: Option<u64>,
     /// Size of the keys and values in the memtable, in bytes.
     memtable_bytes: f64,
@@ -30,9 +31,11 @@ struct Residence {
     loaded_bytes: f64,
 }
 
-/// Returns comment lines about the state after the load, one line for all configurations with an equal state. If half
-/// of the data or more stays in the memtable, the text contains a warning. The text is empty for components, for
-/// other engines, and for workloads without an initial load.
+/// Returns TOML comment lines about the state of the tree after the load, one line for all configurations with an equal
+/// state.
+///
+/// * If half of the data or more stays in the memtable, the lines contain a warning.
+/// * The text is empty for component experiments, for other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {
@@ -87,7 +90,8 @@ impl Residence {
         self.memtable_bytes / self.loaded_bytes
     }
 
-    /// Formats the state, such as `about 5 flushes, 2 sorted runs, 1.20 MiB of 10.0 MiB in the memtable`.
+    /// Formats the state of the tree after its load, such as `about 5 flushes, 2 sorted runs, 1.20 MiB of 10.0 MiB in
+    /// the memtable`.
     fn shown(&self) -> String {
         let counted = |count: u64, noun: &str| match count {
             1 => format!("1 {noun}"),
@@ -111,9 +115,9 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     by_bytes.min(design.memtable_entries.unwrap_or(u64::MAX)).max(1)
 }
 
-/// Simulates `flushes` flushes, and returns the number of sorted runs. Returns `None` if the simulator does not
-/// support the design: for values in blob files, for memtables of changing sizes, and for more than
-/// [`MOST_SIMULATED`] flushes.
+/// Simulates the flushes and compactions of a load, and returns the number of sorted runs after `flushes` flushes.
+/// Returns `None` for more than [`MOST_SIMULATED`] flushes, and for designs that the simulator does not support:
+/// designs with blob files or with memtables of changing sizes.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

@@ -15,7 +15,7 @@ pub(super) const MIX_NAME: &str = "mix";
 pub(super) struct Listed {
     /// The name of the catalog as an argument of `lsmbench list`.
     pub(super) name: &'static str,
-    /// The name of the axis in TOML.
+    /// The name of the catalog's axis in TOML.
     pub(super) axis: &'static str,
     pub(super) summary: String,
     pub(super) group: Group,
@@ -27,7 +27,7 @@ pub(super) struct Listed {
 pub(super) struct ListedVariant {
     pub(super) kind: &'static str,
     pub(super) summary: String,
-    /// The parameters as TOML with comments.
+    /// The parameters of the variant, as TOML with comments.
     pub(super) reference: &'static str,
     pub(super) defaults: Table,
     pub(super) oracle: bool,

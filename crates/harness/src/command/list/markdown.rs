@@ -9,7 +9,7 @@ use catalog::{KeyEntry, KeyTable};
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) values: String,
-    /// The default in TOML. Empty if the key has no default.
+    /// The default value of the key in TOML. Empty if the key has no default.
     pub(super) default: String,
     pub(super) about: String,
 }
@@ -54,7 +54,7 @@ impl Section {
 }
 
 impl Entry {
-    /// Returns the cells of the row: key, values, default and meaning.
+    /// Returns the cells of the table row about this key: key, values, default and meaning.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![code(&self.key), self.values.clone(), code(&self.default), self.about.clone()]
     }

@@ -302,14 +302,15 @@ fn head(title: &str, about: &str) -> String {
     format!("# {title}\n\n{about} `just docs` generates this page.\n")
 }
 
-/// Writes sections about tables whose keys are described by hand, because no type describes them.
+/// Writes sections of the reference about TOML tables whose keys are described by hand, because no Rust type describes
+/// them.
 fn by_hand(page: &mut String, tables: &[KeyTable], title: impl Fn(&str) -> String) {
     for table in tables {
         Section::from(table).write(page, 2, &title(table.name));
     }
 }
 
-/// Writes sections that were generated from a type.
+/// Writes sections of the reference that were generated from a Rust type.
 fn derived(page: &mut String, sections: Vec<Section>) {
     for section in sections {
         section.write(page, 2, &code(&section.name));

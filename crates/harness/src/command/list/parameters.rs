@@ -1,5 +1,5 @@
 //! Describes the parameters of a variant. The meaning of a parameter is the TOML comment above it in the variant's
-//! reference. Its valid values come from the error message of its parser.
+//! reference. The valid values of the parameter come from the error message of its parser.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};
@@ -22,7 +22,7 @@ pub(super) fn parameters(axis: &dyn Axis, variant: &VariantInfo) -> Vec<Entry> {
     variant.defaults.iter().map(entry).collect()
 }
 
-/// Formats a value in one line.
+/// Formats a TOML value in one line.
 fn in_one_line(value: &Value) -> String {
     value.to_string()
 }
@@ -79,7 +79,7 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     }
 }
 
-/// Returns whether the parser of a list parameter accepts texts as elements.
+/// Returns whether a parameter whose value is a list accepts texts as the elements of the list.
 fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     let texts = Value::Array(vec!["text".into()]);
     let table = Table::from_iter([("kind".to_owned(), Value::from(kind)), (key.to_owned(), texts)]);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::markdown::{Entry, Section, code, plain};
 
-/// Returns the schema of a type, including the schemas of its fields.
+/// Returns the JSON schema of a Rust type, including the schemas of its fields.
 pub(super) fn schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>()
@@ -47,7 +47,8 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// Returns the schemas of all forms of a value, which are the branches of `anyOf` and `oneOf`. `null` is also a form.
+/// Returns the schemas of all forms of a value, which are the branches of `anyOf` and `oneOf` in its JSON schema.
+/// `null` is also a form.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }
@@ -64,7 +65,7 @@ fn about_of(schema: &Value) -> String {
     plain(schema.get("description").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// Returns the names that are valid as a value, each with its meaning.
+/// Returns the names that a JSON schema accepts as a value, each with its meaning.
 fn meanings(schema: &Value) -> Vec<(String, String)> {
     let Some(object) = schema.as_object() else { return Vec::new() };
     let named = |form: &Value| {
@@ -92,7 +93,7 @@ fn code_of(value: &Value) -> String {
     }
 }
 
-/// Describes the values that a key accepts.
+/// Describes the values that a key accepts, from the JSON schema of the key.
 fn values(schema: &Value) -> String {
     let Some(object) = schema.as_object() else { return "any value".to_owned() };
     if let Some(value) = object.get("const") {

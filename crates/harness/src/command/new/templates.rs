@@ -12,24 +12,24 @@ pub(super) const RESERVED: &str = "abstract alloc as async await become box brea
 pub(super) struct Template {
     /// The name of the axis, which is also the name of a method of `Workbench`.
     pub(super) axis: &'static str,
-    /// The template of `src/lib.rs`.
+    /// The template of the file `src/lib.rs`.
     library: &'static str,
-    /// The template of `tests/conformance.rs`.
+    /// The template of the file `tests/conformance.rs`.
     test: &'static str,
-    /// The path of the axis's conformance check in the crate `lsmbench`; `None` if only the check of all axes applies
-    /// to the axis.
+    /// The path in the crate `lsmbench` of the function that checks the contract of the axis. `None` if only the check
+    /// of all axes applies to the axis.
     check: Option<&'static str>,
-    /// The path of the catalog in the crate `lsmbench`.
+    /// The path in the crate `lsmbench` of the catalog of the axis.
     catalog: &'static str,
-    /// The template of `experiment.toml`.
+    /// The template of the file `experiment.toml`.
     experiment: Experiment,
     /// Further files of the crate, each as its path and its text. The path is relative to the folder of the crate.
     data: &'static [(&'static str, &'static str)],
 }
 
-/// The experiment of a new crate.
+/// The experiment file of a crate that `lsmbench new` creates.
 enum Experiment {
-    /// An experiment that compares variants of the axis.
+    /// An experiment that compares built-in variants of the axis with the new variant.
     Swept {
         /// The path that the experiment sweeps, such as `design.bloom`.
         sweep: &'static str,
@@ -37,7 +37,7 @@ enum Experiment {
         beside: &'static [&'static str],
         /// The column on the vertical axis of the chart.
         metric: &'static str,
-        /// `timed`, or `counted` if the column contains counters.
+        /// The run mode of the experiment: `timed`, or `counted` if the column contains counters.
         mode: &'static str,
     },
     /// A complete experiment, for an axis that the general template does not fit.

@@ -52,8 +52,8 @@ pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     Ok(settled)
 }
 
-/// Returns the questions in folders of documents, each with the findings on its claims. A folder without questions is
-/// skipped.
+/// Returns the questions in folders of documents, each with the findings about the claims of the question. A folder
+/// without questions is skipped.
 pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec<Highlighted>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(HIGHLIGHTS)).filter(|path| path.exists()) {
@@ -74,7 +74,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// Returns the folders that contain the files, each with the first of its files.
+/// Returns the folders that contain the experiment files `files`, each with the first of its files.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }

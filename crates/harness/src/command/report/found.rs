@@ -3,7 +3,7 @@
 use experiment::Experiment;
 use results::{Folder, Manifest, Table};
 
-/// An experiment of a report, with the folder and the content of its results.
+/// An experiment of a report, together with the folder and the content of its results.
 pub(super) struct Found<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) folder: Folder,

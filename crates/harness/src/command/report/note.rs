@@ -22,7 +22,8 @@ pub(super) fn note(manifest: &Manifest) -> RunNote {
     }
 }
 
-/// Returns the engines other than lsmbench. Each engine occurs once, with the mismatches of all its configurations.
+/// Returns the engines other than lsmbench in a run. Each engine occurs once, with the mismatches (settings of the
+/// design that the engine cannot match) of all its configurations.
 fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     let mut notes: Vec<EngineNote> = Vec::new();
     for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
@@ -44,7 +45,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     notes
 }
 
-/// Returns the engines that were skipped. Each engine occurs once, with the reason.
+/// Returns the engines that a run skipped. Each engine occurs once, with the reason.
 fn missing(manifest: &Manifest) -> Vec<String> {
     let mut missing = Vec::new();
     for left in left_out(manifest) {

@@ -16,21 +16,21 @@ use super::trimmed::{Seals, trimmed};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The folder in git that contains the copies.
+/// The folder in git with the copies of results from which the report is generated.
 pub(super) const FOLDER: &str = "results/published";
 /// The name of the file that lists the experiments in a folder of copies.
 const INDEX: &str = "experiments.csv";
-/// The columns of the list of experiments.
+/// The columns of `experiments.csv`, the file that lists the experiments in a folder of copies.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// The tables and keys of an experiment file that do not affect the measured results. The hash of the recipe does not
-/// include them.
+/// The tables and keys of an experiment file that do not affect the measured results. The hash that identifies the
+/// measured version of an experiment does not include them.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder with copies of results.
 pub(super) struct Published {
     folder: PathBuf,
-    /// The hash of the recipe of each experiment, by name. A recipe consists of the settings that affect the measured
-    /// results.
+    /// The hash of the recipe of each experiment, by the name of the experiment. A recipe consists of the settings that
+    /// affect the measured results.
     recipes: BTreeMap<String, String>,
     /// Whether at least one copy comes from a quick run (`--quick`).
     pub(super) quick: bool,
@@ -58,15 +58,15 @@ impl Published {
         Ok(Some(Self { folder: folder.to_owned(), recipes, quick }))
     }
 
-    /// Returns whether the copy of an experiment was measured with the recipe that the file of the experiment has
+    /// Returns whether the copy of an experiment's results was measured with the settings that the experiment file has
     /// now.
     pub(super) fn is_of(&self, experiment: &str, file: &Path) -> Outcome<bool> {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Returns whether the existing copy of an experiment must stay, because the new results lack rows of this copy:
-    /// the experiment did not run, or some of its engines are not installed. A copy of another version of the
-    /// experiment, or of another size, is replaced. Prints whether the existing copy stays or is replaced.
+    /// Returns whether the existing copy of an experiment's results must stay. The copy stays if the new results lack
+    /// rows of the copy, because the experiment did not run or some of its engines are not installed. A copy of another
+    /// version of the experiment, or of another size, does not stay. Prints whether the copy stays or is replaced.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));
@@ -118,8 +118,8 @@ impl Published {
     }
 }
 
-/// Returns the engines in the rows of a sweep of engines. Returns an empty list if the experiment does not sweep
-/// engines.
+/// Returns the engines that occur in the rows of a sweep of engines. Returns an empty list if the experiment does not
+/// sweep engines.
 fn engines(table: &Table) -> Vec<String> {
     table.distinct(ENGINE).into_iter().flatten().map(|engine| engine.to_string()).collect()
 }

@@ -6,7 +6,8 @@ use results::{LeftOut, Manifest, Seal};
 use run::QUICK;
 use verdict::{Names, kept_manifest};
 
-/// The seals of the copied CSV files.
+/// The seals of the copied CSV files. A seal is the length and the checksum of a CSV file, which the manifest of the
+/// copy contains.
 #[derive(Default)]
 pub(super) struct Seals {
     pub(super) runs: Option<Seal>,
@@ -14,7 +15,8 @@ pub(super) struct Seals {
     pub(super) levels: Option<Seal>,
 }
 
-/// Returns a manifest without the folders and the state of the machine.
+/// Returns a copy of a manifest for git: without the folders and the state of the machine, and with the seals of the
+/// copied CSV files.
 pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Seals) -> Manifest {
     Manifest {
         left_out: left_out(manifest),
@@ -27,8 +29,8 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
 }
 
 /// Returns the configurations that were skipped because their engine was not available, each with a short reason. The
-/// reason does not include the searched folders and the advice. Configurations that were skipped for other reasons
-/// are not included, because these reasons follow from the experiment file.
+/// short reason omits the searched folders and the advice. The result also omits configurations that were skipped for
+/// other reasons, because the experiment file explains these reasons.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);

@@ -26,7 +26,7 @@ pub(super) struct Residual {
     simulated: f64,
 }
 
-/// Compares the predicted and simulated values of all phases, for a design with `entries` keys.
+/// Compares the predicted and simulated values of all phases of a workload, for a design with `entries` keys.
 pub(super) fn compare(
     design: &str,
     entries: f64,
@@ -51,7 +51,7 @@ pub(super) fn compare(
     pairs.flat_map(of_pair).collect()
 }
 
-/// Formats the residuals as a table.
+/// Formats residuals as a table. A residual is the relative error of the value that a formula predicts.
 pub(super) fn table(residuals: &[Residual]) -> String {
     let head = ["design", "entries", "phase", "column", "formula", "simulated", "residual"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];

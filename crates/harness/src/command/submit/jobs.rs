@@ -1,8 +1,9 @@
-//! The jobs of one experiment, and functions that quote words for a shell.
+//! The jobs that run the parts of one experiment on a cluster, and functions that quote words for a shell.
 
 use crate::cli::SubmitArguments;
 
-/// The jobs of one experiment, from which the text for a scheduler is generated.
+/// The jobs that run the parts of one experiment. A scheduler, such as Slurm, receives a text that is generated from
+/// this value.
 pub(super) struct Jobs<'a> {
     /// The name of the experiment.
     pub(super) name: String,
@@ -13,7 +14,7 @@ pub(super) struct Jobs<'a> {
     /// The command that checks a machine for sources of timing noise, quoted for a shell. `None` without the option
     /// `--require`.
     pub(super) examine: Option<String>,
-    /// The command of a part with all arguments except `--part`, quoted for a shell.
+    /// The command that runs one part of the experiment, without the option `--part`, quoted for a shell.
     pub(super) run: String,
     /// The command that merges the parts, quoted for a shell.
     pub(super) merge: String,
@@ -21,14 +22,14 @@ pub(super) struct Jobs<'a> {
 }
 
 impl Jobs<'_> {
-    /// Returns the command that checks the machine, if required, and then runs a part. The command is quoted for a
-    /// shell. `part` is the argument of `--part`, such as `3/8`.
+    /// Returns the command that first checks the machine, if this is required, and then runs a part of the experiment.
+    /// The command is quoted for a shell. `part` is the argument of `--part`, such as `3/8`.
     pub(super) fn part(&self, part: &str) -> String {
         let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
         format!("{examine}{} --part {part}", self.run)
     }
 
-    /// Returns the numbers of the missing parts as text, separated by `between`.
+    /// Returns the numbers of the parts that are not finished as text, separated by `between`.
     pub(super) fn numbers(&self, between: &str) -> String {
         self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
     }

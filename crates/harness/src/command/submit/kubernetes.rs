@@ -6,7 +6,8 @@ use super::jobs::Jobs;
 /// The path at which the volume is mounted in each pod.
 const FOLDER: &str = "/data";
 
-/// Returns the Kubernetes manifest of both jobs.
+/// Returns the Kubernetes manifest of two jobs: the job that runs the parts of an experiment, and the job that merges
+/// them.
 pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
     let Jobs { count, merge, .. } = jobs;
     let name = name_of_job(&jobs.name);
@@ -41,8 +42,8 @@ pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// Returns the template of a pod that runs a script in the folder of the volume. If `is_alone` is true, no two pods
-/// of the experiment run on one node.
+/// Returns the template of a pod that runs `script` in the folder at which the volume is mounted. If `is_alone` is
+/// true, no two pods of the experiment run on one node.
 fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: bool) -> String {
     let arguments = jobs.arguments;
     let memory = arguments.memory.as_ref().map_or_else(String::new, |memory| {

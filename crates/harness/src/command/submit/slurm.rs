@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use super::jobs::{Jobs, word_of_shell};
 
-/// Returns a script that submits the array and the merge.
+/// Returns a shell script that submits two jobs: a job array that runs the parts of an experiment, and a job that
+/// merges them.
 pub(super) fn script(jobs: &Jobs<'_>) -> String {
     let Jobs { name, count, run, merge, arguments, .. } = jobs;
     let excluded = excluded(jobs);
@@ -55,7 +56,7 @@ fn examined(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// Returns the line of the script that keeps the array from excluded machines.
+/// Returns the line of the script that keeps the job array from running on excluded machines.
 fn excluded(jobs: &Jobs<'_>) -> String {
     let text = std::fs::read_to_string(jobs.arguments.out.join(EXCLUDED)).unwrap_or_default();
     let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));

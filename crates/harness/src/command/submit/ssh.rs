@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::jobs::{Jobs, word_of_shell};
 
-/// Returns a script that runs the missing parts, one at a time on each machine, and then merges the parts.
+/// Returns a script that runs the missing parts of an experiment, one at a time on each machine, and then merges the
+/// parts.
 pub(super) fn script(jobs: &Jobs<'_>, hosts: &[String]) -> String {
     let Jobs { name, count, merge, .. } = jobs;
     let mut text = format!(

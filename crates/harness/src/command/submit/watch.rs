@@ -10,10 +10,10 @@ use types::Outcome;
 
 use crate::output::line;
 
-/// The time between two reads of the folder of the parts.
+/// The time between two reads of the folder in which the parts of an experiment write their results.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Prints a table of the parts after each change, and returns when all parts are done.
+/// Prints a table of the parts of an experiment after each change, and returns when all parts are done.
 pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<()> {
     let start = Instant::now();
     let mut first = None;
@@ -38,8 +38,8 @@ pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<
     }
 }
 
-/// Returns a table with one line per part: its finished trials, its machine, and the last line of its log if it is
-/// not done.
+/// Returns a table with one line per part of an experiment: its finished trials, its machine, and the last line of its
+/// log if the part is not done.
 fn table(states: &[PartState], out: &Path) -> String {
     let mut text = String::new();
     for PartState { number, finished, trials, node, is_done } in states {
@@ -60,8 +60,8 @@ fn table(states: &[PartState], out: &Path) -> String {
     text
 }
 
-/// Estimates the remaining time from the speed of the trials so far, such as `, about 2m left`. Returns an empty text
-/// if no trial has finished or none remains.
+/// Estimates the remaining time of a run from the speed of the trials so far, such as `, about 2m left`. Returns an
+/// empty text if no trial has finished or none remains.
 fn left(elapsed: Duration, finished: u64, rest: u64) -> String {
     if finished == 0 || rest == 0 {
         return String::new();

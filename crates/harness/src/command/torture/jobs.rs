@@ -13,7 +13,7 @@ use super::designs::{named, shipped};
 use crate::cli::SubjectArguments;
 use crate::output::{line, print};
 
-/// A job: the test of one design in one WAL mode.
+/// A job of a torture test: the test of one design in one WAL mode.
 pub(super) struct Job {
     pub(super) design: String,
     pub(super) wal: String,
@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub(super) subject: StoreKind,
 }
 
-/// The result of a job as text, for the table of results.
+/// The counts and the violations that a job found, for the printed table.
 pub(super) struct Report {
     pub(super) counts: Vec<u64>,
     pub(super) findings: Findings<String>,
@@ -96,10 +96,10 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// A job as a row of the printed table.
+/// A job that is printed as a row of the results table.
 pub(super) trait TableRow: Sync {
-    /// Returns the labels at the start of the row. The first two labels are the arguments of the options that select
-    /// this job.
+    /// Returns the labels at the start of the row, such as the design and the WAL mode. The first two labels are the
+    /// arguments of the options that select this job.
     fn labels(&self) -> Vec<&str>;
 }
 
@@ -109,11 +109,13 @@ impl TableRow for Job {
     }
 }
 
-/// Runs `explore` for all jobs in `threads` threads, and prints a table with one row per job, each violation, and a
-/// rate. Returns whether no job found a violation. `heads` are the titles of the labels, and the first two titles are
-/// also options of the command. `columns` are the titles of the counts, and the last count is the number of
-/// violations. `rated` is the index of the count whose rate per second is printed. `again` is the option that replays
-/// a case.
+/// Runs `explore` for all jobs in `threads` threads. Prints a table with one row per job, each violation, and a rate
+/// per second. Returns whether no job found a violation.
+///
+/// * `command` is the name of the test, and `again` is the option that replays a case.
+/// * `heads` are the titles of the labels of a job. The first two titles are also options of the command.
+/// * `columns` are the titles of the counts. The last count is the number of violations.
+/// * `rated` is the index of the count whose rate per second is printed.
 pub(super) fn run_jobs<J: TableRow>(
     (command, again): (&str, &str),
     heads: &[&str],
@@ -151,7 +153,8 @@ pub(super) fn run_jobs<J: TableRow>(
     Ok(totals.last() == Some(&0))
 }
 
-/// Formats labels in left-aligned columns with these widths. Missing labels leave their columns empty.
+/// Formats the labels of a row in left-aligned columns of the widths `widths`. Missing labels leave their columns
+/// empty.
 fn padded(labels: &[&str], widths: &[usize]) -> String {
     let cell = |place: usize| labels.get(place).copied().unwrap_or_default();
     let cells = widths.iter().enumerate().map(|(place, width)| format!("{:<width$}", cell(place)));

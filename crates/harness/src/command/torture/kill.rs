@@ -30,7 +30,7 @@ use types::{Outcome, Problem};
 /// The storage back ends that store data in files. The stores of a test use these back ends in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 
-/// The results of all kills of one job.
+/// The results of all kills of one design in one WAL mode.
 #[derive(Default)]
 struct Tally {
     stores: u64,
@@ -83,8 +83,8 @@ fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
 }
 
-/// Runs one job: kills writer processes of one store after another until the test is complete or the user interrupts
-/// it.
+/// Tests one design in one WAL mode: kills writer processes of one store after another until the test is complete or
+/// the user interrupts it.
 fn kill_often(
     job: &Job,
     arguments: &KillArguments,
@@ -169,7 +169,7 @@ impl Victim {
             seed: self.seed,
             from: self.from,
         });
-        let moment = self.moments.next().expect("the sequence of kill times is infinite");
+        let moment = self.moments.next().expect("the sequence of kill times must be infinite");
         let process =
             Process::start(&orders).map_err(|error| format!("cannot start the writer process: {error}"))?;
         let (printed, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
@@ -178,8 +178,8 @@ impl Victim {
         Ok(Death { ledger, failure })
     }
 
-    /// Checks the store against the commits that the killed process acknowledged, and records which commits the store
-    /// contains.
+    /// Checks the content of the store against the commits that the killed process acknowledged, and records how many
+    /// commits of each writer the store contains.
     fn judge(&mut self, death: &Death) -> Result<(), Violation> {
         if let Some(failure) = &death.failure {
             return Err(Violation::new(Check::GoesOn, failure));
@@ -191,7 +191,7 @@ impl Victim {
     }
 }
 
-/// The reports of a killed process.
+/// The reports that a writer process printed before it was killed.
 struct Death {
     ledger: Ledger,
     /// The failure of the process before the kill. `None` if the process did not fail.

@@ -18,7 +18,7 @@ use types::{Outcome, Problem};
 /// axes.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
-/// The titles of the columns of the printed table.
+/// The titles of the columns of the table that the race test prints, with one row per design.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
 /// The sizes of the tested tree, as TOML. The sizes are so small that a few thousand operations cause flushes,

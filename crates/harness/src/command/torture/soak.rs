@@ -19,18 +19,18 @@ use crate::cli::SoakArguments;
 use crate::output::{line, print};
 use types::{Outcome, PlatformPart, Problem};
 
-/// The titles of the columns of the printed table, which has one row per sample.
+/// The titles of the columns of the table that the soak test prints, with one row per sample.
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The columns that must not grow. Each entry contains the index of a column in [`COLUMNS`] and the largest allowed
-/// rise of this column in the second half of the samples. The rise is a fraction of the mean of the column.
+/// The columns of [`COLUMNS`] that must not grow during a soak test. Each entry contains the index of a column and the
+/// largest allowed rise in the second half of the samples, as a fraction of the mean of the column.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
-/// A rise is significant if it exceeds this number of standard errors.
+/// The rise of a column is significant if it exceeds this number of standard errors.
 const ERRORS: f64 = 3.0;
 
-/// The minimum number of samples in the second half of the samples that a verdict needs.
+/// The minimum number of samples in the second half of a soak test. With fewer samples, the test does not judge growth.
 const LEAST_SAMPLES: usize = 4;
 
 /// Runs concurrent operations for the requested time, prints samples, and prints which columns grow. Returns `true`
@@ -56,7 +56,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store. Dropping the value removes the directory, unless the user named it.
+/// The directory of the store in a soak test. Dropping the value removes the directory, unless the user named it.
 struct Place {
     directory: PathBuf,
     is_kept: bool,
@@ -89,7 +89,8 @@ impl Drop for Place {
 /// One sample: a number for each of the [`COLUMNS`].
 type Sample = [u64; COLUMNS.len()];
 
-/// Runs concurrent operations, and prints and returns the samples. The inner error is the first violation.
+/// Runs concurrent operations on the store, and prints and returns the samples. The inner error is the first violation
+/// of an invariant.
 fn race(
     arguments: &SoakArguments,
     contestant: &Contestant,
@@ -132,10 +133,10 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// Describes for each column that must not grow whether it grows, and by how much in percent of its mean. The rise
-/// comes from a least-squares line through the second half of the samples. A column grows if its rise exceeds the
-/// allowed rise in [`FLAT`] and is statistically significant. The second result is true if no column grows, and also
-/// if the samples are too few for a verdict.
+/// Returns a text about each column that must not grow in a soak test: whether it grows, and by how many percent of its
+/// mean. A column grows if its least-squares line through the second half of the samples rises significantly, and by
+/// more than [`FLAT`] allows. The second result is true if no column grows, and also if there are too few samples for a
+/// verdict.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {

@@ -44,9 +44,9 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// The name of the experiment file.
+/// The name of the file of the experiment whose runs are killed.
 const CONFIG: &str = "sweep.toml";
-/// The name of the experiment.
+/// The name of the experiment whose runs are killed.
 const NAME: &str = "sweep";
 
 /// The name of the results folder of the run that is never killed.
@@ -54,10 +54,10 @@ const UNBROKEN: &str = "unbroken";
 /// The name of the results folder of the runs that are killed and resumed.
 const BROKEN: &str = "broken";
 
-/// The titles of the columns of the printed table.
+/// The titles of the columns of the table that the test prints, with one row per mode.
 const COLUMNS: [&str; 4] = ["sweeps", "kills", "rows", "violations"];
 
-/// The results of all kills in one mode.
+/// The results of all kills of runs in one mode, `counted` or `timed`.
 #[derive(Default)]
 struct Tally {
     sweeps: u64,
@@ -84,7 +84,7 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     Ok(is_clean)
 }
 
-/// The test of one mode, with the results that every resumed run must have.
+/// The test of runs in one mode, with the results that every resumed run must have.
 struct Sweep {
     mode: RunMode,
     scratch: Scratch,
@@ -123,7 +123,7 @@ impl Sweep {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
             // A kill comes after two trials of twelve on average.
-            let share = shares.next().expect("the sequence of kill times is infinite");
+            let share = shares.next().expect("the sequence of kill times must be infinite");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
                 killed.map_err(|error| Problem::doing("kill a run", error))?;
@@ -152,12 +152,16 @@ impl Sweep {
         let different = self.expected.keys().chain(rows.keys());
         let mut different = different.filter(|key| self.expected.get(*key) != rows.get(*key));
         if let Some(key) = different.next() {
-            let difference = match (rows.contains_key(key), self.expected.contains_key(key)) {
-                (false, _) => "is missing in the results of the resumed run",
-                (true, false) => "is not in the results of the run that was never killed",
-                (true, true) => "has other exact values than in the run that was never killed",
-            };
-            tally.wrong.push(format!("the row {} {difference}", key.join(", ")));
+            let row = key.join(", ");
+            tally.wrong.push(match (rows.contains_key(key), self.expected.contains_key(key)) {
+                (false, _) => format!("the row {row} is missing in the results of the resumed run"),
+                (true, false) => {
+                    format!("the row {row} is not in the results of the run that was never killed")
+                }
+                (true, true) => {
+                    format!("the row {row} has other exact values than in the run that was never killed")
+                }
+            });
         }
         if Manifest::read(&folder.manifest())?.ended.is_none() {
             tally.wrong.push("the manifest of the completed run has no end time (key \"ended\")".to_owned());
@@ -210,15 +214,15 @@ fn exact(row: &Row) -> Vec<String> {
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
 }
 
-/// Waits for `time`. Returns whether the process has ended.
+/// Waits for `time`, or until the process has ended. Returns whether the process has ended.
 fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
     std::thread::sleep(time);
     let ended = process.try_wait().map_err(|error| Problem::doing("check a run", error))?;
     Ok(ended.is_some())
 }
 
-/// Returns an error if the exit code of a run is not 0, and prints the output of the run. `name` is the name of the
-/// run in the error.
+/// Returns an error if the exit code of a run is not 0, and then prints the output of the run. `name` names the run in
+/// the error.
 fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
     let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
     if ended.status.success() {

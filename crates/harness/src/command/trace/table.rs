@@ -98,7 +98,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// Returns at most [`ROWS`] rows, spread evenly over all rows. The last row is included.
+/// Returns at most [`ROWS`] of the rows, at even intervals. The last row is included.
 fn spread<T>(rows: &[T]) -> impl Iterator<Item = &T> {
     let step = rows.len().div_ceil(ROWS).max(1);
     let last = rows.len().saturating_sub(1);

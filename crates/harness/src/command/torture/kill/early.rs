@@ -6,8 +6,8 @@ use torture::{Check, Violation};
 /// The maximum number of kills of the processes of one store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The maximum number of additional kills in a test. A test needs additional kills while no killed process has
-/// acknowledged a commit.
+/// The maximum number of kills of a test beyond the requested number. A test needs additional kills while no killed
+/// process has acknowledged a commit.
 pub(super) const MOST_EARLY_KILLS: u64 = 40;
 
 /// Returns whether a test is complete after `kills` kills: at least `wanted` kills have happened, and at least one of

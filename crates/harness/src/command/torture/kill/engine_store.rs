@@ -22,18 +22,19 @@ use super::process::{read_reports, tell};
 /// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
-    /// The store contains the first commits of each writer, and no others. Several numbers of commits may explain the
-    /// content, so the variant has the smallest and the largest number for each writer.
+    /// The store contains the first commits of each writer, and no others. If the last commits of a writer change
+    /// nothing, several numbers of commits explain the content. The fields are the smallest and the largest such number
+    /// of each writer.
     Kept(Commits, Commits),
     /// The content of the store contradicts an invariant or the durability that the engine declares. Contains the
     /// name of the invariant and the evidence.
     Broken(String),
 }
 
-/// Builds the engine that the orders name, and returns it with the parameters for opening the store.
+/// Builds the engine that `orders` names, and returns the engine with the parameters for opening its store.
 ///
 /// # Errors
-/// The orders name an unknown engine or an invalid design.
+/// `orders` names an unknown engine or an invalid design.
 fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Opening), String> {
     let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let design = Design::default().with(&table).map_err(|error| error.message)?;
@@ -54,7 +55,7 @@ fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
 /// Opens the store, and writes to it until the process is killed or all writes are done.
 ///
 /// # Errors
-/// The instructions for the writer process are invalid, or the engine returns an error.
+/// The orders are invalid, or the engine returns an error.
 pub(super) fn write(orders: &EngineOrders) -> std::result::Result<(), String> {
     let (engine, opening) = opening(orders)?;
     let limits = commit_limits(&*engine, &opening);
@@ -90,7 +91,7 @@ pub(super) fn check(orders: &EngineOrders, printed: &str) -> std::result::Result
     serde_json::to_string(&checked).map_err(|error| error.to_string())
 }
 
-/// Opens stores of one engine with one design.
+/// Opens stores of one engine with one design, for a kill test.
 struct EngineMaker {
     engine: Box<dyn Engine>,
     opening: Opening,
@@ -101,13 +102,14 @@ impl Maker for EngineMaker {
         Ok(Box::new(open(&*self.engine, &self.opening)?))
     }
 
-    /// Returns no corruption, because engines have no common function that checks their files.
+    /// Returns no corruption, because engines other than lsmbench have no common function that checks the files of a
+    /// store.
     fn verify(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 }
 
-/// A store of any engine.
+/// An open store of any engine, as a store under test.
 struct EngineStore(Box<dyn Store>);
 
 fn open(engine: &dyn Engine, opening: &Opening) -> Result<EngineStore> {

@@ -26,7 +26,7 @@ const ALL: &str = "all";
 /// The sizes of memtable and cache for engines other than the tree of lsmbench, as TOML.
 const OTHER_SIZES: &str = "memtable = { capacity = \"128KiB\" }\ncache = { capacity = \"1MiB\" }";
 
-/// A job: the test of one engine in one WAL mode.
+/// A job of the kill test: the test of one engine in one WAL mode.
 struct EngineJob {
     label: String,
     wal: String,
@@ -41,7 +41,7 @@ impl TableRow for EngineJob {
     }
 }
 
-/// The results of all kills of one job.
+/// The results of all kills of one engine in one WAL mode.
 #[derive(Default)]
 struct EngineTally {
     stores: u64,
@@ -94,7 +94,8 @@ fn jobs(arguments: &KillArguments) -> Outcome<Vec<EngineJob>> {
     Ok(jobs)
 }
 
-/// Returns the jobs of one engine. The inner error is the reason why the engine cannot be tested.
+/// Returns the jobs that test one engine, one job per WAL mode. The inner error is the reason why the engine cannot be
+/// tested.
 fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<EngineJob>, String>> {
     let engine = engines::CATALOG.build(choice).map_err(|error| Problem::new(error.message))?;
     let label = choice.label();
@@ -144,8 +145,8 @@ fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
     base.with(&settings).map_err(|error| Problem::new(error.message))
 }
 
-/// Runs one job: kills writer processes of one store after another until the test is complete or the user interrupts
-/// it.
+/// Tests one engine in one WAL mode: kills writer processes of one store after another until the test is complete or
+/// the user interrupts it.
 fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Result<EngineTally, String> {
     let mut tally = EngineTally::default();
     let mut seed = arguments.subjects.seed;
@@ -209,13 +210,13 @@ impl EngineVictim {
     }
 
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
-    /// acknowledged commits and the number of acknowledged commits that the store lost. If the check finds a violation
-    /// of an invariant, returns the violation instead of the number.
+    /// acknowledged commits. Also returns the number of acknowledged commits that the store lost, or the violation of
+    /// an invariant that the check found.
     ///
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.
     fn live_and_die(&mut self) -> Result<(Ledger, Result<usize, Violation>), String> {
-        let moment = self.moments.next().expect("the sequence of kill times is infinite");
+        let moment = self.moments.next().expect("the sequence of kill times must be infinite");
         let start = |orders: &Orders| {
             Process::start(orders).map_err(|error| format!("cannot start the test process: {error}"))
         };

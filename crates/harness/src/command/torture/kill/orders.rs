@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use torture::kill::Commits;
 
-/// The capacity of memtables. A small capacity makes flushes frequent.
+/// The capacity of the memtables of a store in a kill test. A small capacity makes flushes frequent.
 pub(super) const MEMTABLE: &str = "8KiB";
 
-/// The order that a process receives as JSON.
+/// The orders that a process of the kill test receives as JSON on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Orders {
     /// Write to a tree of lsmbench until killed.
@@ -28,7 +28,7 @@ pub(super) struct TreeOrders {
     pub(super) directory: PathBuf,
     /// The seed for the operations of the writers.
     pub(super) seed: u64,
-    /// The number of commits of each writer that the store contains at the start.
+    /// The number of commits of each writer that the store contains when the process starts.
     pub(super) from: Commits,
 }
 
@@ -43,6 +43,6 @@ pub(super) struct EngineOrders {
     pub(super) directory: PathBuf,
     /// The seed for the operations of the writers.
     pub(super) seed: u64,
-    /// The number of commits of each writer that the store contains at the start.
+    /// The number of commits of each writer that the store contains when the process starts.
     pub(super) from: Commits,
 }

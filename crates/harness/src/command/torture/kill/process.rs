@@ -25,9 +25,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The maximum duration of a process that checks a store.
 const CHECK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// A lock that keeps this process from starting a child process while this process has a store open. Between fork and
-/// exec, a child process shares all file locks of its parent, so an open store would seem to be in use. Code that
-/// opens a store locks for reading, and code that starts a process locks for writing.
+/// A lock that keeps this process from starting a child process while it has a store open. A child process shares the
+/// file locks of its parent between fork and exec, so the open store would seem to be in use. Code that opens a store
+/// takes the read lock, and code that starts a process takes the write lock.
 pub(super) static OPEN_HERE: RwLock<()> = RwLock::new(());
 
 /// A process that writes to a store or checks a store. Dropping the value kills the process.
@@ -50,8 +50,10 @@ impl Process {
         let forking = OPEN_HERE.write();
         let mut child = command.spawn()?;
         drop(forking);
-        let mut lifeline = child.stdin.take().expect("standard input of the writer process is a pipe");
-        let mut out = child.stdout.take().expect("standard output of the writer process is a pipe");
+        let mut lifeline =
+            child.stdin.take().expect("the standard input of a new writer process must be a pipe");
+        let mut out =
+            child.stdout.take().expect("the standard output of a new writer process must be a pipe");
         let (sender, printed) = channel();
         std::thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
@@ -62,15 +64,15 @@ impl Process {
         let sent = writeln!(
             lifeline,
             "{}",
-            serde_json::to_string(orders).expect("orders contain only types that serialize to JSON")
+            serde_json::to_string(orders).expect("the orders to a writer process must serialize to JSON")
         );
         let process = Self { child, printed, _lifeline: lifeline };
         sent.map(|()| process)
     }
 
-    /// Waits until the process has printed `moment.events` lines or a time limit is exceeded, then for `moment.wait`,
-    /// and kills the process. Returns the complete output lines. If the process ended before the kill, also returns a
-    /// message with its exit status.
+    /// Kills the process at the time `moment`. This is `moment.wait` after the process has printed `moment.events`
+    /// lines, or after a time limit. Returns the complete output lines. If the process ended before the kill, also
+    /// returns a message with its exit status.
     pub(super) fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut printed, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -91,7 +93,8 @@ impl Process {
         self.printed.iter().for_each(|part| printed.extend(part));
         // Lines are written whole, so text after the last line break is ignored.
         printed.truncate(printed.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
-        let failure = ended.map(|status| format!("the process ended before the kill ({status})"));
+        let failure =
+            ended.map(|status| format!("the writer process ended before the test killed it ({status})"));
         Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 

@@ -1,5 +1,5 @@
-//! Digests of answers, 64 bits each. With the digest, lsmbench can check an answer later and does not need to store
-//! the answer.
+//! Digests (64-bit hashes) of the answers of a store. lsmbench keeps the digest of an answer instead of the answer
+//! itself, and compares the digest with the digest of the expected answer later.
 
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,8 +14,8 @@ pub(crate) fn of_presence(exists: bool) -> u64 {
     u64::from(exists)
 }
 
-/// The digest of an answer that consists of several parts, computed part by part. The digest depends on the order of
-/// the parts.
+/// Computes the digest of an answer with several parts, such as the entries of a scan. The parts are added one by one,
+/// and their order matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);
 
@@ -26,7 +26,7 @@ impl Parts {
         self.add(xxh3_64(value));
     }
 
-    /// Adds one part of the answer.
+    /// Adds one part of the answer, such as the hash of an entry.
     pub(crate) fn add(&mut self, part: u64) {
         self.0 = avalanche(self.0.rotate_left(23) ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
     }

@@ -17,7 +17,8 @@ use crate::Command;
 /// for some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// A flag of the system call `open`. With this flag, the call does not wait for a writer if the file is a pipe.
+/// A flag of the system call `open`. With this flag, opening a pipe does not wait until another process writes to the
+/// pipe.
 const WITHOUT_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// Reason why a file of pairs cannot be loaded.

@@ -53,8 +53,8 @@ impl PhasePlan {
         parts
     }
 
-    /// Returns the keys and versions of each family after all operations of the phase. The function generates all
-    /// operations of the phase to find these numbers.
+    /// Returns the keys and versions of each column family after all operations of the phase. The function generates
+    /// all operations of the phase to find these numbers. `from` contains the numbers before the phase.
     pub fn extents_after(self: &Arc<Self>, from: &Extents) -> Extents {
         let mut after = from.clone();
         for part in self.parts() {
@@ -64,7 +64,7 @@ impl PhasePlan {
         after
     }
 
-    /// Returns the whole phase as a single part.
+    /// Returns the whole phase as a single part, for a phase in one column family.
     fn whole(self: &Arc<Self>) -> PhasePart {
         let threads = (0..self.phase.threads).collect();
         PhasePart { family: self.phase.family.clone(), plan: Arc::clone(self), threads }

@@ -13,7 +13,7 @@ use crate::{
     FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, LengthDistribution, Random, Scope,
 };
 
-/// Returns the check function of the invariant `name`.
+/// Returns the check function of the invariant with the name `name`.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
     invariants.iter().find(|(other, _)| *other == name).expect("an invariant has this name").1
 }
@@ -32,11 +32,11 @@ fn distributions_with_other_parameters_keep_every_invariant() {
     }
 }
 
-/// Function from an index to a number that is proportional to the index's probability.
+/// A function from the index of a key to a number that is proportional to the probability of the key.
 type Weight = Box<dyn Fn(u64) -> f64>;
 
-/// Tests that drawn indexes pass a χ² test against the exact probability of each index, where this probability is
-/// known.
+/// Tests that drawn keys pass a χ² test against the exact probability of each key, for distributions with a known
+/// probability of each key.
 #[test]
 fn indexes_match_their_exact_probabilities() {
     const KEYS: u64 = 200;
@@ -104,13 +104,13 @@ fn distribution(label: &str) -> Box<dyn KeyDistribution> {
 /// A key distribution with one seeded fault.
 #[derive(Clone, Copy)]
 enum Canary {
-    /// The sampler occasionally draws an index that is one past the last key.
+    /// Sometimes draws a key that does not exist: the key after the last key.
     Beyond,
-    /// Draws keys that depend on the number of keys that a call requests.
+    /// Draws other keys if one call requests all keys than if several calls request them.
     ByCall,
     /// Announces a uniform distribution and draws small indexes more often.
     Skewed,
-    /// Draws small indexes most often, but announces that the popular keys are scattered.
+    /// Draws small indexes most often, although the distribution announces that the popular keys are scattered.
     Crowded,
 }
 
@@ -142,10 +142,12 @@ impl KeySampler for Canary {
 fn canary_samplers_are_caught() {
     let is_kept =
         |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
-    let [below, pieces] =
-        ["a drawn index is below the number of keys", "draws do not depend on the number of draws per call"];
+    let [below, pieces] = [
+        "the index of a drawn key is below the number of existing keys",
+        "the drawn keys are equal whether one call or several calls draw them",
+    ];
     let [share, standing] = [
-        "popular keys are drawn with the share that `share` returns",
+        "the share of draws that select the most popular keys equals the result of `share`",
         "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
     ];
     assert!(
@@ -189,7 +191,7 @@ impl LengthDistribution for BadLengths {
 fn canary_lengths_are_caught() {
     let cases = [
         (BadLengths::Longer, "a length stays within its bounds"),
-        (BadLengths::Counts(0.into()), "equal bits give equal lengths"),
+        (BadLengths::Counts(0.into()), "equal random bits give equal lengths"),
         (BadLengths::OtherMean, "the mean of drawn lengths is the value that `mean` returns"),
     ];
     for (bad, name) in cases {
@@ -263,8 +265,10 @@ fn canary_formats_are_caught() {
     }
     let [bytes, order] =
         ["different keys have different bytes", "`ordered` returns whether keys sort by their numbers"];
-    let [absent, sums] =
-        ["absent keys are between present keys", "`append_above` adds the span to the number of the key"];
+    let [absent, sums] = [
+        "absent keys are between present keys",
+        "`append_above` writes the key whose number exceeds the number of the key by the span",
+    ];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

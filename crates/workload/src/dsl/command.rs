@@ -78,8 +78,8 @@ pub(crate) fn token(bytes: &[u8]) -> String {
     Token(bytes).to_string()
 }
 
-/// Bytes as one token of a line. If possible, the token contains the bytes unchanged. Otherwise, the token is in
-/// quotes.
+/// Displays bytes as one token of a DSL line. The token contains the bytes unchanged if possible, and is in quotes with
+/// escapes otherwise.
 struct Token<'a>(&'a [u8]);
 
 impl fmt::Display for Token<'_> {
@@ -92,7 +92,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// Bytes that are printed in quotes, with escapes for special characters.
+/// Displays bytes in quotes, with escapes for special characters.
 struct Quoted<'a>(&'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
@@ -114,8 +114,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Returns whether a byte may occur outside of quotes. Bytes outside of quotes are printable ASCII characters, except
-/// the quote and the backslash.
+/// Returns whether a byte of a DSL token needs no quotes. Such a byte is a printable ASCII character other than the
+/// quote and the backslash.
 fn is_bare(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'
 }

@@ -47,7 +47,8 @@ struct U64 {
 }
 
 impl U64 {
-    /// Returns the first eight bytes of a key. A shorter key is padded with zero bytes.
+    /// Returns the first eight bytes of the key that encodes `number`. If the key is shorter, the remaining bytes are
+    /// 0.
     #[inline]
     fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);

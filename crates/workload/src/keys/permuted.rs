@@ -5,9 +5,10 @@ use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;
 use crate::random::Random;
 
-/// Distribution over popularity ranks. Rank 0 belongs to the most popular key.
+/// A distribution over popularity ranks. Rank 0 is the rank of the most popular key.
 pub(crate) trait Ranks: Send {
-    /// Changes the number of ranks to `ranks`. Later calls of this function request at most `room` ranks.
+    /// Changes the number of ranks to `ranks`. `room` is the largest number of ranks that later calls will request, so
+    /// tables can be built for this number at once.
     fn resize(&mut self, ranks: u64, room: u64);
 
     /// Draws a rank, counted from 0.
@@ -28,8 +29,8 @@ pub(crate) struct Permuted<R> {
 }
 
 impl<R: Ranks> Permuted<R> {
-    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of `scope`, and resizes the
-    /// distribution.
+    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of the phase that `scope` describes.
+    /// The function also sets the number of ranks to the number of existing keys.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);
@@ -73,8 +74,8 @@ pub(crate) struct InOrder<R> {
 }
 
 impl<R: Ranks> InOrder<R> {
-    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of `scope`, and resizes the
-    /// distribution.
+    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of the phase that `scope` describes.
+    /// The function also sets the number of ranks to the number of existing keys.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);

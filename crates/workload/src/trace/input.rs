@@ -18,7 +18,7 @@ const XZ_MEMORY_KIB: u32 = 128 << 10;
 /// Binary logarithm of the maximum `.zst` window in bytes. The window is 128 MiB, as in files of `zstd --long`.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Size in bytes up to which a trace may have any compression ratio. The size is the size after decompression.
+/// Trace size up to which lsmbench accepts any compression ratio, in bytes after decompression.
 const SPARE_BYTES: u64 = 16 << 20;
 
 /// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Real traces compress at
@@ -120,12 +120,12 @@ impl TraceInput {
         Ok((head, is_whole))
     }
 
-    /// Returns the folder of the file. Relative paths in the file are relative to this folder.
+    /// Returns the folder of the trace file. Relative paths in the trace start from this folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the number of bytes read so far.
+    /// Returns the number of decompressed bytes read so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }

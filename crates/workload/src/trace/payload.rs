@@ -16,12 +16,12 @@ impl<'a> Payload<'a> {
         self.bytes.is_empty()
     }
 
-    /// Returns the remaining bytes.
+    /// Returns all bytes that were not read yet.
     pub(super) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Returns the next `bytes` bytes. `what` is the name of the field in error messages.
+    /// Returns the next `bytes` bytes of the record. `what` is the name of the field, for the error message.
     pub(super) fn take(&mut self, bytes: usize, what: &str) -> Result<&'a [u8], String> {
         let Some((taken, rest)) = self.bytes.split_at_checked(bytes) else {
             return Err(format!("the record ends inside of {what}"));
@@ -38,13 +38,13 @@ impl<'a> Payload<'a> {
     /// Returns the next four bytes as a little-endian number.
     pub(super) fn u32(&mut self, what: &str) -> Result<u32, String> {
         let taken = self.take(4, what)?;
-        Ok(u32::from_le_bytes(taken.try_into().expect("`take` returned four bytes")))
+        Ok(u32::from_le_bytes(taken.try_into().expect("`take` must return the four requested bytes")))
     }
 
     /// Returns the next eight bytes as a little-endian number.
     pub(super) fn u64(&mut self, what: &str) -> Result<u64, String> {
         let taken = self.take(8, what)?;
-        Ok(u64::from_le_bytes(taken.try_into().expect("`take` returned eight bytes")))
+        Ok(u64::from_le_bytes(taken.try_into().expect("`take` must return the eight requested bytes")))
     }
 
     /// Returns the next varint. Each byte contains 7 bits of the number, and the first byte contains the lowest bits.

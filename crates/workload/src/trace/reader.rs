@@ -105,7 +105,8 @@ pub enum TraceError {
     },
     /// Two traces of one workload have keys of different lengths.
     #[error(
-        "the traces of one workload must have keys of one length, but the keys have {first} and {second} bytes"
+        "the traces of one workload must have keys of one length, but the keys of two traces have {first} \
+         and {second} bytes"
     )]
     Widths {
         /// The key length of one trace, in bytes.

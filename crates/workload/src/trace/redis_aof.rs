@@ -69,7 +69,9 @@ impl TraceRecords for File {
             let count = self.line.strip_prefix(b"*").and_then(number::<usize>);
             let count = count.ok_or_else(|| wrong(self.unexpected("*COUNT")))?;
             if count > MOST_ARGUMENTS {
-                return Err(wrong(format!("a command has {count} words; the maximum is {MOST_ARGUMENTS}")));
+                return Err(wrong(format!(
+                    "a command of the append-only file has {count} words; the maximum is {MOST_ARGUMENTS}"
+                )));
             }
             let mut command = Vec::new();
             for _ in 0..count {
@@ -99,7 +101,9 @@ impl File {
         let length = self.line.strip_prefix(b"$").and_then(number::<u64>);
         let length = length.ok_or_else(|| wrong(self.unexpected("$LENGTH")))?;
         if length > LONGEST_ARGUMENT {
-            return Err(wrong(format!("an argument has {length} bytes; the maximum is {LONGEST_ARGUMENT}")));
+            return Err(wrong(format!(
+                "an argument of a command has {length} bytes; the maximum is {LONGEST_ARGUMENT}"
+            )));
         }
         let mut argument = Vec::new();
         self.input.take(length, &mut argument)?;

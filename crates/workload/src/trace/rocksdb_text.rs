@@ -29,7 +29,7 @@ impl Build<dyn TraceReader> for RocksDbText {
 /// The parser of the lines of a RocksDB trace in text format.
 struct Lines {
     seeks: Seeks,
-    /// A range delete whose end key comes on the next line.
+    /// A range delete whose end key is not known yet, because the end key is on the next line.
     begun: Option<TraceRecord>,
     unfinished: u64,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters with their defaults, as TOML.
+/// The TOML parameters of these readers, with their default values.
 pub(super) const REFERENCE: &str =
     "# Number of entries that an iterator reads after a seek. Traces do not record the number of entries.
 entries = 1
@@ -33,7 +33,7 @@ impl Seeks {
         Self { entries: params.entries, count: 0 }
     }
 
-    /// Counts a seek, and returns the assumed number of entries that the seek reads.
+    /// Counts one seek, and returns the number of entries that the replayed scan reads.
     pub(super) fn entries(&mut self) -> u32 {
         self.count += 1;
         self.entries

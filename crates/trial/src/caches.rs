@@ -12,8 +12,9 @@ use workload::{CacheState, Scan, TargetError};
 /// The suffix of the value in the column `cache_state` if the storage bypasses the page cache with direct I/O.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Brings the block cache and the page cache of a store into a state, outside of the measured time. `families` contains
-/// the names of the column families of the store. Returns the store, which may have been reopened.
+/// Brings the block cache and the page cache of a store into the state that a phase requests, outside of the measured
+/// time. `families` contains the names of the column families of the store. Returns the store, which the function may
+/// have reopened.
 pub(super) fn set<'f>(
     state: CacheState,
     store: OpenStore,

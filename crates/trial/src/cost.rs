@@ -10,11 +10,11 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// The sampling intervals of latencies for which the overhead is always reported. The overhead for the sampling
-/// interval of the run is reported, too.
+/// The sampling intervals of latencies for which the overhead is always reported: each operation, and one in a hundred.
+/// The overhead for the sampling interval of the run is reported, too.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// The number of repeated measurements. Only the smallest result is used, because disturbances only add time.
+/// The number of repeated measurements. The smallest result counts, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The number of keys that exist at the start of the measured phase. The phase `load` of [`WORKLOAD`] inserts as many
@@ -75,13 +75,14 @@ pub fn clock_cost() -> HarnessCost {
 }
 
 fn phase() -> Arc<PhasePlan> {
-    let workload = Workload::from_toml(&WORKLOAD.parse().expect("WORKLOAD is valid TOML"))
-        .expect("WORKLOAD is a valid workload");
-    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("the plan of WORKLOAD is valid");
-    Arc::clone(plan.phases().last().expect("WORKLOAD has at least one phase"))
+    let workload = Workload::from_toml(&WORKLOAD.parse().expect("the constant WORKLOAD must be valid TOML"))
+        .expect("the constant WORKLOAD must be a valid workload");
+    let plan = WorkloadPlan::new(&workload, 42, Path::new(""))
+        .expect("the plan of the constant WORKLOAD must be valid");
+    Arc::clone(plan.phases().last().expect("the constant WORKLOAD must have at least one phase"))
 }
 
-/// Returns the time for generation, timing and recording of one operation, in nanoseconds.
+/// Returns the time that the harness needs to generate, time and record one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1, retired: 0 };
     let parts = phase.parts();

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// system.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The latest and the largest measured disk space of a store, in bytes. 0 means that the space is unknown.
+/// The latest and the largest measured disk space of a store, in bytes. The value 0 stands for an unknown space.
 #[derive(Default)]
 pub(super) struct DiskWatch {
     latest_bytes: AtomicU64,

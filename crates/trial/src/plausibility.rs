@@ -9,18 +9,18 @@ use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// The number of standard deviations by which a measured fraction may exceed a bound because of chance.
+/// The number of standard deviations by which chance may move a measured fraction beyond a bound.
 const SIGMAS: f64 = 5.0;
 
-/// The tolerance for the hit rate of the most popular blocks, as a fraction of requests. The computed popularity of
-/// blocks is not exact, because blocks have different numbers of keys.
+/// The tolerance of the bound on the hit rate, as a fraction of requests. The bound comes from the popularity of
+/// blocks, which is computed and not exact, because blocks have different numbers of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// The allowed relative deviation from exact limits. Rounding, block trailers, and histograms with three digits cause
-/// deviations.
+/// The allowed relative deviation of a value from an exact limit. Rounding, block trailers, and histograms with three
+/// digits cause deviations.
 const SLACK: f64 = 0.02;
 
-/// The facts that the rules need in addition to the row.
+/// The facts about a configuration and its earlier phases that the rules need in addition to the row.
 #[derive(Clone, Debug)]
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
@@ -28,45 +28,47 @@ struct Facts {
     /// Whether the files of the store contain all bytes of the entries. True if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
-    /// The smallest possible ratio of the size of values in the files to their original size, from 0 to 1. Compression
-    /// cannot reduce the values further.
+    /// The smallest possible size of values in the files, as a fraction of their original size. Compression cannot
+    /// reduce the values further.
     least_kept: f64,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.
     is_oracle: bool,
     /// The facts about the filters of the design.
     filters: FilterFacts,
-    /// The smallest fraction of values in the bytes of the entries, over all phases so far. The bounds use only
-    /// values, because keys may need nearly no bytes on storage.
+    /// The smallest share of the values in the bytes of keys and values, over all phases so far. The bounds on sizes
+    /// count only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
-    /// The bytes of all entries that were written so far, and the bytes of their files after flushes.
+    /// The bytes of all entries that were written so far, and then the bytes of the SSTables that flushes wrote for
+    /// them.
     entered: f64,
     flushed: f64,
     /// The fraction of the accesses that go to the most popular key, according to the key distribution of the phase.
     hottest: Option<f64>,
 }
 
-/// The facts of the filters of a design.
+/// The facts about the filters of a design that the rules need.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
     /// Whether all filters of the design have the same number of bits per key.
     are_even: bool,
-    /// Whether the actual false-positive rate may be far below the expected rate. This applies to filters that store
-    /// keys instead of hashes, because absent keys that are far from all other keys are never false positives. It also
-    /// applies to adaptive filters, because repeated lookups have a lower false-positive rate.
+    /// Whether the measured false-positive rate may be far below the expected rate.
+    /// * In filters that store keys instead of hashes, an absent key far from all other keys is never a false positive.
+    /// * In adaptive filters, repeated lookups have a lower false-positive rate.
     may_have_lower_rate: bool,
     /// Whether the expected false-positive rate applies only to absent keys that are distributed like the keys in the
     /// filter. For other absent keys, the rate may be higher.
     assume_similar_keys: bool,
 }
 
-/// A rule with its name. The function `check` returns a message if a row exceeds the bound of the rule.
+/// A rule that measured values must follow, with its name. The function `check` returns a message if a row breaks the
+/// rule.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
 }
 
-/// The rules that check all bounds.
+/// All rules that measured values must follow.
 static RULES: [Rule; 16] = [
     Rule { name: "share", check: share },
     Rule { name: "sign", check: sign },
@@ -102,10 +104,12 @@ impl Default for Facts {
     }
 }
 
-/// Properties of the stored values that follow from the engine and the workload, not from the design.
+/// How the values of a workload are stored: the properties that follow from the engine and the workload, and not from
+/// the design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoredValues {
-    /// Whether the engine stores values as the design says. Other engines may compress, whatever the design says.
+    /// Whether the engine stores values as the design describes. Other engines may compress values although the design
+    /// has no compression.
     pub follow_design: bool,
     /// The largest fraction of the bytes of a value that compression may save. The fraction is 1 for values of unknown
     /// content.
@@ -113,9 +117,9 @@ pub struct StoredValues {
 }
 
 impl StoredValues {
-    /// Returns the smallest fraction of the bytes of values that the files of a design contain.
+    /// Returns the smallest possible size of values in the files of a design, as a fraction of their original size.
     ///
-    /// Repeated parts of a block compress more than the values alone, so the bound of a compressed file is half of the
+    /// Repeated parts of a block compress more than the values alone, so the bound for a compressed file is half of the
     /// bytes that do not compress.
     fn least_kept(self, design: &Design) -> f64 {
         match (keeps_all(design), self.follow_design && keeps_bytes(design)) {
@@ -126,14 +130,14 @@ impl StoredValues {
     }
 }
 
-/// Returns the designs of all trees of a store.
+/// Returns the designs of all trees of a store: one per column family, or the design itself without families.
 fn trees(design: &Design) -> Vec<Design> {
     let families = design.families().filter(|_| design.has_family_trees());
     let trees: Vec<Design> = families.filter_map(|name| design.family(name).ok()).collect();
     if trees.is_empty() { vec![design.clone()] } else { trees }
 }
 
-/// Returns whether a design uses the first variant of an axis, which is the baseline.
+/// Returns whether a design uses the first variant of the axis `name`, which is the baseline of the axis.
 fn is_first(design: &Design, name: &str) -> bool {
     let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
     variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
@@ -152,7 +156,7 @@ fn keeps_bytes(design: &Design) -> bool {
 }
 
 impl Facts {
-    /// Collects the facts of a configuration with this design and these values on a machine with these limits.
+    /// Collects the facts about a configuration.
     fn of(design: &Design, values: StoredValues, limits: Limits) -> Self {
         let is_oracle = design.choices().any(|(name, choice)| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
@@ -174,7 +178,7 @@ impl Facts {
         }
     }
 
-    /// Updates the facts for the next row. `hottest` is the fraction of accesses to the most popular key. This function
+    /// Adds the next row to the facts. `hottest` is the fraction of accesses to the most popular key. This function
     /// must be called for the rows in order, because the facts include all earlier writes.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
@@ -187,28 +191,28 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// Estimates the ratio of the bytes of SSTables to the bytes of their entries, from the flushes so far. The result
-    /// is at least 1. In a small SSTable, filters, index pages and footers may be half of the file. A compaction
-    /// creates these parts again without reading the old parts.
+    /// Estimates how much larger SSTables are than the entries in them, as a factor of at least 1, from the flushes so
+    /// far. In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes these
+    /// parts again without reading them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The smallest number of expected false positives for which a deviation of the measured number is significant. With
-/// 100 expected false positives, the standard deviation of the measured number is 10.
+/// The smallest number of expected false positives for which the measured false-positive rate is meaningful. With 100
+/// expected false positives, the standard deviation of the measured number is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Returns whether gets probed the filters for enough different absent keys that the measured false-positive rate is
-/// significant.
+/// Returns whether the gets of a row probed the filters for enough different absent keys. With fewer keys, the measured
+/// false-positive rate is mostly chance.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Finds the rows of a trial that exceed a bound, and sets their column `implausible` to the messages. Clears the
-/// residual of the false-positive rate in rows with too few expected false positives. Returns the phase and the message
-/// of each implausible row.
+/// Marks the rows of a trial that break a rule: sets their column `implausible` to the messages. In rows with too few
+/// expected false positives, also clears the residual of the false-positive rate. Returns the phase and the message of
+/// each marked row.
 pub fn mark(
     design: &Design,
     values: StoredValues,
@@ -233,7 +237,7 @@ pub fn mark(
     marked
 }
 
-/// Returns the messages about all bounds that a row exceeds. Returns `None` for a row within all bounds.
+/// Returns the messages of all rules that a row breaks. Returns `None` if the row follows all rules.
 fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     let found = RULES.iter().filter_map(|rule| {
         let words = (rule.check)(row, facts)?;
@@ -261,7 +265,7 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
         value.is_some_and(|value| !value.is_finite() || (value < 0.0 && !is_residual))
     };
     let metric = c::METRICS.iter().filter(|metric| metric.unit != Unit::Share).find(wrong)?;
-    Some(format!("{} is {}, but the value must be finite and at least 0", metric.name, shown(row, metric)?))
+    Some(format!("{} is {}, but it must be finite and at least 0", metric.name, shown(row, metric)?))
 }
 
 /// Rule: a higher percentile is not smaller than a lower percentile, and a response time is not shorter than its
@@ -304,9 +308,9 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place does not copy
-/// them. The limit of this machine does not apply to its rate, so the rule uses the limit that no current machine
-/// exceeds.
+/// Rule: a store cannot move more bytes per second than memory and the first-level caches transfer. A component that
+/// returns bytes in place does not copy them, so the limit of this machine does not apply to it. For such a rate, the
+/// rule uses the limit that no current machine exceeds.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
@@ -394,8 +398,8 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × expected_fpr {expected:.3e}"))
 }
 
-/// Returns the number of filter probes for absent keys that are independent of each other. Repeated probes for one key
-/// have the same result, so they count once.
+/// Returns the number of filter probes for absent keys whose results are independent. Repeated probes for one key have
+/// the same result, so they count once.
 fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     let number = |metric| row.get(metric).number().unwrap_or(0.0);
     let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
@@ -423,7 +427,7 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("filter_negatives + filter_false_positives = {answers} > filter_probes {probes}"))
 }
 
-/// Rule: if each key was written once to an empty tree, all data that is not in a memtable was flushed, so write
+/// Rule: in a phase that only adds keys to an empty tree, all data outside of memtables was flushed, so write
 /// amplification has a minimum.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
@@ -471,13 +475,13 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Formats the value of a metric as the row contains it.
+/// Returns the value of a metric as the row contains it. Returns `None` if the row has no value.
 fn shown(row: &Row, metric: &Metric) -> Option<String> {
     let value = row.get(metric);
     (!value.is_empty()).then(|| value.to_string())
 }
 
-/// Returns the name and the value of a metric, such as `p50_ns 300`.
+/// Returns the name and the value of a metric, such as `p50_ns 300`, for a message.
 fn told(row: &Row, metric: &Metric) -> Option<String> {
     Some(format!("{} {}", metric.name, shown(row, metric)?))
 }

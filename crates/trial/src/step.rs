@@ -27,19 +27,19 @@ pub(super) struct StepContext<'a> {
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
-    /// The expected content of the store. A checkpoint is compared with this content.
+    /// The expected content of the store, with which a checkpoint is compared.
     pub(super) spaces: &'a mut KeySpaces,
 }
 
-/// The results of an executed step on the store.
+/// The results of a step on the store, such as a flush.
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,
-    /// The statistics of the store immediately after the step reset its counters. The counts of the step are
-    /// differences from these statistics. `None` if the step did not reset the counters.
+    /// The statistics of the store after a step that resets its counters, such as a reopening. The counts of the step
+    /// are differences from these statistics. `None` if the step did not reset the counters.
     pub(super) restarted: Option<EngineStats>,
-    /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened or time is not
-    /// measured.
+    /// The time that closing the store took before it was reopened, in nanoseconds. `None` if the store was not
+    /// reopened or time is not measured.
     pub(super) close_ns: Option<u64>,
     /// The differences between a checkpoint and the expected content.
     pub(super) wrong: Vec<String>,
@@ -90,13 +90,13 @@ impl StepContext<'_> {
                 Ok(())
             }
             StoreStep::Reopen => {
-                unreachable!("the caller executes the step reopen, because this step replaces the store")
+                unreachable!("the caller must execute the step reopen, because this step replaces the store")
             }
         }
     }
 
-    /// Executes a call of the store. In a process that runs in turns, the parent may pause and continue the process
-    /// during the call.
+    /// Executes a call of the store. In a process that runs in turns, the parent process may pause and continue this
+    /// process during the call.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }
@@ -110,8 +110,8 @@ impl StepContext<'_> {
         (self.mode == RunMode::Timed).then(|| self.clock.ns_between(start, turn::now(self.clock)))
     }
 
-    /// Opens a checkpoint, compares its content with the expected content, and removes the checkpoint. Returns the
-    /// first difference of each family.
+    /// Checks a checkpoint: opens the copy of the store, compares its content with the expected content, and removes
+    /// the copy. Returns the first difference of each column family.
     fn check_copy(self, store: &OpenStore) -> TrialResult<Vec<String>> {
         let directory = self.copy();
         let copy = store.open_copy(&directory)?;
@@ -122,8 +122,8 @@ impl StepContext<'_> {
     }
 }
 
-/// Returns the outcome of a call that an engine may not support. lsmbench checks before a run that the engine supports
-/// all calls. If a call is still not supported, a function is missing in the library of the engine.
+/// Returns the outcome of a call, or an error if the engine does not support the call. lsmbench checks before a run
+/// that the engine supports all steps, so the error means that a function is missing in the library of the engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

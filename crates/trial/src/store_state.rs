@@ -2,11 +2,11 @@
 
 use workload::{CacheState, Phase, StoreStep};
 
-/// The state of the store between two phases, which follows from the steps of earlier phases.
+/// The state of the store between two phases, such as written or flushed. The state follows from the earlier phases.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoreState {
     is_written: bool,
-    /// The steps that the store executed after the last phase with writes, in order.
+    /// The steps that the store has executed since the last phase with writes, in order.
     steps: Vec<&'static str>,
     /// Whether flushes or compactions may still be running.
     is_unsettled: bool,

@@ -6,8 +6,8 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// Latencies of the intervals of one phase, over all threads. When all threads have left an interval, the histogram
-/// of the interval is replaced by a summary.
+/// The latencies of each interval of a phase, over all threads. When all threads have left an interval, a summary
+/// replaces the histogram of the interval to save memory.
 pub(super) struct Timeline {
     /// The length of an interval, in nanoseconds.
     interval_ns: u64,
@@ -45,7 +45,7 @@ pub(super) struct Interval {
     pub(super) response: Option<Summary>,
 }
 
-/// The operations of one kind that one thread executed in an interval.
+/// The operations of one kind that one thread executed in one interval.
 pub(super) struct Share<'a> {
     pub(super) operations: u64,
     pub(super) service: &'a Histogram,
@@ -89,8 +89,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the operations of a thread in its current interval. The thread then enters the interval with the number
-    /// `next`. `next` is `None` if the thread has ended.
+    /// Adds the operations that a thread executed in its current interval. The thread then enters the interval with the
+    /// number `next`, or has ended if `next` is `None`.
     pub(super) fn add<'a>(
         &self,
         thread: u32,
@@ -129,7 +129,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Summarizes the intervals that all threads have left.
+    /// Replaces the histograms of the intervals that all threads have left by summaries.
     fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {

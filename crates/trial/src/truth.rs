@@ -6,16 +6,16 @@ use std::sync::Arc;
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// The maximum size of the expected content of a replay, in key and value bytes. If the content becomes larger, later
-/// answers are not checked.
+/// The maximum size of the expected content of a replay in memory, in key and value bytes. If the content becomes
+/// larger, later answers are not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
-/// The expected content of a store or a column family.
+/// The content that a store or a column family must have after the phases so far.
 pub(super) enum Truth {
-    /// The newest version of each key that the workload generates.
+    /// The newest version of each key, for operations that the workload generates.
     Shadow(Shadow),
-    /// A copy of the content of the store, for replays. A replay writes keys and values that the plan of a workload
-    /// does not contain.
+    /// A copy of the content of the store, for replays. The plan of a workload does not contain the keys and values
+    /// that a replay writes.
     Model(Model),
     /// The content is unknown, so answers are not checked.
     Unknown,
@@ -39,8 +39,9 @@ pub(super) struct Checked {
 }
 
 impl Truth {
-    /// Prepares for a phase. Before a replay, the function compares the complete content of the store with the expected
-    /// content, because this comparison is not possible after the replay. Returns the first difference, if any.
+    /// Prepares the expected content for a phase. Before a replay, the function also compares the complete content of
+    /// the store with the expected content, because this comparison is not possible after the replay. Returns the first
+    /// difference, if any.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -66,7 +67,7 @@ impl Truth {
         Ok(wrong)
     }
 
-    /// Returns whether answers can be checked.
+    /// Returns whether the expected content is known, so that answers can be checked.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self, Self::Unknown)
     }

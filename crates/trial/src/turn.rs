@@ -35,12 +35,12 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// The total time for which the parent stopped the process during calls, in nanoseconds, as the latest order of the
-    /// parent reports.
+    /// The total time for which the parent stopped the process during calls such as a flush, in nanoseconds, as the
+    /// latest order of the parent reports.
     stopped_ns: u64,
 }
 
-/// The CPU time that this process had used at one reading of the clock.
+/// The CPU time that this process had used at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     at: Stamp,
@@ -54,8 +54,8 @@ impl Used {
         Self { cpu_ns, at: clock.now() }
     }
 
-    /// Returns the duration and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
-    /// The CPU time is read during this call.
+    /// Returns the duration and the CPU time of a slice (the operations of one turn), in nanoseconds. The slice began
+    /// at `self` and ended at `end`. The CPU time is read during this call.
     pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
         (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }

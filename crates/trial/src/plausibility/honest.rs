@@ -15,8 +15,8 @@ use workload::{Batch, Extent, Workload, WorkloadPlan};
 use super::{Facts, FilterFacts, StoredValues, implausible};
 use crate::limits::Limits;
 
-/// Returns streams of `count` keys with different patterns, each with its name. In some streams, the second half
-/// differs from the first half.
+/// Returns sequences of `count` keys with different access patterns, each with its name. In some sequences, the second
+/// half differs from the first half.
 fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut state = 7_u64;
     let mut next = move || {

@@ -39,11 +39,11 @@ enum Lie {
     /// A delete that has no effect. No answer of the phase reveals the lost delete, so only the check of the final
     /// content detects it.
     Delete,
-    /// The store loses its first key when the store is opened again. A copy of the store also lacks the first key.
+    /// The store lacks its first key after it is opened again, and so does a copy of the store.
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. All other answers are the answers of lsmbench's own tree.
+/// An engine for tests, whose stores give one wrong answer. All other answers are those of the tree of lsmbench.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {

@@ -26,7 +26,7 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
 /// Returns the lines that describe an engine before a run. The lines contain the version, the library, and the engine
 /// options that correspond to the settings of the design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
-    let version = info.version.as_deref().unwrap_or("version known after the first trial");
+    let version = info.version.as_deref().unwrap_or("its version is known after the first trial");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
     let (unequal, equal): (Vec<&String>, Vec<&String>) =
         info.mapping.iter().partition(|line| line.starts_with(UNEQUAL));

@@ -9,7 +9,7 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// The state of a part: the number of its finished trials, and its machine.
+/// The progress of a part: the number of its finished trials, and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
     /// The number of the part, starting at 1.
@@ -20,7 +20,7 @@ pub struct PartState {
     pub trials: u64,
     /// The machine that runs or last ran the part. `None` if no machine has started the part.
     pub node: Option<String>,
-    /// Whether the part is complete.
+    /// Whether all trials of the part have finished.
     pub is_done: bool,
 }
 
@@ -43,11 +43,11 @@ pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
 }
 
-/// Returns the states of all parts of an experiment. `parts` is the folder that contains the parts, and `count` is
-/// the number of all parts.
+/// Returns the states of all parts of an experiment. `parts` is the folder that contains the parts, and `count` is the
+/// number of all parts.
 ///
 /// # Errors
-/// The rows of a part cannot be read.
+/// Returns an error if the rows of a part cannot be read.
 pub fn part_states(parts: &Path, experiment: &Experiment, count: u64) -> Outcome<Vec<PartState>> {
     let cut = Cut::of(experiment, &experiment.facts());
     let phases = experiment.task.phases();

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use types::{Outcome, Problem};
 
-/// The prefix of the names of scratch folders.
+/// The prefix of the names of scratch folders, by which later runs find abandoned folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
 /// The minimum age at which an unlocked scratch folder is removed. The process that has created a younger folder may
@@ -58,14 +58,14 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let folder = made.map_err(|error| {
         Problem::doing(
             format!("make a folder in {}", above.display()),
-            format!("{error}; name an existing folder"),
+            format!("{error}; name an existing folder that you may write to"),
         )
     })?;
     let lock = locked(folder.path());
     Ok(Scratch { folder, _lock: lock })
 }
 
-/// Returns the scratch folders in the folder `above` that no process uses.
+/// Returns the scratch folders in the folder `above` that no process uses any more.
 fn abandoned(above: &Path) -> Vec<PathBuf> {
     let entries = above.read_dir().into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -77,7 +77,8 @@ fn abandoned(above: &Path) -> Vec<PathBuf> {
     old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
 }
 
-/// Locks the folder. Returns `None` if another process holds the lock, or if the file system does not support locks.
+/// Locks a scratch folder, so that no other process removes it. Returns `None` if another process holds the lock, or if
+/// the file system does not support locks.
 fn locked(folder: &Path) -> Option<File> {
     File::open(folder).ok().filter(|file| file.try_lock().is_ok())
 }

@@ -243,7 +243,10 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     assert!(described.contains("fixture = \"churn\""), "{described}");
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();
-    assert!(error.contains("the experiment name \"fixtures\" is the name of a reserved folder"), "{error}");
+    assert!(
+        error.contains("the experiment cannot have the name \"fixtures\", because lsmbench uses"),
+        "{error}"
+    );
 }
 
 #[test]

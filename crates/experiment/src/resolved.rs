@@ -33,13 +33,13 @@ pub struct Experiment {
     pub file: PathBuf,
     /// The question that the experiment answers, as a sentence.
     pub question: String,
-    /// The folder to which relative paths in the task are relative.
+    /// The folder from which relative paths in the task start.
     pub base: PathBuf,
-    /// The engine of each configuration for which the sweep sets no engine.
+    /// The engine of all configurations for which the sweep sets no engine.
     pub(super) engine: Choice,
-    /// The design that the sweep changes.
+    /// The design before the sweep changes it.
     pub(super) design: Design,
-    /// The task that the sweep changes: a workload, or the parameters of a component.
+    /// The task before the sweep changes it: a workload, or the parameters of a component.
     pub task: Task,
     /// The factors of the sweep, and the rule that combines their values.
     pub(super) sweep: Sweep,
@@ -66,7 +66,7 @@ pub struct Experiment {
     /// The style of the charts.
     pub style: FigureStyle,
     /// The table `[quick]`, without the values that the command line sets. `None` if the file has no such table, or if
-    /// this run applies the table.
+    /// this run already applies it.
     pub(super) quick: Option<Table>,
     /// The figures of published documents that the experiment reproduces, and the rules that judge the claims of these
     /// documents.
@@ -79,19 +79,19 @@ impl Experiment {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
 
-    /// Returns the base design, without the changes of the sweep.
+    /// Returns the design before the sweep changes it.
     pub fn base_design(&self) -> &Design {
         &self.design
     }
 
-    /// Returns the plan of the workload of a configuration. Returns `None` for a component experiment.
+    /// Plans the workload of a configuration. Returns `None` for a component experiment, which has no workload.
     pub fn plan(&self, cell: &Cell) -> Outcome<Option<WorkloadPlan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
         let plan = WorkloadPlan::new(workload, self.trials.seed, &self.base);
         plan.map(Some).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Returns the estimated cost of a trial of a configuration.
+    /// Estimates the time, the storage and the memory of one trial of a configuration.
     pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
             (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
@@ -192,8 +192,8 @@ impl Experiment {
     }
 }
 
-/// Removes settings that were added in later versions of lsmbench, if they have their default values. The hash of an
-/// old experiment therefore stays unchanged.
+/// Removes settings that later versions of lsmbench have added, if they have their default values. The hash of an old
+/// experiment therefore stays the same.
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
@@ -257,5 +257,5 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
 
 /// Converts settings to a TOML value. TOML can represent all settings.
 fn plain(settings: &impl Serialize) -> Value {
-    Value::try_from(settings).expect("TOML can represent all settings")
+    Value::try_from(settings).expect("TOML must be able to represent all settings of an experiment")
 }

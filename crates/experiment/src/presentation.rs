@@ -51,7 +51,7 @@ impl VerdictSpec {
         }
         if let Some(threshold) = self.threshold.filter(|value| !THRESHOLDS.contains(value)) {
             let (least, most) = (THRESHOLDS.start(), THRESHOLDS.end());
-            let message = format!("{threshold} is not between {least} and {most}; to set 1 %, use 0.01");
+            let message = format!("{threshold} is not from {least} to {most}; to set 1 %, use 0.01");
             return Err(("threshold", message));
         }
         let mut baselines: Vec<String> =

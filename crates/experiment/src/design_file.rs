@@ -82,7 +82,7 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
 /// folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
-        let message = format!("the file {name} does not exist next to this file or in a folder configs/");
+        let message = format!("there is no file {name} next to this file or in configs/");
         return Err(file.problem(&[key], message));
     };
     SourceFile::read(&path)

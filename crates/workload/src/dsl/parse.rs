@@ -96,8 +96,8 @@ impl<'a> Cursor<'a> {
                     Some(quote) => {
                         self.at = start + quote;
                         Err(self.error(
-                            "a quote stands inside a word that does not begin with a quote; put the whole \
-                             word in quotes"
+                            "a quote stands inside a word that does not begin with a quote; quote the whole \
+                             word"
                                 .to_owned(),
                         ))
                     }

@@ -6,7 +6,7 @@ use crate::summary::Arrivals;
 /// Nanoseconds per second.
 const SECOND_NS: f64 = 1e9;
 
-/// Statistics of the arrival times of the operations so far.
+/// The times of the operations of a trace so far, and the statistics of the gaps between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     first_ns: Option<u64>,

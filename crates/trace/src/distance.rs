@@ -5,11 +5,11 @@ use serde::Serialize;
 use crate::histogram::Histogram;
 use crate::statistics::{Statistics, capacities};
 
-/// The distances between a trace and a fitted workload. Apart from the two Zipf exponents, each value is a distance
-/// from 0 (equal) to 1.
+/// How much a workload that was fitted to a trace differs from the trace. Each value is a distance from 0 (equal) to 1,
+/// except for the two Zipf exponents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distances {
-    /// The total variation distance between the mixes of operations.
+    /// The difference between the mixes of operations (total variation distance).
     pub mix: f64,
     /// Kolmogorov-Smirnov distance between the key sizes of the trace and of the fitted workload.
     pub key_sizes: f64,
@@ -19,21 +19,22 @@ pub struct Distances {
     /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
     /// `None` if the trace has no scans.
     pub scan_entries: Option<f64>,
-    /// The largest difference in skew between the trace and the fitted workload. For many fractions of keys, the
-    /// hottest keys of both are compared by the fraction of accesses that go to them.
+    /// The largest difference in skew between the trace and the fitted workload. The hottest keys of both get a
+    /// fraction of the accesses. This is the largest difference of the two fractions, over many fractions of keys that
+    /// count as hottest.
     pub popularity: f64,
-    /// The largest difference between the miss ratio of the trace and the miss ratio of the fitted workload, over many
-    /// capacities of an LRU cache.
+    /// The largest difference between the miss ratios of the trace and of the fitted workload in an LRU cache, over
+    /// many capacities of the cache.
     pub lru: f64,
-    /// The Zipf exponent that fits the trace best.
+    /// The exponent of the Zipf distribution that fits the accesses of the trace best.
     pub theta: f64,
-    /// The Zipf exponent that fits the operations of the fitted workload best.
+    /// The exponent of the Zipf distribution that fits the accesses of the fitted workload best.
     pub twin_theta: f64,
 }
 
 impl Distances {
-    /// Compares a trace with its fitted workload. The histograms contain the value sizes and scan lengths of the fitted
-    /// distributions.
+    /// Computes the distances between a trace and its fitted workload. The histograms contain the value sizes and the
+    /// scan lengths of the fitted distributions.
     pub(crate) fn of(
         trace: &Statistics,
         twin: &Statistics,

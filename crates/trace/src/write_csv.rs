@@ -51,7 +51,8 @@ impl<W: Write> TraceWriter for CsvWriter<W> {
     }
 }
 
-/// Returns a key as text. Bytes that are not printable ASCII, or that are special characters of CSV, become `\xHH`.
+/// Returns a key as text for CSV. Bytes that are not printable ASCII, or that are special characters of CSV, become
+/// `\xHH`.
 fn escaped(key: &[u8]) -> String {
     let mut text = String::new();
     for byte in key {

@@ -6,7 +6,7 @@ use workload::{Command, TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The byte that fills values whose content was not recorded.
+/// The byte that fills a value whose content the trace did not record.
 const FILLER: u8 = b'x';
 
 /// A writer of traces as text commands.

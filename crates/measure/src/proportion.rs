@@ -15,8 +15,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The maximum probability that the true fraction is below the interval, which is also the maximum probability that it
-/// is above the interval.
+/// The probability that the true fraction is below the confidence interval, at most. This is also the largest
+/// probability that it is above the interval.
 const TAIL: f64 = 0.025;
 
 impl Proportion {

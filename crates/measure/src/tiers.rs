@@ -17,14 +17,19 @@ pub struct RankedVariant {
     pub tied_with: Vec<usize>,
 }
 
-/// Compares all variants with each other, with a common correction of all p-values. Orders the variants by their
-/// medians, best variant first, and omits variants without a value. Ties are not transitive: the first and the third of
-/// three variants may differ significantly, although the second variant is tied with both.
+/// Ranks variants by pairwise comparisons, with a common correction of all p-values. The variants are in the order of
+/// their medians, best variant first, and variants without a value are omitted.
+///
+/// Ties are not transitive: the first and the third of three variants may differ significantly, although the second
+/// variant is tied with both.
 ///
 /// # Panics
-/// Neither direction of the metric is better.
+/// Panics if neither direction of the metric is better.
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
-    assert!(better != Better::Neither, "a ranking needs a metric whose higher or lower values are better");
+    assert!(
+        better != Better::Neither,
+        "a ranking must have a metric whose higher or lower values are better"
+    );
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
     let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
     let mut order: Vec<usize> =
@@ -58,9 +63,10 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
 }
 
 /// For each variant, returns a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
-/// variant is significantly better in at least one metric, and has no worse median in any metric. `standings` contains
-/// the ranking for each metric. `medians` contains, for each metric, its better direction and the median of each
-/// variant.
+/// variant is significantly better in at least one metric, and has no worse median in any metric.
+///
+/// `standings` contains the ranking for each metric. `medians` contains, for each metric, its better direction and the
+/// median of each variant.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<RankedVariant>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());
     let beats = |one: usize, other: usize| {

@@ -9,7 +9,7 @@ use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 /// The largest difference that may count as equivalent. A difference above 10 % is important even on a noisy machine.
 pub(crate) const WIDEST_EQUIVALENCE: f64 = 0.1;
 
-/// The verdict of a comparison.
+/// The verdict of a comparison of a candidate with a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The candidate is better than the baseline by more than δ.
@@ -23,7 +23,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts.
+    /// All verdicts, from the best to the worst for the candidate.
     pub const ALL: [Self; 4] = [Self::Improved, Self::Equivalent, Self::Inconclusive, Self::Regressed];
 
     /// Returns the name of the verdict in results.
@@ -122,8 +122,8 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Returns the verdict on a median and its confidence interval, which are logarithms of ratios. `delta` is the smallest
-/// relative difference that a verdict reports.
+/// Returns the verdict on a comparison, and the reason if it is inconclusive. `median` and the interval are logarithms
+/// of the ratio candidate / baseline, and `delta` is the smallest relative difference that a verdict reports.
 pub(crate) fn judge(
     median: f64,
     (low, high): (f64, f64),

@@ -19,7 +19,8 @@ const GET: u8 = 4;
 const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 
-/// Bits that state which fields the payload of a record contains: the fields of each type of record, and optional bounds.
+/// Bits that state which fields the payload of a record contains: the fields of each type of record, and the optional
+/// bounds of a scan.
 const WRITE_FIELDS: u64 = 1 << 1;
 const GET_FIELDS: u64 = 1 << 2 | 1 << 3;
 const SEEK_FIELDS: u64 = 1 << 4 | 1 << 5;

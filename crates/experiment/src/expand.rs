@@ -409,8 +409,8 @@ impl Parts {
     }
 }
 
-/// Returns whether the key `key` belongs to the axis itself, such as `block.size`, so that every variant of the axis
-/// accepts the key.
+/// Returns whether the key `key` belongs to the axis itself, such as `memtable.capacity`, so that every variant of the
+/// axis accepts the key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }

@@ -73,8 +73,8 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Returns whether a configuration uses an ideal variant in place of a variant of the baseline. An ideal variant is a
-/// bound, so its verdict is no recommendation.
+/// Returns whether a configuration uses an ideal variant in place of a variant of the baseline. An ideal variant shows
+/// the best possible result of its axis.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {

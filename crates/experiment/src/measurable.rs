@@ -36,7 +36,7 @@ const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_R
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
-/// Columns that are empty in counted mode although they contain no time, because they describe the process.
+/// Columns about the process and its files. They are empty in counted mode, although they contain no time.
 const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use results::Group;
 
 /// Returns a baseline whose missed second trial cannot run any more. Each baseline must run twice in a round. The
-/// second trial is lost if the round is complete, or if another baseline has already run twice in it.
+/// second trial is lost if the round is complete and another baseline has run twice in it.
 ///
 /// `baselines` contains the numbers of the configurations that must run twice in each round. Returns `None` if no
 /// second trial is lost.

@@ -210,7 +210,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Sets the columns with the statistics of the store and of its caches.
+    /// Sets the columns with the statistics of the store, and the columns with the live bytes and the numbers of reads.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));

@@ -122,7 +122,7 @@ fn tree_mode(mode: RunMode) -> Mode {
     }
 }
 
-/// Returns the options with which the trial opens its store, such as the memory budget and the clock.
+/// Returns the options with which the trial opens its store, such as the folder, the design and the clock.
 fn opening(spec: &TrialSpec) -> Opening {
     // A fixture has equal bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);

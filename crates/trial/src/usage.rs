@@ -47,7 +47,7 @@ impl Meter {
 }
 
 impl Usage {
-    /// Returns how often each kernel event occurred in this process since `before`, such as page faults.
+    /// Returns the events of this process that the kernel has counted since `before`, such as page faults.
     pub(super) fn kernel_since(&self, before: &Self) -> KernelUse {
         self.kernel.since(&before.kernel)
     }

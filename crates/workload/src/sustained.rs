@@ -10,8 +10,8 @@ use crate::spelling::{Spelling, number};
 /// clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Smallest valid value of the setting `within`, the relative difference of rates at which a search ends. Half of a
-/// value needs one more measurement.
+/// Smallest valid value of the setting `within`, the relative difference of rates at which a search ends. A search with
+/// half of the value needs one more measurement.
 const LEAST_WITHIN: f64 = 0.001;
 
 /// The settings of a search for the highest rate that meets an objective.

@@ -99,7 +99,7 @@ impl KeyBytes {
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// Ends the current key: records that its last byte is before the byte offset `end`.
+    /// Ends the key whose bytes were appended last. `end` is the byte offset after its last byte.
     #[inline]
     pub(super) fn end_at(&mut self, end: usize) {
         self.ends.push(end as u32);

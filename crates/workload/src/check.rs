@@ -29,7 +29,7 @@ pub struct AnswerDigests {
     digests: Vec<u64>,
 }
 
-/// Result of the check of a phase.
+/// The result of checking the answers that a store gave in a phase.
 #[derive(Clone, Debug, Default)]
 pub struct CheckResult {
     /// The number of answers that were compared with the expected answers. Writes do not count, because writes have
@@ -39,11 +39,12 @@ pub struct CheckResult {
     /// * If several threads run and at least one of them writes, scans and multi-gets have no known answer.
     /// * If the store may drop data, an answer with a missing entry has no known answer.
     pub unchecked: u64,
-    /// The number of wrong answers.
+    /// The number of compared answers that were wrong.
     pub wrong: u64,
-    /// The number of gets that missed a written key, in a store that may drop data.
+    /// The number of gets that found no value for a written key, in a store that may drop data. These answers are not
+    /// wrong.
     pub dropped: u64,
-    /// Descriptions of the first wrong answers.
+    /// Descriptions of the first wrong answers of the phase.
     pub examples: Vec<WrongAnswer>,
     /// The keys and versions that the executed operations have used. In the next phase, new keys and versions start
     /// after these keys and versions.
@@ -102,7 +103,8 @@ impl AnswerDigests {
         self.operations += 1;
     }
 
-    /// Returns the number of executed operations. A group with all its members counts as one operation.
+    /// Returns the number of executed operations. A group (a write batch or a multi-get) with all its members counts as
+    /// one operation.
     pub fn operations(&self) -> u64 {
         self.operations
     }
@@ -180,7 +182,7 @@ impl Step<'_> {
 }
 
 /// Generates the executed operations of a thread again. Calls `visit` with each operation and the recorded digest of
-/// its answer, if any. Returns the extent of the thread after these operations.
+/// its answer, if any. Returns the keys and versions that the thread has used after these operations.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
@@ -213,7 +215,7 @@ struct Checker<'a> {
 
 /// The answers that a correct store may give to gets of one key while another thread writes the key.
 struct Witness {
-    /// The digests of all possible answers.
+    /// The digests of all possible answers to a get of the key.
     digests: Vec<u64>,
     /// The value of the key after the writes that the check has processed so far. A merge combines its operand with
     /// this value.

@@ -20,7 +20,7 @@ pub(crate) fn of_presence(exists: bool) -> u64 {
 pub(crate) struct Parts(u64);
 
 impl Parts {
-    /// Adds the key and the value of an entry that a scan returned.
+    /// Adds an entry that a scan returned, with its key and its value, to the digest.
     pub(crate) fn entry(&mut self, key: &[u8], value: &[u8]) {
         self.add(xxh3_64(key));
         self.add(xxh3_64(value));
@@ -31,7 +31,7 @@ impl Parts {
         self.0 = avalanche(self.0.rotate_left(23) ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
     }
 
-    /// Returns the digest of all parts that were added.
+    /// Returns the digest of the whole answer, after all its parts were added.
     pub(crate) fn digest(self) -> u64 {
         self.0
     }

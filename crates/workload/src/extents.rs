@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// phase is the extent at the start of the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The index of the next key to add. All keys with smaller indexes were added, except the keys that a stopped
-    /// thread did not reach.
+    /// The index of the key that is added next. All keys with smaller indexes were added, except the keys that a
+    /// stopped thread did not reach.
     pub keys: u64,
     /// Number of versions that writes have used. Each write gets a version number, from 1 on.
     pub versions: u32,
@@ -17,7 +17,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Combines the extents of two threads of a phase. Each field of the result is the larger of the two values.
+    /// Combines the used keys and versions of two threads of a phase. Each field of the result is the larger of the two
+    /// values.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {

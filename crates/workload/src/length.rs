@@ -10,10 +10,11 @@ pub trait LengthDistribution: Send + Sync {
     /// Returns the length that belongs to these 64 random bits.
     fn length(&self, bits: u64) -> u32;
 
-    /// Returns the largest possible length.
+    /// Returns the largest length that the distribution can give.
     fn max(&self) -> u32;
 
-    /// Returns the mean length. The default implementation computes the mean from evenly spaced quantiles.
+    /// Returns the mean of the lengths that the distribution gives. The default implementation computes the mean from
+    /// evenly spaced quantiles.
     fn mean(&self) -> f64 {
         const QUANTILES: u64 = 1 << 16;
         let step = u64::MAX / QUANTILES;

@@ -100,7 +100,7 @@ impl Mix {
         self.weights[kind as usize] / self.weights.iter().sum::<f64>()
     }
 
-    /// Returns whether the mix has operations of a kind.
+    /// Returns whether the mix has operations of a kind, such as gets.
     pub fn has(&self, kind: Kind) -> bool {
         self.weights[kind as usize] > 0.0
     }

@@ -32,18 +32,18 @@ pub struct Mixed {
     pub operations: Option<u64>,
     /// The time limit in nanoseconds. The phase ends at this limit, even if operations remain.
     pub time_limit_ns: Option<u64>,
-    /// The share of each kind of operation.
+    /// The share of each kind of operation in the phase.
     pub mix: Mix,
-    /// The source of the keys.
+    /// The source of the keys that the operations access.
     pub keys: KeySource,
     /// The share of absent keys, which are keys that never existed. The share applies to the keys of gets and
     /// multi-gets, and to the start keys of scans with a span.
     pub absent: f64,
     /// The lengths and directions of the scans.
     pub range: RangeSpec,
-    /// The number of members of a batch or multi-get.
+    /// The number of operations in a write batch, or of gets in a multi-get.
     pub batch: u32,
-    /// The share of each kind among the members of batches.
+    /// The share of each kind of operation in write batches.
     pub batch_mix: Mix,
 }
 
@@ -123,12 +123,12 @@ impl Mixed {
         Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch, batch_mix })
     }
 
-    /// Returns whether the mix executes operations of a kind, alone or in batches.
+    /// Returns whether the mix executes operations of a kind, as single operations or in write batches.
     pub fn has(&self, kind: Kind) -> bool {
         self.mix.has(kind) || (self.mix.has(Kind::Batch) && self.batch_mix.has(kind))
     }
 
-    /// Returns whether batches of the mix have members of a kind.
+    /// Returns whether write batches of the mix contain operations of a kind.
     pub fn batches(&self, kind: Kind) -> bool {
         self.mix.has(Kind::Batch) && self.batch_mix.has(kind)
     }

@@ -8,7 +8,7 @@ use crate::perform::Performer;
 use crate::replay::{Due, Replay};
 use crate::target::{Model, Scan, Target, TargetError};
 
-/// Result of the check of a replay.
+/// The result of checking the answers of a replay.
 #[derive(Debug, Default)]
 pub struct ReplayVerdict {
     /// The number of answers that were compared.

@@ -130,7 +130,8 @@ impl KeyId {
         Self(index << 1 | u64::from(absent))
     }
 
-    /// Returns the index of the key. An absent key has the index of the present key before the absent key.
+    /// Returns the index of the key, which is the number of its insert. An absent key has the index of the present key
+    /// before the absent key.
     #[inline]
     pub fn index(self) -> u64 {
         self.0 >> 1
@@ -150,7 +151,7 @@ impl KeyId {
     }
 }
 
-/// Position of a value in the value pool. The pool contains the bytes of all values.
+/// The location of a value in the value pool, a buffer that contains the bytes of all values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Offset of the first byte of the value in the value pool.

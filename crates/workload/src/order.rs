@@ -41,7 +41,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position, in key order, of the key with the index `index`.
+    /// Returns the position of the key with the index `index` in key order.
     pub(crate) fn place(&self, index: u64) -> u64 {
         match self {
             Self::Index => index,

@@ -9,9 +9,9 @@ use crate::plan::{PhasePlan, PlannedWork};
 /// The operations of a phase in one column family. Each family has its own keys and versions, so each part has its own
 /// streams and answers.
 pub struct PhasePart {
-    /// The name of the family; `None` in a workload without families.
+    /// The name of the column family; `None` in a workload without families.
     pub family: Option<String>,
-    /// The plan of the part. If the phase has only one part, this is the plan of the phase.
+    /// The plan of the operations in this column family. If the phase has only one part, this is the plan of the phase.
     pub plan: Arc<PhasePlan>,
     /// For each thread of the part, the number of this thread in the phase.
     pub threads: Vec<u32>,

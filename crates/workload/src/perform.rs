@@ -110,7 +110,8 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Executes one operation of a replay. The answer of a scan has a digest only if `check` is true.
+    /// Executes one request, which is an operation of a replay, on the store. The answer of a scan has a digest only if
+    /// `check` is true.
     ///
     /// # Errors
     /// Returns the error of the store.

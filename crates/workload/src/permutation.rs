@@ -74,7 +74,7 @@ impl Permutation {
         self.len = len;
     }
 
-    /// Returns the number to which the permutation maps `number`. `number` must be below the length.
+    /// Returns the image of `number` under the permutation. `number` must be below the length.
     #[inline]
     pub fn apply(&self, number: u64) -> u64 {
         let mut image = self.mix(number);

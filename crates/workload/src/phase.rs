@@ -27,7 +27,7 @@ pub struct Phase {
     /// The column family whose keys the phase uses. In a phase with roles, each role has its own family. `None` in a
     /// workload without families.
     pub family: Option<String>,
-    /// The preparation before the phase's clock starts.
+    /// The preparation of the phase (caches and warm-up), before its clock starts.
     pub before: Before,
     /// The work that the phase executes.
     pub work: Work,
@@ -41,7 +41,7 @@ pub struct Phase {
     pub settle: bool,
 }
 
-/// Work of a phase.
+/// The work of a phase: what its threads execute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Adds new keys. Each new key is added once.
@@ -59,12 +59,12 @@ pub enum Work {
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of keys that are added after the existing keys. With `None`, all keys of the replayed trace are
+    /// The number of keys that the load adds after the existing keys. With `None`, all keys of the replayed trace are
     /// added.
     pub keys: Option<u64>,
-    /// The order in which the keys are added.
+    /// The order in which the load adds the keys.
     pub order: Order,
-    /// The number of keys per atomic write batch. With `None`, each key is a separate put.
+    /// The number of keys per atomic write batch of the load. With `None`, each key is a separate put.
     pub batch: Option<u32>,
 }
 
@@ -192,7 +192,7 @@ impl Phase {
         }
     }
 
-    /// Returns whether any operation of the phase may change the store.
+    /// Returns whether an operation of the phase may change the content of the store. A step does not change it.
     pub fn may_write(&self) -> bool {
         match &self.work {
             Work::Load(_) | Work::Replay(_) => true,

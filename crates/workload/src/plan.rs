@@ -38,13 +38,13 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// A workload that was planned with one seed.
+/// A workload that is ready to run with one seed: its traces are read, and its values are generated.
 pub struct WorkloadPlan {
     phases: Vec<Arc<PhasePlan>>,
     format: Arc<dyn KeyFormat>,
 }
 
-/// A phase of a planned workload.
+/// A phase of a planned workload, from which the streams of operations are generated.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -239,7 +239,8 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix of a thread, and the share of the thread in this mix. Returns `None` if the phase has no mix.
+    /// Returns the mix that the thread with the number `thread` executes, and the share of the thread in its operations
+    /// and keys. Returns `None` if the phase has no mix.
     pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
             PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
@@ -280,7 +281,7 @@ impl PhasePlan {
         self.phase.step()
     }
 
-    /// Returns whether the phase has a mix or roles with mixes, and an operation of a mix may write.
+    /// Returns whether the phase executes mixes of drawn operations, of which at least one may write.
     pub(crate) fn mixes_writes(&self) -> bool {
         match &self.work {
             PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),

@@ -11,8 +11,8 @@ use crate::extents::Extent;
 use crate::operation::{Kind, Operation};
 use crate::plan::{PhasePlan, PlannedKeys, PlannedWork};
 
-/// The statistics of a phase. A statistic is `None` if it does not apply to the phase, or if no formula can compute
-/// it.
+/// The statistics of the operations of a phase, such as the popularity of keys. A statistic is `None` if it does not
+/// apply to the phase, or if no formula can compute it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// The number of operations. A group with all its members counts as one operation.

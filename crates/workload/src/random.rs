@@ -16,13 +16,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub enum Concern {
     /// The kind of the next operation.
     Operation,
-    /// The key of the operation.
+    /// The key that an operation accesses.
     Key,
     /// The replacement of a drawn key that another thread owns.
     Redraw,
-    /// The keys of the members of a batch or a multi-get.
+    /// The keys of the members of a write batch or a multi-get.
     Member,
-    /// Whether the key of the operation is absent.
+    /// Whether the key of an operation is an absent key.
     Absent,
     /// Whether the key of a member of a multi-get is absent.
     MemberAbsent,

@@ -12,7 +12,7 @@ use toml::Value;
 
 use crate::length::LengthDistribution;
 
-/// All distributions of scan lengths, in entries. The first distribution is the default.
+/// All distributions of the number of entries that a scan reads. The first distribution is the default.
 pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "range",

@@ -159,7 +159,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Returns the assumptions that the replay has made so far, one sentence each.
+    /// Returns the assumptions that the replay has made so far, one sentence each. An assumption replaces a property
+    /// that the trace does not record.
     fn assumptions(&self) -> Vec<String> {
         let Assumed { sizes, contents, range_deletes, single_deletes, merges } = self.assumed;
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());

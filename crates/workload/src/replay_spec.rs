@@ -12,7 +12,7 @@ use crate::trace::{TRACES, TraceFile};
 /// The TOML keys of a replay, in addition to the parameters of the trace format.
 const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
 
-/// Replay of the recorded operations of a trace.
+/// The settings of a replay, which executes the recorded operations of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplaySpec {
     /// The file and the format of the trace.
@@ -39,7 +39,7 @@ pub enum Miss {
 }
 
 impl Miss {
-    /// Returns the name of the effect in TOML.
+    /// Returns the name of this setting in TOML.
     fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",

@@ -27,7 +27,7 @@ pub struct Role {
 }
 
 impl Role {
-    /// Returns whether the role runs until all other roles have ended.
+    /// Returns whether the role has no end of its own, so that its threads run until all other roles have ended.
     pub fn is_background(&self) -> bool {
         self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
     }
@@ -107,7 +107,7 @@ impl Role {
         table
     }
 
-    /// Returns whether an operation of the role may write.
+    /// Returns whether an operation of the role may change the store.
     pub(crate) fn writes(&self) -> bool {
         self.mixed.mix.writes()
     }

@@ -91,7 +91,7 @@ impl Shadow {
         Self { operator, ..self }
     }
 
-    /// Returns the length of the longest key in bytes.
+    /// Returns the length of the longest key of the store in bytes.
     pub(crate) fn longest_key(&self) -> usize {
         self.format.max_bytes()
     }
@@ -379,7 +379,7 @@ fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
     if backward { places.next_back() } else { places.next() }
 }
 
-/// Iterator over the live keys that the store must contain, in key order.
+/// Iterator over the entries that the store must contain, in key order.
 struct Expected<'a> {
     shadow: &'a Shadow,
     place: u64,
@@ -387,7 +387,7 @@ struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Advances to the next live key, encodes that key, and returns its version.
+    /// Advances to the next live key in key order, encodes this key, and returns the version number of its value.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
         let order = self

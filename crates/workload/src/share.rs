@@ -2,7 +2,7 @@
 
 use crate::role::Role;
 
-/// The share of one thread in the work of its phase.
+/// The share of one thread in the operations and the keys of its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadShare {
     /// The position of the thread among all threads that execute the same mix, from 0.

@@ -6,8 +6,7 @@ use toml::{Table, Value};
 
 use crate::spelling::{Spelling, number};
 
-/// Maximum operations per second. This maximum means one operation per nanosecond, which is the resolution of the
-/// clock.
+/// Maximum rate in operations per second: one operation per nanosecond, which is the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
 /// Smallest valid value of the setting `within`, the relative difference of rates at which a search ends. A search with
@@ -42,11 +41,11 @@ pub struct Objective {
 /// The measurement of the store at one rate (a probe): the values that the objective limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
-    /// The 99th percentile of the response time, in nanoseconds.
+    /// The measured 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
-    /// The write stall time, in nanoseconds.
+    /// The measured time that writes stalled, in nanoseconds.
     pub stalls_ns: u64,
-    /// The maximum number of runs in level 0.
+    /// The largest measured number of sorted runs in level 0.
     pub level0_runs: u64,
 }
 
@@ -179,7 +178,7 @@ impl Sustained {
     }
 }
 
-/// The result of a search for the highest sustained rate.
+/// The result of a search for the highest rate that a store sustains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SustainedRate<T> {
     /// The highest rate that meets the objective; `None` if even the lowest rate fails.
@@ -190,7 +189,7 @@ pub struct SustainedRate<T> {
     /// The name of the condition that the lowest failed rate misses. `None` if even the highest rate meets the
     /// objective.
     pub limit: Option<&'static str>,
-    /// The number of probes of the search.
+    /// The number of measurements that the search needed.
     pub probes: u64,
 }
 

@@ -24,7 +24,7 @@ pub struct Values {
 
 /// The source of the sizes of values.
 enum Sizes {
-    /// All values have this size. Sizes then need no random numbers.
+    /// The size of all values. If all values have one size, the size needs no random numbers.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }

@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns the check function of the invariant with the name `name`.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
-    invariants.iter().find(|(other, _)| *other == name).expect("an invariant has this name").1
+    invariants.iter().find(|(other, _)| *other == name).expect("an invariant with this name must exist").1
 }
 
 #[test]
@@ -94,14 +94,14 @@ fn popular_keys_stay_popular() {
     let after = hottest(&scope(700, 1000), 800);
     assert!(before.intersection(&after).count() >= 3, "{before:?} {after:?}");
     let neighbours = before.iter().filter(|key| before.contains(&(*key + 1))).count();
-    assert!(neighbours <= 1, "popular keys are adjacent instead of scattered: {before:?}");
+    assert!(neighbours <= 1, "popular keys must be scattered, but they are adjacent: {before:?}");
 }
 
 fn distribution(label: &str) -> Box<dyn KeyDistribution> {
     KEYS.build(&KEYS.choose(&label.into()).unwrap()).unwrap()
 }
 
-/// A key distribution with one seeded fault.
+/// A deliberately wrong key distribution, with one seeded fault that an invariant must detect.
 #[derive(Clone, Copy)]
 enum Canary {
     /// Sometimes draws a key that does not exist: the key after the last key.
@@ -159,7 +159,7 @@ fn canary_samplers_are_caught() {
     assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Length distributions, each with one seeded fault.
+/// Deliberately wrong length distributions, each with one seeded fault that an invariant must detect.
 enum BadLengths {
     /// The longest drawn length exceeds the announced maximum.
     Longer,
@@ -227,8 +227,8 @@ fn format(label: &str) -> Arc<dyn KeyFormat> {
     FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
-/// A key format that encodes wrong keys. The function `F` maps each key to another key, and the format writes the bytes
-/// of that other key.
+/// A deliberately wrong key format. The function `F` maps each key to another key, and the format writes the bytes of
+/// that other key.
 struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-/// A command. The `Display` output of a command is a line that parses to the same command.
+/// A command of the text language (DSL), such as a put. The `Display` output of a command is a line that parses to the
+/// same command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A put: `p KEY VALUE`.
@@ -53,7 +54,7 @@ pub enum Command {
         /// The path of the file, as bytes.
         file: Vec<u8>,
     },
-    /// Statistics of the store: `s`.
+    /// A request to print the statistics of the store: `s`.
     Statistics,
 }
 

@@ -4,13 +4,13 @@ use thiserror::Error;
 
 use super::command::Command;
 
-/// Syntax error in a line of the DSL, with the position of the error.
+/// A syntax error in a line of the text language (DSL), with its position in the line.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("column {column}: {message}")]
 pub struct SyntaxError {
     /// The column of the first wrong byte, from 1.
     pub column: usize,
-    /// Description of the error. The description contains the valid syntax.
+    /// A description of the syntax error, which contains the valid syntax.
     pub message: String,
 }
 

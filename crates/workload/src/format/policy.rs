@@ -7,7 +7,8 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format with its parameters, before the traces of the workload are read.
+/// A key format as the workload file names it, with its parameters. A format that takes its keys from a trace is opened
+/// after the trace was read.
 pub trait KeyFormatPolicy: Send + Sync {
     /// Constructs the key format for a workload. `recording` contains the keys of the traces that the workload replays.
     ///
@@ -61,10 +62,10 @@ pub trait KeyFormat: Send + Sync {
     /// Returns the number of different keys that the format can encode.
     fn capacity(&self) -> u64;
 
-    /// Returns whether keys sort by their numbers.
+    /// Returns whether keys of this format sort by their numbers.
     fn ordered(&self) -> bool;
 
-    /// Returns the length of the longest key in bytes.
+    /// Returns the length of the longest key of this format in bytes.
     fn max_bytes(&self) -> usize;
 }
 

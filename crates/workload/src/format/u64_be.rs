@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// Byte that follows the number in keys longer than 8 bytes.
+/// The byte that fills the rest of a key that is longer than the 8 bytes of its number.
 const PAD: u8 = b'0';
 
 struct Policy(Params);

@@ -16,7 +16,7 @@ use crate::trace::Recording;
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
     Variant::plain("user", "\"user\" and a hashed number of up to 19 digits, as in YCSB", || Box::new(User));
 
-/// Prefix of every key.
+/// The text with which every key of the format `user` begins.
 const PREFIX: &[u8] = b"user";
 
 /// Last byte of an absent key, instead of a digit. In ASCII, `:` is the byte after `9`, so the absent key sorts
@@ -32,7 +32,7 @@ impl KeyFormatPolicy for User {
     }
 }
 
-/// Length of the longest key in bytes. The largest hash is 2⁶³, which has 19 digits.
+/// Length of the longest key of the format `user`, in bytes. The largest hash is 2⁶³, which has 19 digits.
 const LONGEST: usize = PREFIX.len() + 19;
 
 impl KeyFormat for User {

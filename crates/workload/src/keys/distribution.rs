@@ -22,13 +22,13 @@ pub trait KeyDistribution: Send + Sync {
         hottest.iter().map(|hottest| self.share(keys, *hottest)).collect()
     }
 
-    /// Returns how the popular keys are distributed among all keys.
+    /// Returns where the popular keys are among all keys: scattered, adjacent, or nowhere because no key is popular.
     fn standing(&self) -> PopularKeys {
         PopularKeys::Scattered
     }
 }
 
-/// The way in which the popular keys are distributed among all keys, in the order of indexes.
+/// Where the popular keys are among all keys, in the order of indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PopularKeys {
     /// The popular keys are scattered over all indexes.
@@ -48,9 +48,10 @@ pub struct Scope {
     pub planned: u64,
     /// Expected number of inserts in the phase. 0 if the phase has no inserts, or if its end is unknown.
     pub inserts: u64,
-    /// Seed that selects the popular keys. All threads and phases of a run use the same seed.
+    /// Seed that determines which keys are popular. All threads and phases of a run use the same seed, so the same keys
+    /// stay popular.
     pub popularity: u64,
-    /// The number of the sampler's thread, from 0.
+    /// The number of the thread that uses the sampler, from 0.
     pub thread: u32,
     /// The number of threads of the phase.
     pub threads: u32,

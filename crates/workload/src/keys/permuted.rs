@@ -11,7 +11,7 @@ pub(crate) trait Ranks: Send {
     /// tables can be built for this number at once.
     fn resize(&mut self, ranks: u64, room: u64);
 
-    /// Draws a rank, counted from 0.
+    /// Draws a popularity rank from the distribution. Rank 0 belongs to the most popular key.
     fn draw(&self, random: &mut Random) -> u64;
 }
 
@@ -64,8 +64,8 @@ impl<R: Ranks> KeySampler for Permuted<R> {
     }
 }
 
-/// Maps the ranks of a distribution to keys in key order. The first key is the most popular key, and added keys are
-/// the least popular keys.
+/// Maps popularity ranks to keys in key order: the first key is the most popular key, and added keys are the least
+/// popular keys.
 pub(crate) struct InOrder<R> {
     ranks: R,
     existing: u64,

@@ -13,7 +13,8 @@ use crate::random::{Random, threshold};
 /// Number of ranks, from the first rank on, that have a bucket of their own. Later buckets contain several ranks.
 const HEAD: u64 = 256;
 
-/// A bucket after the first [`HEAD`] ranks has `first / GROWTH` ranks, where `first` is the first rank of the bucket.
+/// The divisor that determines the size of later buckets. A bucket whose first rank is `first` contains `first /
+/// GROWTH` ranks.
 const GROWTH: u64 = 32;
 
 /// Returns an error if no Zipfian distribution with the exponent `theta` exists.
@@ -77,7 +78,7 @@ impl Zipf {
         Self { slots, buckets, slot_shift, theta }
     }
 
-    /// Draws a rank, counted from 0.
+    /// Draws a rank of the Zipfian distribution, counted from 0.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {
@@ -130,7 +131,7 @@ impl GrowingZipf {
         self.ranks = ranks;
     }
 
-    /// Draws a rank, counted from 0.
+    /// Draws one of the existing ranks of the Zipfian distribution, counted from 0.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {

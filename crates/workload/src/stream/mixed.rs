@@ -458,7 +458,7 @@ impl DrawnKeys {
     }
 }
 
-/// Returns the number of keys that the replay of a trace may write. A replay may write all keys of the trace, even
+/// Returns the number of keys that a mix on the keys of a trace may write. The mix may write all keys of the trace, even
 /// keys that no load has added.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {

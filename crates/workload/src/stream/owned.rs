@@ -47,7 +47,7 @@ impl OwnedKeys {
         self.neighbour(key, existing)
     }
 
-    /// Returns the key closest to `key` that belongs to the thread.
+    /// Returns the key closest to `key` that belongs to the thread of this sampler.
     fn neighbour(&self, key: u64, existing: u64) -> u64 {
         let near = key - key % self.threads + self.thread;
         if near < existing { near } else { near - self.threads }

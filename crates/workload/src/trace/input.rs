@@ -26,20 +26,20 @@ const SPARE_BYTES: u64 = 16 << 20;
 /// in memory.
 const MOST_RATIO: u64 = 256;
 
-/// Maximum length of a line in bytes. The maximum is enough for a key and a value in which every byte is escaped, and
-/// for some other fields.
+/// Maximum length of a line of a trace in bytes. The maximum is enough for a key and a value in which every byte is
+/// escaped, and for some other fields.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 4096;
 
 /// Size of the read buffers in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Error in a record. The error contains the position of the record in the decompressed file.
+/// An error in a record of a trace, with the position of the record in the decompressed file.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The file cannot be read or decompressed.
     #[error(transparent)]
     Input(#[from] io::Error),
-    /// A record of a binary file is wrong.
+    /// A record of a binary trace is wrong.
     #[error("byte {offset}: {message}")]
     Byte {
         /// The byte offset of the wrong record.
@@ -47,7 +47,7 @@ pub enum RecordError {
         /// Description of the error.
         message: String,
     },
-    /// A line of a text file is wrong.
+    /// A line of a text trace is wrong.
     #[error("line {line}: {message}")]
     Line {
         /// The number of the wrong line, from 1.
@@ -87,7 +87,8 @@ impl<R: Read> Read for Limited<R> {
 }
 
 impl TraceInput {
-    /// Opens a file. The first bytes of the file show whether the file is compressed with gzip, xz or zstd.
+    /// Opens a trace file, and decompresses it while it is read. The first bytes of the file show whether the file is
+    /// compressed with gzip, xz or zstd.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -130,7 +131,7 @@ impl TraceInput {
         self.offset
     }
 
-    /// Returns the number of lines read so far.
+    /// Returns the number of lines of the trace read so far.
     pub fn line(&self) -> u64 {
         self.line
     }
@@ -193,12 +194,12 @@ impl TraceInput {
         Ok(read > 0)
     }
 
-    /// Returns the reader of the remaining bytes.
+    /// Returns the reader of the bytes of the trace that were not read yet.
     pub(super) fn into_reader(self) -> Box<dyn BufRead + Send> {
         self.reader
     }
 
-    /// Creates an error about the last line that was read.
+    /// Creates an error about the line of the trace that was read last.
     pub fn wrong_line(&self, message: impl Into<String>) -> RecordError {
         RecordError::Line { line: self.line, message: message.into() }
     }

@@ -34,7 +34,7 @@ pub(super) struct LineRecords<F> {
 }
 
 impl Records {
-    /// Appends a record.
+    /// Appends a parsed record, which is returned once.
     pub(super) fn push(&mut self, record: TraceRecord) {
         self.0.push_back((record, 1));
     }
@@ -46,7 +46,7 @@ impl Records {
         }
     }
 
-    /// Removes and returns the next record.
+    /// Removes and returns the next parsed record.
     pub(super) fn pop(&mut self) -> Option<TraceRecord> {
         match self.0.front_mut() {
             Some((record, times)) if *times > 1 => {

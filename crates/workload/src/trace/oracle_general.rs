@@ -14,7 +14,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     || Box::new(OracleGeneral),
 );
 
-/// Size of a record in bytes.
+/// Size of a record of an `oracleGeneral` trace in bytes.
 const RECORD_BYTES: usize = 24;
 
 /// Nanoseconds per second.
@@ -32,10 +32,13 @@ struct Fields {
 
 impl Fields {
     fn of(record: &[u8; RECORD_BYTES]) -> Self {
-        let (time, rest) = record.split_first_chunk().expect("a record has 24 bytes");
-        let (object, rest) = rest.split_first_chunk().expect("a record has 24 bytes");
-        let (bytes, rest) = rest.split_first_chunk().expect("a record has 24 bytes");
-        let next = rest.first_chunk().expect("a record has 24 bytes");
+        let (time, rest) =
+            record.split_first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
+        let (object, rest) =
+            rest.split_first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
+        let (bytes, rest) =
+            rest.split_first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
+        let next = rest.first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
         Self {
             time_s: u32::from_le_bytes(*time),
             object: u64::from_le_bytes(*object),

@@ -55,7 +55,7 @@ impl TraceOperation {
     }
 }
 
-/// One recorded operation.
+/// One recorded operation of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceRecord {
     /// The kind of the operation.

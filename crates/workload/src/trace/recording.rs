@@ -14,7 +14,7 @@ pub struct Recording {
     numbers: Vec<u64>,
 }
 
-/// The accesses of one trace, in recorded order. Each access is the index of a key.
+/// The accesses of one trace, in recorded order. Each access is the index of the accessed key in a [`Recording`].
 pub type Accesses = Arc<[u32]>;
 
 impl Recording {

@@ -17,10 +17,11 @@ struct Missing;
 /// The operations that a Redis command stands for. `None` if the command does not access keys with values.
 type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
 
-/// Translates Redis commands to records. The translator remembers the selected database.
+/// Translates Redis commands to operations on keys. The translator remembers the database that the last command SELECT
+/// has selected.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// The number of the database.
+    /// The number of the Redis database that is selected now.
     pub(super) database: u32,
     left_out: BTreeMap<String, u64>,
 }

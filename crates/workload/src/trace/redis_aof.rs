@@ -15,10 +15,10 @@ pub(super) const VARIANT: Variant<dyn TraceReader> =
         Box::new(Aof)
     });
 
-/// The maximum number of arguments of a command.
+/// The maximum number of arguments of a Redis command.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Maximum length of an argument in bytes. This is also the limit of Redis.
+/// Maximum length of an argument of a Redis command in bytes. Redis has the same limit.
 const LONGEST_ARGUMENT: u64 = 512 << 20;
 
 /// Nanoseconds per second.
@@ -40,7 +40,7 @@ impl TraceReader for Aof {
     }
 }
 
-/// The commands of an append-only file.
+/// The commands in an append-only file of Redis, from which the operations are read.
 struct File {
     input: TraceInput,
     commands: Commands,
@@ -88,7 +88,7 @@ impl TraceRecords for File {
 }
 
 impl File {
-    /// Reads one bulk string.
+    /// Reads one argument of a command. In the file, an argument is a bulk string: its length, and then its bytes.
     fn argument(&mut self) -> Result<Vec<u8>, RecordError> {
         let offset = self.input.offset();
         let wrong = |message| RecordError::Byte { offset, message };

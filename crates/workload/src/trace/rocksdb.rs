@@ -19,10 +19,10 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<RocksDb>(
     seeks::REFERENCE,
 );
 
-/// Number of bytes before a payload: the time, the type and the length.
+/// Number of bytes in the header of a record, which precedes the payload: the time, the type and the length.
 const HEADER_BYTES: usize = 13;
 
-/// The magic number with which the payload of the first record starts.
+/// The magic number of a RocksDB query trace, with which the payload of the first record begins.
 const MAGIC: &[u8] = b"feedcafedeadbeef";
 
 /// Maximum length of a payload in bytes. The largest write batch of RocksDB is shorter than this maximum.
@@ -102,7 +102,7 @@ impl TraceReader for RocksDb {
     }
 }
 
-/// The records of a trace. A write batch or a multi-get becomes one record per key.
+/// The operations in a RocksDB query trace. A write batch or a multi-get becomes one operation per key.
 struct Queries {
     input: TraceInput,
     /// Whether each payload begins with a set of bits that lists the fields of the payload. This is true from trace
@@ -225,8 +225,8 @@ fn read_header(input: &mut TraceInput) -> Result<Option<Header>, RecordError> {
     if !input.fill(&mut bytes)? {
         return Ok(None);
     }
-    let (time, rest) = bytes.split_first_chunk().expect("a header has 13 bytes");
-    let (length, _) = rest[1..].split_first_chunk().expect("a header has 13 bytes");
+    let (time, rest) = bytes.split_first_chunk().expect("the header of a record must have 13 bytes");
+    let (length, _) = rest[1..].split_first_chunk().expect("the header of a record must have 13 bytes");
     Ok(Some(Header {
         time_us: u64::from_le_bytes(*time),
         kind: rest[0],

@@ -102,7 +102,7 @@ impl LineFormat for Lines {
     }
 }
 
-/// Parses hexadecimal digits, with or without `0x`.
+/// Parses bytes that are written as hexadecimal digits, with or without `0x`.
 fn bytes_of(text: &[u8]) -> Option<Vec<u8>> {
     let digits = text.strip_prefix(b"0x").unwrap_or(text);
     let (pairs, []) = digits.as_chunks::<2>() else { return None };

@@ -21,14 +21,14 @@ impl Default for Params {
     }
 }
 
-/// The number of seeks so far, and the number of entries that the reader assumes for each seek.
+/// The number of seeks of a trace so far, and the number of entries that each replayed seek reads.
 pub(super) struct Seeks {
     entries: u32,
     count: u64,
 }
 
 impl Seeks {
-    /// Creates a counter of seeks, which starts at 0.
+    /// Creates a counter of the seeks in a trace, which starts at 0.
     pub(super) fn new(params: &Params) -> Self {
         Self { entries: params.entries, count: 0 }
     }

@@ -37,7 +37,7 @@ impl LineFormat for Tectonic {
     }
 }
 
-/// Parses a line. Returns `None` for a line that only marks a group of operations.
+/// Parses a line of a Tectonic or KV-bench trace. Returns `None` for a line that only marks a group of operations.
 fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
     let mut words = line.splitn(3, |byte| *byte == b' ');
     let name = words.next().unwrap_or_default();

@@ -30,7 +30,7 @@ const BEGIN_UNPREPARE: u8 = 0x13;
 const ENTITY: u8 = 0x16;
 const FAMILY_ENTITY: u8 = 0x17;
 
-/// Parses a write batch and appends its writes to `records`.
+/// Parses a RocksDB write batch, and appends its writes to `records`.
 pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result<(), String> {
     let mut batch = Payload::new(batch);
     batch.u64("the sequence number of a write batch")?;

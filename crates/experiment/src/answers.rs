@@ -20,8 +20,8 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that judge the
-    /// claims.
+    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that compare claims
+    /// with results.
     pub sheet: Sheet,
     /// All claims of the document, from its file `claims.csv`.
     pub claims: Claims,
@@ -68,8 +68,8 @@ pub(super) fn is_computed(file: &SourceFile) -> bool {
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with the name `name`: none, one table, or an array of tables. `keys` lists the valid keys of a
-/// table, and `needed` lists the required keys.
+/// Reads all tables with the name `name` in a file: none, one table, or an array of tables. `keys` lists the valid keys
+/// of a table, and `needed` lists the required keys.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,

@@ -14,8 +14,8 @@ pub struct Cell {
     pub number: u64,
     /// The label of the configuration: a short text with the swept values, which is unique in the experiment.
     pub label: String,
-    /// The values of all swept paths, as written in the sweep. If a path does not apply to the configuration, its value
-    /// is empty.
+    /// The values of all swept paths, as the sweep gives them. The value of a path that does not apply to the
+    /// configuration is empty.
     pub swept: Vec<String>,
     /// The engine that runs the configuration.
     pub engine: Choice,
@@ -55,7 +55,7 @@ pub struct SkippedCell {
     pub absence: Option<Absence>,
 }
 
-/// Returns the missing engines of all skipped combinations. Each engine occurs once.
+/// Returns the engines that are not available and therefore cause skipped combinations. Each engine occurs once.
 pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

@@ -13,7 +13,7 @@ use super::overrides::split_set;
 use super::reference::{DESIGN_FILE, names};
 use super::{paths, wording};
 
-/// Reads the design of a design file.
+/// Reads a design file, with the design files that it extends.
 pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }

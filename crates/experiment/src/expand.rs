@@ -278,7 +278,8 @@ fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// Returns the reason why a configuration cannot run in this mode. Returns `None` if the configuration can run.
+/// Returns the reason why the sweep must skip a configuration, because it cannot run in this mode. Returns `None` if
+/// the configuration can run.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
@@ -345,8 +346,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Returns the reason why this system cannot drop the caches before a phase. Returns `None` if no phase drops caches,
-/// or if this system can drop caches.
+/// Returns the reason why this system cannot evict the caches before a phase with cold caches. Returns `None` if it
+/// can, or if no phase needs cold caches.
 fn missing_eviction(cell: &Cell) -> Option<String> {
     let drops = |phase: &&Phase| {
         phase.before.cache == CacheState::Cold || phase.step() == Some(StoreStep::DropCaches)
@@ -419,8 +420,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns a swept value as text for results. A kind or a size keeps the text that the user wrote. A table becomes a
-/// label.
+/// Returns a swept value as text for results. The name of a variant or a size keeps the text that the user wrote. A
+/// table becomes the label of the variant.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));

@@ -45,7 +45,7 @@ impl<'a> Families<'a> {
         Self(names)
     }
 
-    /// Returns an error if a path below `design`, or a table at the path, names a family that does not exist.
+    /// Checks that a path below `design`, or a table at this path, names only column families that exist.
     pub(super) fn check(&self, path: &[&str], value: &Value) -> Result<(), String> {
         let in_table = if path == [FAMILIES] { names_in(value).collect() } else { Vec::new() };
         let mut named = family_of_path(path).into_iter().chain(in_table);

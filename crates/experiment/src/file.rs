@@ -42,8 +42,8 @@ impl SourceFile {
         Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))
     }
 
-    /// Returns the line number of a key. If the key does not exist, returns the line of the innermost existing table on
-    /// its path.
+    /// Returns the line number of a key in the file. If the key does not exist, returns the line of the innermost
+    /// existing table on its path.
     fn line(&self, key: &[&str]) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut offset = None;

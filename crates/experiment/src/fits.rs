@@ -12,7 +12,7 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 use super::families;
 
-/// The reason why an engine with background threads cannot run in counted mode.
+/// The end of the message about an engine that cannot run in counted mode: the reason.
 const COUNTED: &str = "because the timing of its background threads affects its counters";
 
 /// Returns how many settings of the design only one of the two engines uses. A comparison of the engines with many such
@@ -67,7 +67,7 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// Returns whether a phase executes a kind of operation outside of batches.
+/// Returns whether a phase executes a kind of operation as a single operation, outside of write batches.
 fn executes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.mix.has(kind),

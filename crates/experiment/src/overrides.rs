@@ -18,7 +18,7 @@ use super::wording;
 const ROOTS: [&str; 9] =
     [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict", "gate"];
 
-/// The overrides from the command line.
+/// The changes to an experiment file that the command line requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Paths and values, such as `design.bloom.bits_per_key=12`.
@@ -41,7 +41,7 @@ pub(super) struct Set {
     pub(super) path: String,
     /// The value that replaces the value in the file.
     pub(super) value: Value,
-    /// The table or the option that sets the value.
+    /// The place that sets the value: a table of the file, or the command line.
     pub(super) by: SetBy,
 }
 
@@ -126,7 +126,8 @@ impl Sets {
         })
     }
 
-    /// Returns the last override whose path is exactly `path`. Overrides of a surrounding table do not count.
+    /// Returns the last override with exactly the path `path`. Overrides of a table that contains this path do not
+    /// count.
     pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| set.path == path)
     }

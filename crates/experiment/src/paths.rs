@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::wording;
 
-/// Splits a path at its dots.
+/// Splits the path of a setting at its dots.
 pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
@@ -53,7 +53,7 @@ pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>)
     tables.into_values().collect()
 }
 
-/// Returns the value at `path`. In a path below `phase`, the next part is the name of a phase.
+/// Returns the value at the path `path` of a table. In a path below `phase`, the next part is the name of a phase.
 pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| match value {
@@ -111,7 +111,7 @@ pub(super) fn read_value(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Returns whether the text is an integer that is too large for TOML.
+/// Returns whether a text is an integer that is too large for TOML.
 fn is_too_large(text: &str) -> bool {
     let digits = text.replace('_', "");
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()

@@ -24,7 +24,7 @@ use super::trials::{DEFAULT_INTERVAL_NS, TIMED_TRIAL_KEYS, Trials};
 use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
-/// An experiment after all files to which it refers are read, and all overrides are applied.
+/// An experiment that is ready to run: all files to which it refers are read, and all overrides are applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The name of the experiment: the name of its file, with the prefix `component-` for a component experiment.
@@ -100,14 +100,14 @@ impl Experiment {
         })
     }
 
-    /// Returns the experiment as one self-contained TOML file. Only replay files and files of components remain
+    /// Returns the experiment with all its settings as one TOML file. Only replay files and files of components remain
     /// separate files, with absolute paths.
     pub fn resolved(&self) -> String {
         self.resolved_table().to_string()
     }
 
-    /// Returns the resolved experiment as a file that runs without warnings about keys that the user did not write. The
-    /// file omits keys of phases that have no effect, and defaults that have no effect. If this run does not apply the
+    /// Returns the experiment as a TOML file that a user can run. It omits keys of phases without effect and defaults
+    /// without effect, so that no warning is about a key that the user did not write. If this run does not apply the
     /// table `[quick]`, the file contains this table.
     pub fn runnable(&self) -> String {
         let mut table = self.resolved_table();
@@ -161,8 +161,8 @@ impl Experiment {
         table
     }
 
-    /// Returns a hash of all settings that affect the measurement. The hash does not depend on the folder of the
-    /// experiment.
+    /// Returns a hash of all settings that affect the measurement, by which lsmbench recognizes the same experiment.
+    /// The hash does not depend on the folder of the experiment.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
@@ -255,7 +255,7 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     task
 }
 
-/// Converts settings to a TOML value. TOML can represent all settings.
+/// Converts the settings of an experiment to a TOML value.
 fn plain(settings: &impl Serialize) -> Value {
     Value::try_from(settings).expect("TOML must be able to represent all settings of an experiment")
 }

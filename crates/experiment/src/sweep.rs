@@ -11,10 +11,10 @@ use super::deprecations::new_name;
 use super::engine::ENGINE;
 use super::wording;
 
-/// The largest number of configurations that a sweep may have.
+/// The largest number of configurations into which a sweep may expand.
 const MOST_CELLS: usize = 10_000;
 
-/// The rule that combines the values of several factors.
+/// The rule by which a sweep combines the values of its paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
     /// Combines each value of a factor with each value of every other factor.

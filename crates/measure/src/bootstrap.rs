@@ -16,8 +16,8 @@ pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// Returns the confidence interval of the difference between the medians of two independent samples. Both samples must
-/// be sorted, and must have at least one value.
+/// Returns the confidence interval of the difference between the medians of two independent samples, by the bootstrap.
+/// Both samples must be in ascending order, and must have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let (mut of_baseline, mut of_candidate) = (vec![0; baseline.len()], vec![0; candidate.len()]);

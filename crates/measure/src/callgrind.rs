@@ -17,7 +17,7 @@ const TOGGLE_COLLECT: usize = CALLGRIND + 2;
 const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
 
-/// Whether client requests work on the CPU architecture of this program.
+/// Whether the CPU architecture of this program supports client requests to valgrind.
 pub const IS_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Returns whether this process runs under valgrind.

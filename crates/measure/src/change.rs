@@ -11,7 +11,7 @@ const LEAST_SIDE: usize = 3;
 /// The probability that a series without a change is reported to have a change.
 const SIGNIFICANCE: f64 = 0.01;
 
-/// The number of random orders that the significance test of a cut tries.
+/// The number of shuffled series with which the significance test compares a cut.
 const PERMUTATIONS: usize = 999;
 
 /// Returns the change points of `values`, in ascending order. A change point is the index of the first value of a new

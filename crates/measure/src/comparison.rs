@@ -29,7 +29,7 @@ pub struct Interval {
 /// The result of comparing the trials of a candidate with the trials of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The verdict on the difference.
+    /// The verdict on the difference between candidate and baseline.
     pub verdict: Verdict,
     /// The median over rounds of the ratio candidate / baseline. The ratio is infinite if only the baseline is 0.
     /// `None` if the ratio is undefined.

@@ -16,7 +16,7 @@ use crate::significance::{holm, mean_and_error};
 pub struct Effect {
     /// The indexes of the factors in the sweep: one index for a main effect, two indexes for an interaction.
     pub factors: Vec<usize>,
-    /// The effect at each level, or at each pair of levels.
+    /// The effect at each level of the factor, or at each pair of levels of two factors.
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that this effect explains, from 0 to 1.
     pub share: f64,
@@ -33,7 +33,7 @@ pub struct LevelEffect {
     /// The ratio of the metric at this level to the mean of the metric. For an interaction, this is the ratio that the
     /// main effects of both factors do not explain.
     pub ratio: f64,
-    /// The confidence interval over rounds; `None` for a single round.
+    /// The confidence interval of the ratio, over rounds of trials; `None` for a single round.
     pub interval: Option<Interval>,
 }
 

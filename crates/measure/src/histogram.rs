@@ -109,7 +109,7 @@ impl Histogram {
         })
     }
 
-    /// Returns the histogram in the form that a latency log stores.
+    /// Returns the histogram as an HDR histogram, in the form that a latency log stores.
     pub fn as_hdr(&self) -> &hdrhistogram::Histogram<u64> {
         &self.counts
     }

@@ -26,9 +26,9 @@ pub struct RestartSpread {
     /// The part of the standard deviation that only more restarts can reduce, because it comes from the restarts
     /// themselves.
     pub between: f64,
-    /// The number of restarts with enough slices.
+    /// The number of restarts that have enough slices to be included.
     pub restarts: usize,
-    /// The number of pairs of slices in all restarts.
+    /// The number of pairs of slices in all restarts. A pair is the same slice of baseline and candidate.
     pub pairs: usize,
 }
 
@@ -50,9 +50,9 @@ impl RestartSpread {
     }
 }
 
-/// Returns the logarithm of the ratio of one restart, and its standard error by the method of batch means. A batch
-/// consists of √n successive pairs, because neighboring pairs are correlated. Different batches are nearly independent
-/// (Glynn & Whitt, *Operations Research Letters* 10, 1991).
+/// Returns the logarithm of the ratio candidate / baseline in one restart of the processes, and its standard error by
+/// the method of batch means. A batch consists of √n successive pairs, because neighboring pairs are correlated.
+/// Different batches are nearly independent (Glynn & Whitt, *Operations Research Letters* 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;
     let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));

@@ -14,14 +14,14 @@ const POWER: f64 = 0.9;
 /// √(π/2).
 const MEDIAN_PENALTY: f64 = 1.253_314_137;
 
-/// The noise of the machine, estimated from repeated runs of one variant in the same rounds.
+/// The noise of the machine, estimated from a variant that ran twice in each round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// The noise floor: the largest relative difference in the confidence interval of the baseline compared with
     /// itself, such as 0.03 for 3 %. Verdicts do not report smaller differences.
     pub floor: f64,
-    /// The smallest true relative difference that an experiment with this number of rounds detects with a probability
-    /// of 80 %.
+    /// The smallest true difference that an experiment with this number of rounds detects with a probability of 80 %,
+    /// as a fraction.
     pub detectable: f64,
     /// The number of rounds in which the variant ran twice.
     pub blocks: usize,

@@ -27,7 +27,7 @@ pub struct Slot {
     pub cell: usize,
 }
 
-/// The order of all runs of an experiment.
+/// The order of all trials of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The runs of all rounds, in their order.

@@ -18,7 +18,7 @@ impl Sample {
         Self { name: name.into(), blocks: blocks.into_iter().collect() }
     }
 
-    /// Returns the median over rounds. Returns `None` if the sample has no rounds.
+    /// Returns the median of the sample over its rounds. Returns `None` if the sample has no rounds.
     pub fn median(&self) -> Option<f64> {
         let values = self.ascending();
         (!values.is_empty()).then(|| median_of_sorted(&values))

@@ -63,7 +63,7 @@ pub enum Outlook {
     Decided(Verdict),
     /// More rounds may decide the comparison.
     Open,
-    /// The rest of the budget will probably not decide the comparison.
+    /// The rest of the time budget will probably not decide the comparison.
     Hopeless,
 }
 

@@ -5,13 +5,13 @@
 //! best-fitting line (least squares) must rise or fall by at most 10 % of the mean, from the first to the last round
 //! of the window.
 
-/// The default number of rounds in a window.
+/// The default number of rounds over which a series of values must be steady.
 const ROUNDS: usize = 5;
 
 /// The maximum difference between the largest and the smallest value in a window, as a fraction of their mean.
 const MOST_RANGE: f64 = 0.2;
 
-/// The maximum rise or fall of the best-fitting line over the window, as a fraction of the mean.
+/// The maximum rise or fall of the best-fitting line over the window of rounds, as a fraction of the mean.
 const MOST_SLOPE: f64 = 0.1;
 
 /// The rule that decides whether a series of values is steady, which means that the last values are similar.

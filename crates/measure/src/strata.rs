@@ -22,7 +22,7 @@ const LEAST_VARIANCE: f64 = 1e-12;
 /// between machines.
 const MOST_VARIANCE: f64 = 100.0;
 
-/// The result of a comparison over several machines.
+/// The result of a comparison of two variants over several machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pooled {
     /// The ratio of candidate to baseline, pooled over the machines.
@@ -37,9 +37,9 @@ pub struct Pooled {
 /// How much the ratio varies between machines: its standard deviation, without the noise of the rounds of trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineSpread {
-    /// The standard deviation as a relative difference: 0.03 means 3 %.
+    /// The standard deviation of the ratio between machines, as a relative difference: 0.03 means 3 %.
     pub relative: f64,
-    /// The confidence interval of the standard deviation.
+    /// The confidence interval of this standard deviation.
     pub interval: Interval,
 }
 

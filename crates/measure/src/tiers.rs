@@ -9,7 +9,8 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 pub struct RankedVariant {
     /// The index of the variant in the list of samples that were ranked.
     pub variant: usize,
-    /// The number of significantly better variants, plus 1. Tied variants can have equal ranks.
+    /// The rank of the variant: the number of significantly better variants, plus 1. Tied variants can have equal
+    /// ranks.
     pub rank: usize,
     /// The variants that are significantly better than this variant, best variant first.
     pub beaten_by: Vec<usize>,

@@ -6,7 +6,8 @@ use results::Better;
 
 use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 
-/// The largest difference that may count as equivalent. A difference above 10 % is important even on a noisy machine.
+/// The largest relative difference at which two variants may count as equivalent. A difference above 10 % is important
+/// even on a noisy machine.
 pub(crate) const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// The verdict of a comparison of a candidate with a baseline.
@@ -70,14 +71,14 @@ pub enum Doubt {
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
     OneOfMany {
-        /// The number of comparisons that are judged together.
+        /// The number of comparisons of the sweep that are judged together.
         comparisons: usize,
     },
     /// The value of one variant is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,
-    /// The metric differs, but neither direction of the metric is better.
+    /// The values differ, but neither higher nor lower values of the metric are better.
     NoDirection,
 }
 

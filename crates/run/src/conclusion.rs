@@ -127,7 +127,7 @@ impl<'a> Conclusion<'a> {
     }
 }
 
-/// Formats a folder and its files on one line, such as `results/x/ (runs.csv, manifest.json)`.
+/// Formats the path of a folder and the names of its files on one line, such as `results/x/ (runs.csv, manifest.json)`.
 fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
     let names: Vec<_> =
         files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();

@@ -62,8 +62,8 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// Creates the finding of a check. `advice` explains how to fix the problem. It is `None` if the check found no
-/// problem.
+/// Creates the finding of one check of the machine. `advice` explains how to fix the problem, and is `None` if the
+/// check found no problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }

@@ -63,7 +63,7 @@ pub struct RunOptions {
     pub overrides: Overrides,
     /// The functions that print the output.
     pub console: Console,
-    /// The description of this program in the manifest.
+    /// The description of this program, which the manifest contains.
     pub build: BuildInfo,
 }
 
@@ -104,7 +104,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     Ok(ending)
 }
 
-/// A checked experiment that is ready to run.
+/// An experiment that was checked and is ready to run, with its results folder.
 struct Run<'a> {
     experiment: &'a Experiment,
     facts: ExperimentFacts<'a>,
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
         conclusion.conclude(&manifest, &verdicts, &[])
     }
 
-    /// Runs the trials that have not finished yet, one after the other.
+    /// Runs the trials of the experiment that have not finished yet, one after the other.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.interleaving() != Interleaving::Rounds {
             return self.run_rounds_side_by_side(books);

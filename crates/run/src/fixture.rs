@@ -67,7 +67,7 @@ const PIECE_BYTES: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// The text whose hash is the name of the fixture. The text contains all settings that determine the bytes of the
+    /// The text whose hash is the name of the fixture. It contains all settings that determine the bytes of the
     /// fixture.
     key: String,
     /// The time of the build, in the format of RFC 3339.
@@ -104,14 +104,14 @@ pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
 pub(super) struct Fixture {
     folder: PathBuf,
     record: Record,
-    /// The entry of the fixture in the manifest.
+    /// The description of the fixture for the manifest of the run.
     pub(super) info: FixtureInfo,
 }
 
 /// The fixtures of a run. A fixture is a store on which the first phases of a workload have run, so that trials can
 /// start from a copy. The run prepares a fixture when the first trial needs it.
 pub(super) struct Fixtures {
-    /// The folder that contains the fixtures.
+    /// The folder that contains the folders of all fixtures.
     root: PathBuf,
     /// The fixtures that the run has prepared, by their hash. The value is `None` if the store returned a wrong answer
     /// while the fixture was built.
@@ -237,7 +237,7 @@ struct Site {
     phases: usize,
 }
 
-/// The result of building a fixture.
+/// The result of an attempt to build a fixture.
 enum Built {
     Fixture(Box<Fixture>),
     /// The store returned a wrong answer during the build.
@@ -389,7 +389,7 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
 /// file is closed. Returns `None` if the folder has no fixtures.
 ///
 /// # Errors
-/// A run is using a fixture. The message names the process that holds the lock.
+/// Returns an error if a run is using a fixture. The message names the process that holds the lock.
 pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let root = out.join(FIXTURES);
     if !root.is_dir() {
@@ -423,7 +423,7 @@ pub fn program_identity() -> Outcome<String> {
     Ok(format!("program {:016x}", hash_of(&path)?.1))
 }
 
-/// Returns the catalogs whose variants determine the bytes of a store.
+/// Returns the axes whose variants determine the bytes of a store, such as the filters.
 pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     let of_work: [&'static dyn Axis; 5] =
         [&workload::KEYS, &workload::SIZES, &workload::LENGTHS, &workload::FORMATS, &workload::TRACES];

@@ -13,19 +13,20 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// The desired duration of a slice. It is long compared with the time to switch processes and to fill the CPU caches.
-/// It is short compared with the time in which the speed of the machine changes.
+/// The desired duration of a slice, after which the next trial process has its turn. It is long compared with the time
+/// to switch processes and to fill the CPU caches, and short compared with the time in which the speed of the machine
+/// changes.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The number of operations in each of the first slices. The measured duration of the first slices determines the
-/// number of operations in later slices.
+/// The number of operations in the first slices of a phase. The measured duration of these slices determines the number
+/// of operations in later slices.
 const FIRST_OPERATIONS: u64 = 64;
 
 /// The largest factor by which the number of operations grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// The smallest number of slices of a phase. With many slices, the turns of each configuration are spread over the
-/// whole phase.
+/// The smallest number of slices into which a phase is divided. With many slices, the turns of each configuration are
+/// spread over the whole phase.
 const FEWEST_SLICES: u64 = 16;
 
 /// The number of operations per slice, by the name of the phase. A slice is the number of operations that a trial
@@ -39,7 +40,7 @@ pub(super) struct SliceLengths {
 /// The progress of a group of trial processes through the slices of their current phase.
 struct Pace {
     phase: String,
-    /// The number of the next slice.
+    /// The number of the next slice of the phase.
     number: u64,
     /// The number of operations in the next slice.
     operations: u64,

@@ -20,12 +20,12 @@ pub(super) const FIXTURES: &str = "fixtures";
 /// The name of the folder in the output folder to which a new run moves earlier results.
 const EARLIER: &str = "earlier";
 
-/// The maximum number of attempts to remove a folder. The first attempts may fail while the trial process of a killed
-/// run still writes to the folder.
+/// The maximum number of attempts to remove a data folder. The first attempts may fail while the trial process of a
+/// killed run still writes to the folder.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
-/// The results folder of one experiment.
+/// The results folder of one experiment, with its lock and the manifest of an earlier run.
 pub(super) struct Home {
     experiment: String,
     folder: Folder,

@@ -12,7 +12,7 @@ use super::home::{FIXTURES, remove_folder};
 
 /// A fixture in an output folder, or the incomplete files of a killed build.
 pub struct Kept {
-    /// The name of the fixture, which is the hash of its key.
+    /// The name of the fixture, which is the hash of all settings that determine its bytes.
     pub hash: String,
     folder: PathBuf,
     /// The size of the fixture on the file system, in bytes.
@@ -21,7 +21,7 @@ pub struct Kept {
     pub built: Option<String>,
     /// Whether a run is building the fixture at the moment.
     pub is_in_work: bool,
-    /// Whether this program can use the fixture.
+    /// Whether this version of the program can use the fixture.
     pub is_current: bool,
     /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if the origin is
     /// unknown.

@@ -20,7 +20,7 @@ use super::{doctor, engine_info, environment};
 /// The warning that lsmbench writes to the manifest of a run with `--quick`.
 pub const QUICK: &str = "quick run (reduced size); rerun without --quick before drawing conclusions";
 
-/// Creates the manifest of a new run. `build` describes the program, and `out` is the output folder.
+/// Creates the manifest at the start of a new run. `build` describes the program, and `out` is the output folder.
 pub(super) fn begin(
     experiment: &Experiment,
     overrides: &Overrides,
@@ -135,8 +135,8 @@ fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     }
 }
 
-/// Returns the manifest entries of the variants that the experiment uses, in the order of the catalogs. Each variant
-/// occurs once.
+/// Describes the variants that the experiment uses for the manifest, in the order of the catalogs. Each variant occurs
+/// once.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));

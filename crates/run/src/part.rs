@@ -30,10 +30,10 @@ const NODE: &str = "LSMBENCH_NODE";
 /// The name of the folder that contains one folder per machine, inside the folder of the parts.
 const NODES: &str = "nodes";
 
-/// The value of `--part` with which lsmbench reads the part number from the environment variable of a scheduler.
+/// The value of `--part` with which lsmbench reads the number of the part from the environment variable of a scheduler.
 const AUTO: &str = "auto";
 
-/// One part of an experiment: the number of the part, and the number of all parts.
+/// One part of an experiment, which one machine runs: its number, and the number of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The number of this part, starting at 1.
@@ -69,8 +69,8 @@ impl Part {
         })
     }
 
-    /// Parses a part such as `2/4`. For `auto`, reads the part number from the environment variables of a scheduler.
-    /// `variable` returns the value of an environment variable.
+    /// Parses the value of `--part`, such as `2/4`. For `auto`, reads the number of the part from the environment
+    /// variables of a scheduler. `variable` returns the value of an environment variable.
     fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let wrong =
             || format!("\"{text}\" is not a part; write K/N with K from 1 to N, or {AUTO}, or {AUTO}/N");

@@ -14,7 +14,7 @@ use super::part::Part;
 pub struct PartState {
     /// The number of the part, starting at 1.
     pub number: u64,
-    /// The number of finished trials.
+    /// The number of trials of the part that have finished.
     pub finished: u64,
     /// The number of trials of the part. The second trials of baselines, which measure noise, are not included.
     pub trials: u64,
@@ -35,9 +35,9 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be divided into `count` parts.
 ///
 /// # Errors
-/// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed experiment
-/// has more parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of
-/// configurations must also contain at least one configuration that is not a baseline.
+/// Returns an error if the trials run side by side or share a time budget, or if the number of parts is not possible.
+/// If a timed experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds.
+/// Each group of configurations must also contain at least one configuration that is not a baseline.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

@@ -38,7 +38,8 @@ impl Perf {
     /// Checks that the profiler can take samples. `folder` is an existing folder for temporary files.
     ///
     /// # Errors
-    /// The program is missing, or the kernel does not permit sampling. The message contains a remedy.
+    /// Returns an error if the program is missing, or if the kernel does not permit sampling. The message contains a
+    /// remedy.
     pub(super) fn check(folder: &Path) -> Outcome<()> {
         let data = folder.join("perf-check");
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
@@ -138,8 +139,8 @@ fn reason(stderr: &[u8]) -> String {
 }
 
 impl Samples {
-    /// Parses the output of `perf script`. Each sample consists of a line with its CPU time in nanoseconds, one line
-    /// per function from the innermost function outwards, and an empty line.
+    /// Parses the samples in the output of `perf script`. Each sample consists of a line with its CPU time in
+    /// nanoseconds, one line per function from the innermost function outwards, and an empty line.
     fn parse(text: &str) -> Self {
         let mut samples = Self::default();
         for sample in text.split("\n\n") {

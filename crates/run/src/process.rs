@@ -15,9 +15,9 @@ use crate::interrupt;
 /// The interval between two checks whether the user has interrupted the program.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Runs experiments with builds of this program in separate processes.
+/// Runs experiments in separate processes, with this program or other builds of it.
 pub struct Programs {
-    /// Prints a progress line.
+    /// A function that prints a progress line.
     pub line: fn(&str),
 }
 

@@ -10,15 +10,15 @@ use trial::Step;
 /// The time between two redraws of the bar while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The number of positions on the bar per estimated second of the run.
+/// The number of steps of the progress bar per estimated second of the run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
 /// The longest time without output if standard error is not a terminal. If a round takes longer, a line is printed
 /// during the round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. Each trial counts with its estimated duration. The estimate of the remaining time is
-/// corrected by the ratio of measured to estimated time of the finished trials.
+/// The progress of the run of one experiment, for the progress bar. Each trial counts with its estimated duration. The
+/// ratio of measured to estimated time of the finished trials corrects the estimate of the remaining time.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -74,8 +74,8 @@ pub(super) struct Extent {
 }
 
 impl Progress {
-    /// Creates the progress of a new run. If `verbose` is set, a line is printed after every trial instead of after
-    /// every round.
+    /// Creates the progress at the start of a run. If `verbose` is set, a line is printed after every trial instead of
+    /// after every round.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -129,7 +129,7 @@ impl Progress {
         self.seconds -= seconds;
     }
 
-    /// Ends the running trial, and prints a line if one is due.
+    /// Ends the progress of the running trial, and prints a line if one is due.
     pub(super) fn end(&mut self, is_last_of_round: bool) {
         self.trials_done += 1;
         self.seconds_done += self.trial.seconds();

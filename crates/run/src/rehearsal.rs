@@ -15,7 +15,8 @@ use super::child::run_trial;
 use super::scratch::scratch;
 use super::trial_spec::trial_spec;
 
-/// The workload of a rehearsal. An engine that completes this workload has accepted its options.
+/// The workload with which an engine is tried before the run. An engine that completes this workload has accepted its
+/// options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {

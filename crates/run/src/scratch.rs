@@ -16,7 +16,7 @@ const PREFIX: &str = ".lsmbench-scratch-";
 /// not have locked it yet.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
-/// A scratch folder, which is removed when this value is dropped.
+/// A scratch folder for temporary files, which is removed when this value is dropped.
 pub struct Scratch {
     folder: TempDir,
     /// The lock that shows other processes that the folder is in use.
@@ -24,12 +24,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Returns the path of the folder.
+    /// Returns the path of the scratch folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Renames the folder, so that no run removes it as an old scratch folder. Returns the new path.
+    /// Renames the scratch folder, so that no run removes it as an abandoned folder. Returns the new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -46,7 +46,7 @@ impl Scratch {
 /// system.
 ///
 /// # Errors
-/// The folder `folder` does not exist or is not writable.
+/// Returns an error if the folder `folder` does not exist or is not writable.
 pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let system = std::env::temp_dir();
     let above = folder.unwrap_or(&system);

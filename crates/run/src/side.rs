@@ -41,15 +41,15 @@ pub(super) struct Side {
     outcome: Option<Outcome<TrialReport>>,
     /// The total time for which the process was paused during calls such as a flush, in nanoseconds.
     stopped_ns: u64,
-    /// The time at which the process was last paused, in nanoseconds of the monotonic clock. `None` while the process
-    /// runs.
+    /// The time at which the parent last paused the process, in nanoseconds of the monotonic clock. `None` while the
+    /// process runs.
     stopped_at_ns: Option<u64>,
-    /// The start and the end of the last pause during a call, in nanoseconds of the monotonic clock.
+    /// The start and the end of the last pause during a call such as a flush, in nanoseconds of the monotonic clock.
     last_stop_ns: Option<(u64, u64)>,
 }
 
 impl Side {
-    /// Starts the process of a trial.
+    /// Starts the process of a trial that takes turns with others.
     pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
         Ok(Self {
             process: TrialProcess::start(spec, &[], line)?,

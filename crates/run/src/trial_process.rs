@@ -73,7 +73,7 @@ impl TrialProcess {
         Ok(process)
     }
 
-    /// Waits for an event of the process, for at most the time `most`.
+    /// Waits for a message of the trial process, for at most the time `most`.
     pub(super) fn wait(&self, most: Duration) -> Event {
         let said = match self.lines.recv_timeout(most) {
             Ok(said) => said,
@@ -100,8 +100,8 @@ impl TrialProcess {
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
-    /// Pauses the process with all its threads, and waits until the process is paused or has ended. If a thread is in a
-    /// kernel call that cannot be interrupted, such as a sync, the call completes before the thread stops.
+    /// Pauses the trial process with all its threads, and waits until the process is paused or has ended. If a thread
+    /// is in a kernel call that cannot be interrupted, such as a sync, the call completes before the thread stops.
     pub(super) fn stop(&self) -> Outcome<()> {
         self.signal(Signal::STOP)?;
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -124,7 +124,7 @@ impl TrialProcess {
         self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 
-    /// Returns the error for a process that has ended without sending a result.
+    /// Returns the error for a trial process that has ended without sending a result.
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {

@@ -16,7 +16,7 @@ const PROGRAM: &str = "valgrind";
 /// each run. With random addresses, the number of instructions of some copies and comparisons varies.
 const FIXED_ADDRESSES: [&str; 2] = ["setarch", "-R"];
 
-/// The word before the number of instructions in the output of callgrind.
+/// The word that precedes the number of instructions in the output of callgrind.
 const TOTALS: &str = "totals:";
 
 /// The output file that callgrind writes for one trial.
@@ -56,7 +56,7 @@ impl Callgrind {
         }
     }
 
-    /// Returns the output file for a trial whose files are in `folder`.
+    /// Chooses the output file of callgrind for a trial whose files are in `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         Self { output: folder.join("callgrind-output") }
     }

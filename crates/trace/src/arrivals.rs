@@ -30,7 +30,7 @@ impl Times {
         self.last_ns = time_ns;
     }
 
-    /// Returns the statistics of the times between operations. Returns `None` if no operation has a time that is equal
+    /// Returns the statistics of the gaps between operations. Returns `None` if no operation has a time that is equal
     /// to or later than the time of the previous operation.
     pub(crate) fn summary(&self) -> Option<Arrivals> {
         let first_ns = self.first_ns.filter(|_| self.gaps.total() > 0)?;

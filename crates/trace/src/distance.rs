@@ -11,13 +11,13 @@ use crate::statistics::{Statistics, capacities};
 pub struct Distances {
     /// The difference between the mixes of operations (total variation distance).
     pub mix: f64,
-    /// Kolmogorov-Smirnov distance between the key sizes of the trace and of the fitted workload.
+    /// The difference between the distributions of key sizes (Kolmogorov-Smirnov distance).
     pub key_sizes: f64,
-    /// The Kolmogorov-Smirnov distance between the value sizes of the trace and of the fitted workload. `None` if the
-    /// trace has no value sizes.
+    /// The difference between the distributions of value sizes (Kolmogorov-Smirnov distance). `None` if the trace has
+    /// no value sizes.
     pub value_sizes: Option<f64>,
-    /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
-    /// `None` if the trace has no scans.
+    /// The difference between the distributions of scan lengths in entries (Kolmogorov-Smirnov distance). `None` if the
+    /// trace has no scans.
     pub scan_entries: Option<f64>,
     /// The largest difference in skew between the trace and the fitted workload. The hottest keys of both get a
     /// fraction of the accesses. This is the largest difference of the two fractions, over many fractions of keys that
@@ -59,7 +59,7 @@ impl Distances {
         }
     }
 
-    /// Returns one sentence for each distance.
+    /// Returns one sentence for each distance between the trace and the fitted workload.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![
             format!("mix: total variation distance {:.4}", self.mix),

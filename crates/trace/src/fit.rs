@@ -211,8 +211,8 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns the candidate distributions for the sizes: a fixed size, a uniform distribution, and a generalized Pareto
-/// distribution through the quartiles.
+/// Returns distributions that may fit the sizes: a fixed size, a uniform distribution, and a generalized Pareto
+/// distribution through the quartiles. `name` is the parameter of a fixed size, and `unit` the unit of sizes in TOML.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {
         "" => Value::Integer(size.max(1).cast_signed()),

@@ -53,7 +53,8 @@ impl Ranking {
         if self.total > 0.0 { (whole + edge) / self.total } else { 0.0 }
     }
 
-    /// Returns the exponent of the Zipf distribution with the highest likelihood for these numbers of accesses.
+    /// Returns the exponent of the Zipf distribution that fits these numbers of accesses best, which means with the
+    /// highest likelihood.
     pub(crate) fn theta(&self) -> f64 {
         let ranks = self.counts.len() as u64;
         if ranks < 2 {

@@ -28,7 +28,8 @@ pub(crate) struct Key {
     last: u64,
 }
 
-/// The reuse distances of a trace, computed from the sampled keys.
+/// The reuse distances of a trace: how many other keys are accessed between two accesses to the same key. The distances
+/// are computed from the sampled keys.
 #[derive(Debug)]
 pub(crate) struct Reuse {
     most_keys: usize,
@@ -52,7 +53,7 @@ pub(crate) enum Seen {
     NotSampled,
     /// The access is the first access to its key.
     First,
-    /// The number of the last access to this key. All accesses of the trace are numbered in order.
+    /// The number of the last access to this key, counted over all accesses of the trace.
     Last(u64),
 }
 

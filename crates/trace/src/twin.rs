@@ -20,7 +20,7 @@ pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
     let workload = Workload::from_toml(&table).map_err(wrong)?;
     let plan = WorkloadPlan::new(&workload, SEED, Path::new("."))
         .map_err(|error| Problem::new(format!("the fitted workload is not possible: {error}")))?;
-    let (last, before) = plan.phases().split_last().expect("a workload has a phase");
+    let (last, before) = plan.phases().split_last().expect("a fitted workload must have a phase");
     let extent = before.iter().fold(Extent::default(), |extent, phase| phase.extent_after(extent));
     let mut statistics = Statistics::default();
     let mut batch = Batch::default();

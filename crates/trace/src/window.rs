@@ -14,7 +14,7 @@ const MOST_WINDOWS: usize = 64;
 /// The windows of one length, which together cover the trace.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// The number of distinct keys and the number of new keys in each window.
+    /// For each window, the number of distinct keys, and the number of keys that were never accessed before.
     windows: Vec<(f64, f64)>,
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct OracleGeneralWriter {
 }
 
 impl OracleGeneralWriter {
-    /// Creates a writer to an empty file.
+    /// Creates a writer of an oracleGeneral trace to an empty file.
     pub(crate) fn new(file: File) -> Self {
         Self {
             out: BufWriter::new(file),

@@ -43,7 +43,7 @@ pub(crate) struct RocksDbWriter<W> {
 }
 
 impl<W: Write> RocksDbWriter<W> {
-    /// Creates a writer to an empty file.
+    /// Creates a writer of a RocksDB trace to an empty file.
     pub(crate) fn new(out: W) -> Self {
         Self { out, last_us: 0, is_begun: false, losses: Losses::default() }
     }

@@ -16,7 +16,7 @@ pub(crate) struct TextWriter<W> {
 }
 
 impl<W: Write> TextWriter<W> {
-    /// Creates a writer to an empty file.
+    /// Creates a writer of text commands to an empty file.
     pub(crate) fn new(out: W) -> Self {
         Self { out, losses: Losses::default() }
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use workload::TraceRecord;
 
-/// A writer of trace records in one format.
+/// A writer of trace records in one trace format.
 pub trait TraceWriter {
     /// Writes the next record. If the format cannot express the record, the writer skips and counts it.
     ///

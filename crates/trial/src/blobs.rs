@@ -136,7 +136,7 @@ impl<'a> Separation<'a> {
         records * self.record_bytes + files * BLOB_FOOTER_BYTES as f64
     }
 
-    /// Returns the number of records in a full blob file.
+    /// Returns the number of records after which a blob file is full.
     fn file_records(&self) -> f64 {
         (self.policy.file_bytes() as f64 / self.record_bytes).ceil()
     }

@@ -21,7 +21,7 @@ const REPEATS: usize = 5;
 /// keys.
 const KEYS: u64 = 1_000_000;
 
-/// The workload of the measurement. One thread executes uniform gets of 16-byte keys in a closed loop.
+/// The workload with which the overhead is measured: one thread executes uniform gets of 16-byte keys in a closed loop.
 const WORKLOAD: &str = r#"
 key = { format = "u64", bytes = 16 }
 [[phase]]
@@ -34,8 +34,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the overhead per operation with the settings of a run. The run times one operation in `sampling`, keeps one
-/// answer in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
+/// Measures how much time the harness adds to each operation, with the settings of a run. The run times one operation
+/// in `sampling`, keeps one answer in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();

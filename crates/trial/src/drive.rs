@@ -26,7 +26,7 @@ mod slices;
 /// The number of kinds of operations.
 const KINDS: usize = Kind::ALL.len();
 
-/// The settings of the timed loop.
+/// The settings of the timed loop, which executes and times operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drive {
     /// The mode of the trial, which decides whether times are measured.
@@ -44,7 +44,7 @@ pub(super) struct Drive {
     pub(super) counts_instructions: bool,
 }
 
-/// The part of a phase that runs in one column family.
+/// The part of a phase that runs in one column family, with the store that executes it.
 #[derive(Clone, Copy)]
 pub(super) struct DrivePart<'a> {
     /// The store or the column family that executes the operations.
@@ -56,8 +56,8 @@ pub(super) struct DrivePart<'a> {
 
 /// The results of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals of each kind of operation, by name. For a step on the store, this field contains the totals of the
-    /// step.
+    /// The totals of each kind of operation that the phase executed, by name. For a step on the store, this field
+    /// contains the totals of the step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
@@ -68,7 +68,7 @@ pub(super) struct Driven {
     /// The time from the first start to the end of the last operation, in nanoseconds. `None` if time is not
     /// measured.
     pub(super) elapsed_ns: Option<u64>,
-    /// The intervals of the timeline.
+    /// The intervals of the timeline, with the operations and latencies of each interval.
     pub(super) intervals: Vec<Interval>,
     /// The time for which the threads that issue operations were ready to run but had no CPU, in nanoseconds. `None` if
     /// this time is unknown.
@@ -78,7 +78,7 @@ pub(super) struct Driven {
 /// The results of all threads of a role, which is a group of threads with a mix of its own.
 pub(super) struct RoleTotals {
     pub(super) name: String,
-    /// The totals of each kind of operation, by name.
+    /// The totals of each kind of operation that the role executed, by name.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     pub(super) threads: u32,
     pub(super) rate: Rate,
@@ -90,7 +90,7 @@ pub(super) struct RoleTotals {
 /// The totals of the operations of one kind.
 #[derive(Clone, Default)]
 pub(super) struct KindTotals {
-    /// The number of operations.
+    /// The number of executed operations of this kind.
     pub(super) operations: u64,
     /// The number of requested keys that were found. Each key of a multi-get counts.
     pub(super) found: u64,
@@ -258,7 +258,7 @@ impl Drive {
     }
 }
 
-/// The results of one thread.
+/// The results of one thread of a phase.
 struct ThreadOutcome {
     kinds: [Option<Box<KindTotals>>; KINDS],
     record: AnswerDigests,

@@ -32,7 +32,7 @@ const MOST_RECODED: f64 = 0.1;
 /// distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
-/// The state from which the theoretical values of each phase of a trial are computed, one phase after the other.
+/// The state from which the theoretical values of the phases of a trial are computed, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
@@ -48,8 +48,8 @@ pub(super) struct Forecast {
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
-/// The inputs of the popularity of blocks: the key distribution, the number of keys, and the number of keys per
-/// block.
+/// The inputs from which the popularity of blocks is computed: the key distribution, the number of keys, and the number
+/// of keys per block.
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
@@ -175,8 +175,8 @@ impl Forecast {
         separation.of_overwrites(keys as f64, self.overwrites, measured)
     }
 
-    /// Computes the expected number of blocks per get. The formula assumes that every searched run may contain the key.
-    /// Returns `None` for a phase to which this assumption does not apply.
+    /// Computes the expected number of blocks that a get reads. The formula assumes that every searched run may contain
+    /// the key. Returns `None` for a phase to which this assumption does not apply.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -287,7 +287,7 @@ fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     Some(views)
 }
 
-/// Returns whether a phase with this work only adds keys.
+/// Returns whether a phase only adds keys, because its work is a load or a mix of inserts.
 fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,

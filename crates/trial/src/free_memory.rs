@@ -43,7 +43,7 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Writes to small free pages through a file in memory, and frees them.
+/// Writes to free memory in small pages, and frees the memory. The memory belongs to a temporary file in memory.
 fn touch_small_pages(bytes: usize) -> io::Result<()> {
     let file = file_in_memory()?;
     let chunk = vec![1; CHUNK];
@@ -56,8 +56,8 @@ fn touch_small_pages(bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to huge free pages through memory of this process, and frees them. The process advises the kernel to use
-/// huge pages.
+/// Writes to free memory in huge pages, and frees the memory. The memory belongs to this process, which advises the
+/// kernel to use huge pages.
 fn touch_huge_pages(bytes: usize) -> io::Result<()> {
     let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
     // Without huge pages, the kernel ignores the advice and uses small pages.
@@ -73,7 +73,7 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Ok(std::fs::File::from(memfd_create("lsmbench-free-memory", MemfdFlags::CLOEXEC)?))
 }
 
-/// Returns the error that this kernel does not support files in memory.
+/// Returns an error, because this kernel does not support files in memory.
 #[cfg(not(target_os = "linux"))]
 fn file_in_memory() -> io::Result<std::fs::File> {
     Err(types::PlatformPart::WarmMemory.missing().into())

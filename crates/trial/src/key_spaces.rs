@@ -11,7 +11,7 @@ use super::truth::{Checked, Truth};
 
 /// The keys of a column family, with the values that the store must contain for them.
 struct KeySpace {
-    /// The name of the family; `None` in a workload without families.
+    /// The name of the column family; `None` in a workload without families.
     family: Option<String>,
     truth: Truth,
     /// The keys and versions that the phases have used so far.
@@ -74,7 +74,7 @@ impl KeySpaces {
         }
     }
 
-    /// Returns whether the content of all families of a phase is known, so that answers can be checked.
+    /// Returns whether the expected content of all column families of a phase is known, so that answers can be checked.
     pub(super) fn is_known(&self, phase: &Arc<PhasePlan>) -> bool {
         let parts = phase.parts();
         self.spaces
@@ -110,8 +110,8 @@ impl KeySpaces {
         Ok(all)
     }
 
-    /// Returns the total size of the keys and values of all live data in bytes. `None` if the content of a family is
-    /// unknown.
+    /// Returns the total size of the keys and values that the store must contain, in bytes. `None` if the content of a
+    /// family is unknown.
     pub(super) fn live_bytes(&self) -> Option<u64> {
         self.spaces.iter().map(|space| space.truth.live_bytes()).sum()
     }

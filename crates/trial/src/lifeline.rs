@@ -36,8 +36,8 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     Ok((orders?, turns))
 }
 
-/// Reads the orders to run turns from standard input, and sends them to the trial through `turns`. Ends the process
-/// when standard input ends.
+/// Reads the orders of the parent process to run turns from standard input, and sends them to the trial through
+/// `turns`. Ends this process when standard input ends.
 fn end_with_the_starter(turns: &Sender<Turn>) {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
     for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {

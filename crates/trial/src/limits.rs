@@ -41,23 +41,23 @@ pub struct Limits {
 /// value beyond the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
-    /// The source of the limit on bytes per second.
+    /// Where the limit on copied bytes per second comes from.
     pub bytes: &'static str,
-    /// The source of the limit on cycles per second.
+    /// Where the limit on CPU cycles per second comes from.
     pub cycles: &'static str,
-    /// The source of the limit on times.
+    /// Where the limit on the time of an operation comes from.
     pub clock: &'static str,
 }
 
 impl Derived {
-    /// The sources of the limits that apply to all current machines.
+    /// The sources of the limits that apply to every current machine.
     const ANY: Self = Self {
         bytes: "beyond the memory bandwidth of any machine",
         cycles: "beyond the frequency of any CPU",
         clock: "below the resolution of any clock",
     };
 
-    /// The sources of limits that lsmbench measured on this machine and then multiplied by the tolerance factor
+    /// The sources of the limits that lsmbench measured on this machine, and then widened by the tolerance factor
     /// [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
@@ -72,7 +72,8 @@ impl Limits {
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
-    /// Returns the limits of this machine. The measurement takes some milliseconds and runs once per process.
+    /// Returns the limits of this machine, beyond which measured values are implausible. The measurement takes some
+    /// milliseconds and runs once per process.
     pub fn of_this_machine() -> Self {
         static MEASURED: OnceLock<Limits> = OnceLock::new();
         *MEASURED.get_or_init(|| {

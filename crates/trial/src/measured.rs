@@ -9,7 +9,7 @@ use super::timeline::Sample;
 use super::usage::Usage;
 use super::warm_up::Warmed;
 
-/// The measurements of a phase.
+/// The measurements of a phase, from which its rows are computed.
 pub(super) struct Measured {
     pub(super) driven: Driven,
     /// The samples of the store (its statistics at points in time), in time order. A phase has about one sample per
@@ -46,7 +46,7 @@ pub(super) struct Measured {
     pub(super) rate: Rate,
 }
 
-/// The state after the flushes and compactions of a phase have finished.
+/// The state of the store after the flushes and compactions of a phase have finished.
 pub(super) struct Settled {
     pub(super) stats: EngineStats,
     /// The time from the last operation until all flushes and compactions had finished, in nanoseconds.

@@ -8,7 +8,7 @@ use trace::TraceFormat;
 
 use super::configuration::Configuration;
 
-/// The specification of a trial. The parent process sends the specification to the trial process.
+/// The settings of one trial, which the parent process sends to the trial process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The configuration that the trial measures: the engine, the design and the task.
@@ -62,7 +62,7 @@ pub struct TrialSpec {
 pub struct ObservedPhase {
     /// The name of the observed phase.
     pub phase: String,
-    /// The tool. The trial process switches the tool on for the phase.
+    /// The observing tool. The trial process switches it on for this phase.
     pub tool: ObservingTool,
 }
 
@@ -86,18 +86,18 @@ pub enum ObservingTool {
 pub struct RecordingSpec {
     /// The name of the recorded phase.
     pub phase: String,
-    /// The format of the trace.
+    /// The format of the written trace.
     pub format: TraceFormat,
     /// The path of the trace file. The file must not exist before the recording.
     pub file: PathBuf,
 }
 
-/// The outcome of a recording.
+/// The outcome of the recording of a phase as a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// The number of recorded operations.
+    /// The number of operations in the recorded trace.
     pub records: u64,
-    /// The properties of operations that the format does not support, one sentence each.
+    /// The properties of operations that the format of the trace cannot express, one sentence each.
     pub losses: Vec<String>,
 }
 
@@ -134,10 +134,10 @@ pub enum Yielded {
     },
     /// The process has executed a slice of operations.
     Ran(Slice),
-    /// A call without operations, such as a flush, begins. The process continues to run, and the parent may stop it
-    /// at any time.
+    /// A call of the store without operations, such as a flush, begins. The process continues to run, and the parent
+    /// may stop it at any time.
     Calls,
-    /// A call without operations, such as a flush, has ended.
+    /// A call of the store without operations, such as a flush, has ended.
     Returned {
         /// The end of the call in nanoseconds, on the monotonic clock of the machine, which the parent also reads.
         at_ns: u64,
@@ -164,7 +164,7 @@ pub struct Slice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the first phases of the workload. The files of its store then become the fixture.
+    /// The trial runs only the first phases of the workload. The files of its store then become the fixture.
     Build {
         /// The number of phases of the workload that belong to the fixture.
         phases: usize,
@@ -183,7 +183,7 @@ pub enum FixtureStep {
 pub enum Message {
     /// The progress of the trial.
     Progress(Step),
-    /// The process runs in turns, and its current turn has ended.
+    /// The process takes turns with other processes, and its current turn has ended.
     Yields(Yielded),
     /// The trial has ended. The message contains the measurements of the trial.
     Done(TrialReport),

@@ -25,7 +25,8 @@ enum Tool {
     InstructionCounter,
 }
 
-/// The connection to a running `perf record`. Each command and each acknowledgment is one line.
+/// The connection to a running `perf record`, on which the trial switches sampling on and off. Each command and each
+/// acknowledgment is one line.
 struct Profiler {
     control: File,
     acknowledgments: File,

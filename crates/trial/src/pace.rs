@@ -20,7 +20,7 @@ pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
     phase.threads - background.sum::<u32>()
 }
 
-/// The rate at which a thread starts operations, and the condition that ends the thread.
+/// When a thread starts its operations, and when it ends.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
@@ -86,7 +86,8 @@ impl Pace {
     }
 }
 
-/// Waits until the time `due`. The thread sleeps first, and polls the clock near the end of the wait.
+/// Waits until the time `due`, the intended start of an operation. The thread sleeps first, and polls the clock near
+/// the end of the wait.
 pub(super) fn wait_until(clock: &Clock, due: Stamp) {
     loop {
         let now = clock.now();

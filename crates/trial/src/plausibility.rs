@@ -50,7 +50,8 @@ struct Facts {
 /// The facts about the filters of a design that the rules need.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
-    /// Whether all filters of the design have the same number of bits per key.
+    /// Whether all filters of the design have the same number of bits per key, because memory is not divided unevenly
+    /// between levels.
     are_even: bool,
     /// Whether the measured false-positive rate may be far below the expected rate.
     /// * In filters that store keys instead of hashes, an absent key far from all other keys is never a false positive.
@@ -143,14 +144,14 @@ fn is_first(design: &Design, name: &str) -> bool {
     variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
 }
 
-/// Returns whether the SSTables of a design contain all values, and the store drops no expired data.
+/// Returns whether the SSTables of a design contain all values: no values are in blob files, and the store drops no
+/// data.
 fn keeps_all(design: &Design) -> bool {
     let drops = |tree: &Design| tree.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
     trees(design).iter().all(|tree| is_first(tree, "values") && !drops(tree))
 }
 
-/// Returns whether the SSTables of a design contain all values without compression, and the store drops no expired
-/// data.
+/// Returns whether the SSTables of a design contain all values without compression, and the store drops no data.
 fn keeps_bytes(design: &Design) -> bool {
     keeps_all(design) && trees(design).iter().all(|tree| is_first(tree, "compression"))
 }

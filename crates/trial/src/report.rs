@@ -13,7 +13,7 @@ use super::timeline::Sample;
 use super::truth::Checked;
 use super::{levels, steadiness};
 
-/// The measurements and settings from which the rows of one phase are computed.
+/// The measurements and settings from which the rows of one phase in the CSV files are computed.
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
@@ -69,8 +69,8 @@ impl PhaseRows {
         }
     }
 
-    /// Returns the row of a phase for a trial with a wrong answer. The row contains no measurements, only the numbers
-    /// of checked and of wrong answers.
+    /// Returns the row of a phase for a trial with a wrong answer. The row contains the numbers of checked and of wrong
+    /// answers, and no measurements.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -345,7 +345,7 @@ impl PhaseReport<'_> {
     }
 }
 
-/// Returns the totals over all kinds of operations.
+/// Adds up the totals of all kinds of operations.
 fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
     let mut all = KindTotals::default();
     operations.iter().for_each(|(_, totals)| all.add(totals));

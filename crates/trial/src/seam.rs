@@ -13,7 +13,8 @@ const REPEATS: usize = 15;
 /// language or process. The function returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// The axes with variants in other languages or processes. For each axis, a function returns the seam of a component.
+/// The axes whose variants may be in other languages or processes. For each axis, a function returns the seam of a
+/// component: the interface through which lsmbench calls it.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
     ("compaction", seam_of_policy),
@@ -46,7 +47,8 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Measures calls through the seam and direct calls alternately. Returns the overhead of one call.
+/// Measures the overhead of one call through a seam (the interface to a component in another language or process). The
+/// function alternates calls through the seam with direct calls.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

@@ -25,8 +25,8 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Creates a round from the samples of the store at the start and at the end of the round. The numbers of sorted
-    /// runs are averages over the samples `between`. `operations` is the number of operations in the round.
+    /// Creates a round from the samples of the store at its start and at its end. The numbers of sorted runs are
+    /// averages over the samples `between`, and `operations` is the number of operations in the round.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);

@@ -19,7 +19,7 @@ use super::turn::{self, Turns};
 /// The name of the folder for a checkpoint. The folder is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The parts of a trial that a step uses, in addition to the store.
+/// The parts of a trial that a step on the store needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
@@ -41,7 +41,7 @@ pub(super) struct Taken {
     /// The time that closing the store took before it was reopened, in nanoseconds. `None` if the store was not
     /// reopened or time is not measured.
     pub(super) close_ns: Option<u64>,
-    /// The differences between a checkpoint and the expected content.
+    /// The differences between a checkpoint (a copy of the store) and the expected content.
     pub(super) wrong: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl StepContext<'_> {
         Ok(Taken { store, driven, restarted, close_ns, wrong })
     }
 
-    /// Executes the call of a step other than `reopen`.
+    /// Executes the call of the store that belongs to a step, for all steps except `reopen`.
     fn work(&self, step: StoreStep, store: &OpenStore) -> TrialResult<()> {
         match step {
             StoreStep::Flush => store.target().flush(),

@@ -9,15 +9,16 @@ use parking_lot::Mutex;
 /// The latencies of each interval of a phase, over all threads. When all threads have left an interval, a summary
 /// replaces the histogram of the interval to save memory.
 pub(super) struct Timeline {
-    /// The length of an interval, in nanoseconds.
+    /// The length of an interval of the timeline, in nanoseconds.
     interval_ns: u64,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The intervals that at least one thread has not left yet, by their numbers.
+    /// The intervals whose latencies are still histograms, because at least one thread has not left them, by their
+    /// numbers.
     open: BTreeMap<u64, OpenInterval>,
-    /// For each thread, the number of its current interval.
+    /// For each thread of the phase, the number of its current interval.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }
@@ -29,7 +30,7 @@ struct OpenInterval {
     response: Histogram,
 }
 
-/// One interval of a phase.
+/// The operations and latencies of a phase in one interval of time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
     /// The start of the interval in nanoseconds after the start of the phase.
@@ -52,12 +53,12 @@ pub(super) struct Share<'a> {
     pub(super) response: &'a Histogram,
 }
 
-/// The state of the store at a point in time.
+/// The statistics of the store and of the process at a point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// The time at which the sample was taken.
     pub(super) at: Stamp,
-    /// The statistics of the store.
+    /// The statistics that the store reported at this time.
     pub(super) stats: EngineStats,
     /// The peak of resident memory up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
@@ -66,7 +67,7 @@ pub(super) struct Sample {
 }
 
 impl Interval {
-    /// Returns an interval in which no operation ended.
+    /// Creates the interval with the number `number`, without any operation.
     fn empty(number: u64, interval_ns: u64) -> Self {
         let [start_ns, end_ns] = [number, number + 1].map(|number| number * interval_ns);
         Self { start_ns, end_ns, operations: 0, service: None, response: None }
@@ -81,7 +82,8 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all recorded values. The caller must ensure that no other thread records values during this call.
+    /// Discards all recorded operations and latencies. The caller must ensure that no other thread records values
+    /// during this call.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);

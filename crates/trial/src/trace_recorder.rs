@@ -17,7 +17,7 @@ use super::turn;
 const UNBOUNDED: &str = "backward scans that begin at the largest key of the store are missing, because a \
                          trace record needs the key at which a scan begins";
 
-/// A store whose operations are recorded.
+/// A store that records its operations as a trace, and passes them to another store.
 pub(super) struct TraceRecorder<'a> {
     target: &'a dyn Target,
     clock: &'a Clock,
@@ -53,7 +53,7 @@ impl<'a> TraceRecorder<'a> {
     /// Completes the trace file.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(super) fn finish(self) -> TrialResult<Recorded> {
         let Trace { mut writer, records, unbounded } = self.trace.into_inner();
         writer.finish()?;
@@ -157,7 +157,7 @@ impl Target for TraceRecorder<'_> {
         self.target.range(scan, visit)
     }
 
-    /// Records each write of the batch as one operation.
+    /// Records each write of a write batch as a separate operation.
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
         for write in writes {
             match write {
@@ -173,7 +173,7 @@ impl Target for TraceRecorder<'_> {
         self.target.write(writes)
     }
 
-    /// Records each key as one get.
+    /// Records each key of a multi-get as a separate get.
     fn multi_get(
         &self,
         keys: &[&[u8]],

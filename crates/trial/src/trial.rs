@@ -114,7 +114,7 @@ fn pin(_: usize) -> TrialResult<()> {
     Err(types::PlatformPart::CoreBinding.missing().to_string().into())
 }
 
-/// Returns the mode of the tree that corresponds to the mode of a trial.
+/// Converts the mode of a trial (timed or counted) to the mode of the tree.
 fn tree_mode(mode: RunMode) -> Mode {
     match mode {
         RunMode::Timed => Mode::Timed,
@@ -153,21 +153,20 @@ struct Trial {
     /// Whether the store has files on a file system.
     is_stored: bool,
     spaces: KeySpaces,
-    /// The state of the store at the start of the next phase.
+    /// The state of the store at the start of the next phase, such as written or flushed.
     state: StoreState,
     forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<StreamRecord>,
-    /// A description of each wrong answer.
+    /// A description of each wrong answer of the store so far.
     wrong: Vec<String>,
-    /// The number of operations that each thread executed in each phase.
+    /// The number of operations that each thread executed in each phase so far.
     done: Vec<Vec<u64>>,
     /// A function that sends a message to the parent process.
     tell: fn(&Message),
     /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
-    /// phase.
+    /// The outcome of the recording of a phase as a trace. It is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
     /// The measurements of the disk space of the store.
     disk: DiskWatch,
@@ -286,7 +285,7 @@ impl Trial {
         Ok(measured.probed())
     }
 
-    /// Executes the step of a phase. A step writes no keys, so the expected content stays unchanged.
+    /// Executes a phase that is a step on the store. A step writes no keys, so the expected content stays unchanged.
     fn step(mut self, number: usize, phase: &Arc<PhasePlan>, step: StoreStep) -> TrialResult<Self> {
         (self.tell)(&Message::Progress(Step { phase: number, share: 0.0, checking: false }));
         self.prepare_memory()?;
@@ -323,8 +322,9 @@ impl Trial {
         Ok(self)
     }
 
-    /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
-    /// compaction has finished. The rows describe the run at the highest rate that the store sustains.
+    /// Runs a phase at several rates, one after the other, to find the highest rate that the store sustains. Each run
+    /// starts with the store of the previous run, after compaction has finished. The rows describe the run at the
+    /// highest sustained rate.
     fn search(&mut self, number: usize, phase: &Arc<PhasePlan>, search: Sustained) -> TrialResult<()> {
         let mut wrong = 0;
         let found = search.search(|per_second| -> TrialResult<_> {
@@ -342,7 +342,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Runs a phase and records all its measurements.
+    /// Runs the operations of a phase at one rate, and returns all its measurements.
     fn measure(&self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Measured> {
         let page_cache_share = self.page_cache_share();
         self.prepare_memory()?;
@@ -428,7 +428,7 @@ impl Trial {
         }
     }
 
-    /// Checks the answers of a phase and computes its rows.
+    /// Checks the answers that the store gave in a phase, and computes the rows of the phase.
     fn judge(&mut self, phase: &Arc<PhasePlan>, measured: &Measured) -> TrialResult<()> {
         let name = &phase.phase().name;
         let (from, parts) = (self.spaces.extent_of_phase(phase), phase.parts());
@@ -480,7 +480,8 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Adds descriptions of differences between the store and its expected content to the wrong answers.
+    /// Adds descriptions of wrong answers, such as differences between the store and its expected content, to those of
+    /// the trial.
     fn blame(&mut self, wrong: Vec<String>) {
         if let Some(last) = self.phases.last_mut() {
             last.wrong += wrong.len() as u64;
@@ -633,7 +634,7 @@ impl Trial {
     }
 }
 
-/// The total length of a phase, from which the progress bar computes the finished fraction.
+/// The length of a phase, from which the progress bar computes the finished fraction.
 struct Way {
     /// The index of the running phase, from 0.
     number: usize,

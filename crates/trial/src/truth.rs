@@ -17,22 +17,22 @@ pub(super) enum Truth {
     /// A copy of the content of the store, for replays. The plan of a workload does not contain the keys and values
     /// that a replay writes.
     Model(Model),
-    /// The content is unknown, so answers are not checked.
+    /// The expected content is unknown, so answers are not checked.
     Unknown,
 }
 
-/// The result of a check of the answers of a phase.
+/// The result of checking the answers that the store gave in a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// The number of answers that were compared with expected answers.
     pub(super) answers: u64,
-    /// The number of wrong answers.
+    /// The number of compared answers that were wrong.
     pub(super) wrong: u64,
     /// The number of gets that found no value for a written key, if the design may drop data.
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The keys and versions that were used up to the end of the phase.
+    /// The keys and versions that the phases have used up to the end of this phase.
     pub(super) extent: Extent,
     /// The key and value bytes of all live data, if the content is known.
     pub(super) live_bytes: Option<u64>,
@@ -72,8 +72,9 @@ impl Truth {
         !matches!(self, Self::Unknown)
     }
 
-    /// Compares the recorded answers of a phase with the expected answers, and applies the writes of the phase to the
-    /// expected content. The function generates the operations of the phase again, or reads them again from the trace.
+    /// Checks the answers that the threads got in a phase: compares them with the expected answers, and applies the
+    /// writes of the phase to the expected content. The function generates the operations of the phase again, or reads
+    /// them again from the trace.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,

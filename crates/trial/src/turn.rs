@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 
 use super::message::{Message, Turn, Yielded};
 
-/// The total time for which this process waited for its turns, in nanoseconds. 0 in a process that does not run in
-/// turns.
+/// The total time for which this process waited for its turns, in nanoseconds. The time is 0 in a process that does not
+/// take turns with others.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the current time, minus the total time for which the process waited for its turns.
+/// Returns the current time on a clock that stops while the process waits for its turn.
 pub(super) fn now(clock: &Clock) -> Stamp {
     clock.before(clock.now(), paused_ns())
 }
@@ -48,7 +48,7 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// Reads the CPU time of this process and the clock.
+    /// Reads the clock and the CPU time that this process has used so far.
     fn read(clock: &Clock) -> Self {
         let cpu_ns = probe::cpu_ns();
         Self { cpu_ns, at: clock.now() }
@@ -61,19 +61,19 @@ impl Used {
     }
 }
 
-/// The start of a turn, with the time for which the process waited before the turn.
+/// The start of a turn, as the process sees it after its wait.
 pub(super) struct Begun {
     /// The number of operations of the turn.
     pub(super) operations: u64,
-    /// The time for which the process waited for the turn, in nanoseconds.
+    /// The time for which the process waited for this turn, in nanoseconds.
     pub(super) waited_ns: u64,
-    /// The CPU time of the process before the turn.
+    /// The CPU time that the process had used before this turn.
     pub(super) used: Used,
 }
 
 impl Turns {
-    /// Creates the connection. The parent's orders to run turns arrive on the channel `turns`. The function `tell`
-    /// sends a message to the parent.
+    /// Creates the connection to the parent process. The parent's orders to run turns arrive on the channel `turns`.
+    /// The function `tell` sends a message to the parent.
     pub(super) fn new(turns: Receiver<Turn>, tell: fn(&Message)) -> Self {
         Self { orders: Mutex::new(Orders { turns, stopped_ns: 0 }), tell }
     }
@@ -97,13 +97,13 @@ impl Turns {
         Begun { operations: turn.operations, waited_ns, used }
     }
 
-    /// Reports to the parent that a call without operations begins. The parent may pause the process at any time
-    /// during the call.
+    /// Reports to the parent process that a call without operations begins, such as a flush. The parent may pause this
+    /// process at any time during the call.
     pub(super) fn begin_call(&self) {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
 
-    /// Reports to the parent that the call has ended, and waits for the next turn.
+    /// Reports to the parent process that the call without operations has ended, and waits for the next turn.
     pub(super) fn end_call(&self, clock: &Clock) {
         let at_ns = probe::monotonic_ns();
         self.next(clock, |_| Yielded::Returned { at_ns });

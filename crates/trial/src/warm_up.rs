@@ -19,7 +19,8 @@ use super::usage::Usage;
 /// means of these samples.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// The state of a warm-up that the threads of a phase share, and the sample at the end of the warm-up.
+/// The warm-up of a phase while it runs, which the threads of the phase share. At the end, it contains a sample of the
+/// store.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
@@ -41,11 +42,11 @@ pub(super) struct WarmingUp<'a> {
 pub(super) struct Begun {
     pub(super) sample: Sample,
     pub(super) usage: Usage,
-    /// The warm-up before the measured part.
+    /// The length and the outcome of the warm-up that has ended.
     pub(super) warmed: Warmed,
 }
 
-/// The length of a finished warm-up, and whether the store became steady.
+/// The length of a warm-up that has ended, and whether the store became steady.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warmed {
     pub(super) ns: u64,
@@ -82,7 +83,8 @@ impl<'a> WarmingUp<'a> {
         Some(Self { store, clock, done, warm_up, start: turn::now(clock), is_over, is_steady, begun, sample })
     }
 
-    /// Returns the state at the start of the measured part. Returns `None` if the warm-up has not ended.
+    /// Returns the state of the store and of the process at the start of the measured part. Returns `None` if the
+    /// warm-up has not ended.
     pub(super) fn into_begun(self) -> Option<Begun> {
         self.begun.into_inner()
     }

@@ -8,7 +8,7 @@ use tree::{BackgroundThreads, Design, InlineWork};
 pub(super) struct ConditionalSetting {
     /// The path of the setting in the design, such as `stall.reserve_wal`.
     pub(super) path: &'static str,
-    /// The reason why the setting has no effect, and the next step. `None` if the setting has an effect.
+    /// The reason why the setting has no effect, and what to change. `None` if the setting has an effect.
     pub(super) idle: Option<String>,
 }
 
@@ -79,8 +79,8 @@ fn idle_reservation(design: &Design, is_counted: bool) -> Option<String> {
     }
 }
 
-/// Returns the reason why the filters of SSTables have no effect: gets use the index of all runs instead. Returns
-/// `None` if gets or scans may use the filters.
+/// Returns the reason why the filters of SSTables have no effect: gets use an index of all keys instead. Returns `None`
+/// if gets or scans may use the filters.
 fn idle_filters(design: &Design) -> Option<String> {
     let (axis, culling) = design.index_of_all_runs()?;
     let filters = bloom::CATALOG.build(design.choice("bloom")).ok()?;

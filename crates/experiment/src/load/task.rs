@@ -43,8 +43,8 @@ impl Loader<'_> {
         self.read_task(source, &table)
     }
 
-    /// Returns an error if a component experiment has keys of a workload, or if a tree experiment has keys of a
-    /// component.
+    /// Checks that a component experiment has no keys of a workload, and that any other experiment has no keys of a
+    /// component experiment.
     fn check_kind(&self, is_component: bool) -> Outcome<()> {
         let (wrong, message) = match is_component {
             true => (

@@ -20,7 +20,7 @@ pub(super) struct Books {
     /// The writer of `noise.csv`, which contains the rows of the second trials of baselines. Each baseline runs twice
     /// in a round to measure the noise.
     pub(super) noise: RowWriter,
-    /// The fixtures from which trials start.
+    /// The fixtures from which trials start. A fixture is a store on which the first phases have run.
     pub(super) fixtures: Fixtures,
     /// The number of instructions per operation in the phase of the verdict, by the number of the configuration. Empty
     /// if the run does not count instructions.

@@ -123,7 +123,7 @@ fn describes_whole_phase(row: &Row, phase: &str) -> bool {
 /// Returns the number of operations of a phase in the report of a trial.
 ///
 /// # Errors
-/// The trial returned wrong answers, or the phase executed no operations.
+/// Returns an error if the store gave wrong answers, or if the phase executed no operations.
 pub(super) fn operations(report: &TrialReport, phase: &str) -> Outcome<f64> {
     if let Some(wrong) = report.wrong.first() {
         return Err(Problem::new(format!("wrong answer: {wrong}")));

@@ -24,8 +24,8 @@ use crate::home::DataFolder;
 use crate::perf::{Perf, Samples};
 use crate::scratch::scratch;
 
-/// The desired number of samples per configuration. With this number, the sampling error of a function with a tenth of
-/// the CPU time is about 5 %.
+/// The desired number of samples in the CPU profile of a configuration. With this number, the sampling error of a
+/// function with a tenth of the CPU time is about 5 %.
 const SAMPLES: f64 = 4000.0;
 
 /// The lowest number of samples per second of CPU time. `MOST_RATE` is the highest number. Each sample copies the
@@ -59,8 +59,8 @@ impl Run<'_> {
     /// Checks that the run can sample CPU profiles.
     ///
     /// # Errors
-    /// The experiment has no store, measures no time, or runs its phase at several rates; or the profiler does not
-    /// work.
+    /// Returns an error if the experiment has no store, measures no time, or runs its phase at several rates, or if the
+    /// profiler does not work.
     pub(super) fn check_profile(experiment: &Experiment, out: &Path) -> Outcome<()> {
         let refused =
             |reason: String| Err(Problem::at(&experiment.file, None, format!("--profile: {reason}")));
@@ -133,7 +133,7 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the median duration of a phase in seconds, by the number of the configuration.
+    /// Returns the median duration of a phase over the trials, in seconds, by the number of the configuration.
     fn durations(&self, phase: &str) -> Outcome<BTreeMap<u64, f64>> {
         let table = Table::read(&self.home.folder().runs())?;
         let mut durations: BTreeMap<u64, Vec<f64>> = BTreeMap::new();

@@ -77,7 +77,7 @@ impl Run<'_> {
         )))
     }
 
-    /// Returns the trials that have rows in the file `path` of an interrupted run.
+    /// Returns the finished trials of an interrupted run: the trials that have rows in the file `path`.
     pub(super) fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
         let phases = self.experiment.task.phases();
         let last_phase = phases.last().map_or("", |phase| phase);

@@ -19,7 +19,7 @@ use super::{PlannedTrial, Run};
 use crate::fixture::Fixtures;
 
 impl Run<'_> {
-    /// Opens the output files. A resumed run keeps the rows of finished trials.
+    /// Opens the CSV files of a run. A resumed run keeps the rows of finished trials.
     pub(super) fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
         let instructions = self.kept_instructions()?;

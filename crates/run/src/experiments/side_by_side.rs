@@ -20,7 +20,7 @@ use crate::progress::{Extent, Progress};
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
-    /// The folder with the data of the trials. Dropping this value removes the folder.
+    /// The folder in which the trials of the round store their data. Dropping this value removes the folder.
     _data: DataFolder,
 }
 

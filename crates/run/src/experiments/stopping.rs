@@ -20,7 +20,7 @@ pub(super) struct Stopping {
     spending: Spending,
     /// The evaluations of the verdicts during the run so far, in order.
     pub(super) looks: Vec<Look>,
-    /// The numbers of the configurations that have stopped because their verdicts are decided.
+    /// The numbers of the configurations that run no further trials, because their verdicts are decided.
     stopped: BTreeSet<u64>,
 }
 

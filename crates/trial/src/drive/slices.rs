@@ -10,8 +10,8 @@ use crate::message::{Slice, Yielded};
 use crate::turn::{self, Begun, Turns};
 
 impl Shared<'_> {
-    /// Executes at most `left` operations from the stream of one thread, slice by slice. The parent process determines
-    /// the number of operations of each slice.
+    /// Executes at most `left` operations from the stream of one thread, slice by slice. A slice is the number of
+    /// operations that a process executes in one turn, and the parent process determines this number.
     pub(super) fn slices(
         &self,
         turns: &Turns,
@@ -65,8 +65,8 @@ impl Shared<'_> {
         (operations / threads + u64::from(thread < operations % threads)).max(1)
     }
 
-    /// Waits until all threads have finished the slice and the parent starts the next slice. There is no next slice
-    /// if all threads have finished their operations, or if a thread has failed.
+    /// Waits between two slices: until all threads have finished the slice, and until the parent process starts the next
+    /// turn. Marks the phase as ended if no thread has operations left, or if a thread has failed.
     fn next_slice(&self, turns: &Turns) {
         if self.barrier.wait().is_leader() {
             let slice = &self.slice;

@@ -38,8 +38,8 @@ fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     ]
 }
 
-/// Returns each variant of an axis with its default parameters. The result does not contain ideal variants and
-/// variants that need a file or a program.
+/// Returns each variant of an axis with its default parameters, except ideal variants and variants that need a file or
+/// a program.
 fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
     let variants = axis.variants().into_iter().filter(|variant| !variant.oracle);
     variants.filter_map(|variant| axis.choose(&toml::Value::from(variant.kind)).ok()).collect()

@@ -26,7 +26,7 @@ const WORKLOAD: &str = r#"
     mix        = "delete"
 "#;
 
-/// The wrong answer that the faulty store of a test gives.
+/// The kind of wrong answer that the faulty store of a test gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -34,7 +34,7 @@ enum Lie {
     Value,
     /// A missing result for an existing key.
     Miss,
-    /// A scan that omits one entry.
+    /// A scan that leaves out one entry.
     Range,
     /// A delete that has no effect. No answer of the phase reveals the lost delete, so only the check of the final
     /// content detects it.
@@ -75,7 +75,7 @@ struct Liar {
 }
 
 impl Liar {
-    /// Returns whether the store must give its wrong answer now. The wrong answer is given at the third opportunity.
+    /// Returns whether the faulty store must give its wrong answer now. It gives this answer at the third opportunity.
     fn lies(&self, lie: Lie) -> bool {
         self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
     }

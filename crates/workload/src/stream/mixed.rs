@@ -458,8 +458,8 @@ impl DrawnKeys {
     }
 }
 
-/// Returns the number of keys that a mix on the keys of a trace may write. The mix may write all keys of the trace, even
-/// keys that no load has added.
+/// Returns the number of keys that a mix on the keys of a trace may write. The mix may write all keys of the trace,
+/// even keys that no load has added.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {

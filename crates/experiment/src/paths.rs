@@ -29,7 +29,7 @@ pub(super) fn unquoted(path: &str) -> String {
 
 /// Returns a table that contains only the value `value`, at the path `path`.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
-    let (last, above) = path.split_last().expect("a path has at least one part");
+    let (last, above) = path.split_last().expect("a path must have at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
     above
         .iter()
@@ -43,10 +43,10 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
 pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>) -> Vec<Table> {
     let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
     for (path, value) in values {
-        let (last, above) = path.split_last().expect("a path has at least one part");
+        let (last, above) = path.split_last().expect("a path must have at least one part");
         let innermost = above.iter().fold(tables.entry(path.len()).or_default(), |table, key| {
             let inner = table.entry((*key).to_owned()).or_insert_with(|| Value::Table(Table::new()));
-            inner.as_table_mut().expect("a shorter path is in another table")
+            inner.as_table_mut().expect("a path that is the start of another path must be in another table")
         });
         innermost.insert((*last).to_owned(), value);
     }

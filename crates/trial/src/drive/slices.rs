@@ -65,8 +65,8 @@ impl Shared<'_> {
         (operations / threads + u64::from(thread < operations % threads)).max(1)
     }
 
-    /// Waits between two slices: until all threads have finished the slice, and until the parent process starts the next
-    /// turn. Marks the phase as ended if no thread has operations left, or if a thread has failed.
+    /// Waits between two slices: until all threads have finished the slice, and until the parent process starts the
+    /// next turn. Marks the phase as ended if no thread has operations left, or if a thread has failed.
     fn next_slice(&self, turns: &Turns) {
         if self.barrier.wait().is_leader() {
             let slice = &self.slice;

@@ -70,7 +70,7 @@ fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) 
 
 fn build(_: &Subject) -> MachineFinding {
     let debug = cfg!(debug_assertions);
-    let advice = "a debug build gives no valid times; build with --release";
+    let advice = "a debug build of lsmbench gives no valid times; build lsmbench with --release";
     let value = if debug { "debug" } else { "release" };
     finding("build", value.to_owned(), debug.then_some(advice))
 }

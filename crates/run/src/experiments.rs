@@ -133,7 +133,8 @@ impl<'a> Run<'a> {
     fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
         if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
             return Err(Problem::new(
-                "a debug build gives no valid times; build with --release, or run with --set trials.mode=counted",
+                "a debug build of lsmbench gives no valid times; build lsmbench with --release, or run with --set \
+                 trials.mode=counted",
             ));
         }
         check_gate(experiment)?;

@@ -260,10 +260,10 @@ impl Site {
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
-            return Err(changed(format!("the file {} differs or is missing", other.name)));
+            return Err(changed(format!("its file {} has changed or is missing", other.name)));
         }
         if found.len() != record.files.len() {
-            return Err(changed("the folder has additional files".to_owned()));
+            return Err(changed("its folder has additional files".to_owned()));
         }
         Ok(self.fixture(record))
     }

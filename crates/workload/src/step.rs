@@ -104,7 +104,7 @@ impl StoreStep {
                 ));
             }
         };
-        spelling.forbid("seconds", "only a sleep has a duration; remove the key")?;
+        spelling.forbid("seconds", "only the step \"sleep\" has a duration; remove seconds")?;
         Ok(Some(step))
     }
 }
@@ -148,7 +148,7 @@ mod tests {
                 "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
             ),
             ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
-            ("step = \"compact\"\nseconds = 1", "seconds", "only a sleep has a duration"),
+            ("step = \"compact\"\nseconds = 1", "seconds", "only the step \"sleep\" has a duration"),
             ("step = \"flush\"\nsize = 1", "size", "a step has no key \"size\"; Valid: name, step"),
         ] {
             let error = read(text).unwrap_err();

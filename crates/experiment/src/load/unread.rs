@@ -174,10 +174,12 @@ impl Loader<'_> {
         let phases =
             cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
         for Phase { name, rate, settle, .. } in phases {
-            for (key, is_set) in [("rate", *rate != Rate::Closed), ("settle", !settle)] {
-                let sentence = format!(
-                    "phase.{name}.{key}: this key has no effect in counted mode, because no operation waits"
-                );
+            let without_wait = "no operation waits for its start";
+            let without_threads = "no flush or compaction runs in the background";
+            let keys = [("rate", *rate != Rate::Closed, without_wait), ("settle", !settle, without_threads)];
+            for (key, is_set, reason) in keys {
+                let sentence =
+                    format!("phase.{name}.{key}: this key has no effect in counted mode, because {reason}");
                 if is_set && !sentences.contains(&sentence) {
                     sentences.push(sentence);
                 }

@@ -178,10 +178,10 @@ fn a_fixture_that_has_changed_is_refused() {
     };
     refused(table.file_name().unwrap().to_str().unwrap());
     fs::remove_file(table).unwrap();
-    refused("differs or is missing");
+    refused("has changed or is missing");
     fs::write(table, &before[table]).unwrap();
     fs::write(table.with_file_name("more"), "").unwrap();
-    refused("the folder has additional files");
+    refused("its folder has additional files");
     fs::remove_file(table.with_file_name("more")).unwrap();
     bench.ok(&["run", "x.toml", "--trials", "1"]);
 }

@@ -33,7 +33,7 @@ pub enum ReadError {
     },
     /// A line is longer than the longest possible command.
     #[error(
-        "line {line}: longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
+        "line {line} is longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
     )]
     TooLong {
         /// The number of the long line, from 1.

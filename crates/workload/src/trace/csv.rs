@@ -185,7 +185,10 @@ impl LineFormat for Rows {
             0 => Ok(None),
             column => match fields.get(column - 1) {
                 Some(field) => Ok(Some(field.trim_ascii()).filter(|field| !field.is_empty())),
-                None => Err(format!("the row has {} columns, but {name} = {column}", fields.len())),
+                None => Err(format!(
+                    "the row has {} columns, but the parameter {name} selects column {column}",
+                    fields.len()
+                )),
             },
         };
         let operation = match get("operation", params.operation)? {

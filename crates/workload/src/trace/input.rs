@@ -182,7 +182,9 @@ impl TraceInput {
         let read = self.reader.by_ref().take(LONGEST_LINE).read_until(b'\n', out)? as u64;
         self.line += 1;
         if read == LONGEST_LINE {
-            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, the maximum of a record")));
+            return Err(self.wrong_line(format!(
+                "the line is longer than {LONGEST_LINE} bytes, the maximum of a record"
+            )));
         }
         self.offset += read;
         if out.last() == Some(&b'\n') {

@@ -12,10 +12,13 @@ pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
 /// All invariants of key formats, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("different keys have different bytes", keys_differ),
-    ("`ordered` returns whether keys sort by their numbers", order_is_as_announced),
-    ("absent keys are between present keys", absent_keys_lie_between),
-    ("`append_above` writes the key whose number exceeds the number of the key by the span", sums_are_right),
+    ("different keys must have different bytes", keys_differ),
+    ("`ordered` must return whether keys sort by their numbers", order_is_as_announced),
+    ("absent keys must be between present keys", absent_keys_lie_between),
+    (
+        "`append_above` must write the key whose number exceeds the number of the key by the span",
+        sums_are_right,
+    ),
 ];
 
 /// Returns the sample of key indexes that the invariants check: the smallest indexes, and the largest indexes that the

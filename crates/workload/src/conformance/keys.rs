@@ -9,11 +9,14 @@ pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 
 /// All invariants of key distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("the index of a drawn key is below the number of existing keys", stays_below),
-    ("the drawn keys are equal whether one call or several calls draw them", repeats_in_pieces),
-    ("the share of draws that select the most popular keys equals the result of `share`", keeps_its_share),
+    ("the index of a drawn key must be below the number of existing keys", stays_below),
+    ("the drawn keys must be equal whether one call or several calls draw them", repeats_in_pieces),
     (
-        "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
+        "the share of draws that select the most popular keys must equal the result of `share`",
+        keeps_its_share,
+    ),
+    (
+        "`standing` must return whether popular keys are adjacent, scattered or drawn in sequence",
         stands_where_it_says,
     ),
 ];

@@ -14,9 +14,9 @@ pub(crate) struct Subject {
 
 /// All invariants of length distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a length stays within its bounds", stays_within_its_bounds),
-    ("equal random bits give equal lengths", equal_bits_give_equal_lengths),
-    ("the mean of drawn lengths is the value that `mean` returns", the_mean_is_what_is_drawn),
+    ("a length must stay within its bounds", stays_within_its_bounds),
+    ("equal random bits must give equal lengths", equal_bits_give_equal_lengths),
+    ("the mean of drawn lengths must be the value that `mean` returns", the_mean_is_what_is_drawn),
 ];
 
 /// Iterates over 64-bit inputs for a length distribution: the smallest, the middle and the largest numbers, and random

@@ -143,12 +143,12 @@ fn canary_samplers_are_caught() {
     let is_kept =
         |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
     let [below, pieces] = [
-        "the index of a drawn key is below the number of existing keys",
-        "the drawn keys are equal whether one call or several calls draw them",
+        "the index of a drawn key must be below the number of existing keys",
+        "the drawn keys must be equal whether one call or several calls draw them",
     ];
     let [share, standing] = [
-        "the share of draws that select the most popular keys equals the result of `share`",
-        "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
+        "the share of draws that select the most popular keys must equal the result of `share`",
+        "`standing` must return whether popular keys are adjacent, scattered or drawn in sequence",
     ];
     assert!(
         !is_kept(Canary::Beyond, below)
@@ -190,9 +190,9 @@ impl LengthDistribution for BadLengths {
 #[test]
 fn canary_lengths_are_caught() {
     let cases = [
-        (BadLengths::Longer, "a length stays within its bounds"),
-        (BadLengths::Counts(0.into()), "equal random bits give equal lengths"),
-        (BadLengths::OtherMean, "the mean of drawn lengths is the value that `mean` returns"),
+        (BadLengths::Longer, "a length must stay within its bounds"),
+        (BadLengths::Counts(0.into()), "equal random bits must give equal lengths"),
+        (BadLengths::OtherMean, "the mean of drawn lengths must be the value that `mean` returns"),
     ];
     for (bad, name) in cases {
         let subject = lengths::Subject { lengths: Box::new(bad), least: 1 };
@@ -202,7 +202,7 @@ fn canary_lengths_are_caught() {
         );
     }
     let empty = lengths::Subject { lengths: Box::new(crate::length::Fixed(0)), least: 1 };
-    assert!(check_of(lengths::INVARIANTS, "a length stays within its bounds")(&empty).is_err());
+    assert!(check_of(lengths::INVARIANTS, "a length must stay within its bounds")(&empty).is_err());
 }
 
 #[test]
@@ -263,11 +263,13 @@ fn canary_formats_are_caught() {
         let subject = formats::Subject(Arc::new(format));
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
-    let [bytes, order] =
-        ["different keys have different bytes", "`ordered` returns whether keys sort by their numbers"];
+    let [bytes, order] = [
+        "different keys must have different bytes",
+        "`ordered` must return whether keys sort by their numbers",
+    ];
     let [absent, sums] = [
-        "absent keys are between present keys",
-        "`append_above` writes the key whose number exceeds the number of the key by the span",
+        "absent keys must be between present keys",
+        "`append_above` must write the key whose number exceeds the number of the key by the span",
     ];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };

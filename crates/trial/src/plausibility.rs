@@ -284,14 +284,14 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     };
     // In component runs the mean is of slices, and no maximum exists.
     let pair = orders.iter().flat_map(|order| order.windows(2)).find(exceeds)?;
-    Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
+    Some(format!("{} exceeds {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
 /// Rule: no operation is shorter than the resolution of the clock.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
-    Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
+    Some(format!("p50_ns is {shortest}, but a time must be at least {clock_ns:.1} ns: {}", derived.clock))
 }
 
 /// Rule: an operation that is called individually takes at least one CPU cycle. The rule does not apply to a call
@@ -305,7 +305,7 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { cycles_per_second, derived, .. } = facts.limits;
     let most = cycles_per_second * threads;
     (rate > most).then(|| {
-        format!("ops_per_second {rate:.3e} > {most:.1e}, the limit for {threads} threads: {}", derived.cycles)
+        format!("ops_per_second {rate:.3e} exceeds {most:.1e} of {threads} threads: {}", derived.cycles)
     })
 }
 
@@ -328,7 +328,7 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let mut exceeding = held.filter_map(|(rate, limits)| Some((rate?, limits)));
     let ((name, rate), Limits { bytes_per_second: most, derived, .. }) =
         exceeding.find(|((_, rate), limits)| *rate > limits.bytes_per_second)?;
-    Some(format!("{name} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
+    Some(format!("{name} {rate:.3e} B/s exceeds the possible {most:.1e} B/s: {}", derived.bytes))
 }
 
 /// Rule: in a closed loop, a thread executes one operation after the other, so the sum of all operation times is not
@@ -359,7 +359,7 @@ fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (rate, target) = (number(&c::OPS_PER_SECOND)?, number(&c::TARGET_OPS_PER_SECOND)?);
     (number(&c::OPS)? >= LEAST_OPS && rate > target * (1.0 + SLACK))
-        .then(|| format!("ops_per_second {rate:.0} > target_ops_per_second {target:.0}"))
+        .then(|| format!("ops_per_second {rate:.0} exceeds target_ops_per_second {target:.0}"))
 }
 
 /// Rule: no cache exceeds the hit rate of Belady's algorithm, which knows the future requests.
@@ -369,7 +369,7 @@ fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
     let allowance = if threads > 1.0 { SLACK } else { 1e-9 };
     let (rate, best) = (row.get(&c::CACHE_HIT_RATE).number()?, row.get(&c::BEST_HIT_RATE).number()?);
     (rate > best + allowance)
-        .then(|| format!("cache_hit_rate {rate:.4} > {best:.4}, the hit rate of Belady's algorithm"))
+        .then(|| format!("cache_hit_rate {rate:.4} exceeds {best:.4}, the hit rate of Belady's algorithm"))
 }
 
 /// Rule: for independent requests, no cache has a higher hit rate than a cache that keeps the most popular blocks.
@@ -379,7 +379,7 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let requests = number(&c::BLOCKS_READ).unwrap_or(0.0) + number(&c::BLOCKS_FROM_CACHE).unwrap_or(0.0);
     let chance = SIGMAS * (best * (1.0 - best) / requests.max(1.0)).max(0.0).sqrt();
     (rate > best + STATIC_SET_ALLOWANCE + chance).then(|| {
-        format!("cache_hit_rate {rate:.4} > {best:.4}, the hit rate of a cache with the most popular blocks")
+        format!("cache_hit_rate {rate:.4} exceeds {best:.4}, the hit rate of the most popular blocks")
     })
 }
 
@@ -392,11 +392,11 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, expected) = (number(&c::FPR)?, number(&c::EXPECTED_FPR)?);
     let chance = SIGMAS * (expected / independent_probes(row, facts)).sqrt();
     if !facts.filters.assume_similar_keys && fpr > MOST * expected + chance {
-        return Some(format!("fpr {fpr:.3e} > {MOST} × expected_fpr {expected:.3e}"));
+        return Some(format!("fpr {fpr:.3e} exceeds {MOST} × expected_fpr {expected:.3e}"));
     }
     // If large runs have fewer bits per key than small runs, the mean over runs differs from the mean over probes.
     (facts.filters.are_even && !facts.filters.may_have_lower_rate && fpr + chance < LEAST * expected)
-        .then(|| format!("fpr {fpr:.3e} < {LEAST} × expected_fpr {expected:.3e}"))
+        .then(|| format!("fpr {fpr:.3e} is below {LEAST} × expected_fpr {expected:.3e}"))
 }
 
 /// Returns the number of filter probes for absent keys whose results are independent. Repeated probes for one key have
@@ -415,8 +415,9 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
-    (!facts.is_oracle && !facts.filters.may_have_lower_rate && fpr + chance < least * (1.0 - SLACK))
-        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the theoretical minimum for {bits:.1} bits per key"))
+    (!facts.is_oracle && !facts.filters.may_have_lower_rate && fpr + chance < least * (1.0 - SLACK)).then(
+        || format!("fpr {fpr:.3e} is below {least:.3e}, the theoretical minimum for {bits:.1} bits per key"),
+    )
 }
 
 /// Rule: every filter probe has exactly one result, so there are at most as many results as probes.
@@ -424,8 +425,9 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
     let answers = number(&c::FILTER_NEGATIVES)? + number(&c::FILTER_FALSE_POSITIVES)?;
-    (answers > probes)
-        .then(|| format!("filter_negatives + filter_false_positives = {answers} > filter_probes {probes}"))
+    (answers > probes).then(|| {
+        format!("filter_negatives + filter_false_positives = {answers} exceeds filter_probes {probes}")
+    })
 }
 
 /// Rule: in a phase that only adds keys to an empty tree, all data outside of memtables was flushed, so write
@@ -440,7 +442,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let is_bound = number(&c::FLUSHES)? > 0.0;
     (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
         format!(
-            "write_amp {amp:.3} < {flushed:.3}, the minimum if all user bytes outside of memtables were \
+            "write_amp {amp:.3} is below {flushed:.3}, the minimum if all user bytes outside of memtables were \
              flushed"
         )
     })
@@ -455,7 +457,7 @@ fn merges(row: &Row, facts: &Facts) -> Option<String> {
     let most = MOST * facts.beside_entries();
     (facts.keeps_bytes && written > most * read).then(|| {
         format!(
-            "compaction_bytes_written {written} > {most:.2} × compaction_bytes_read {read}, although \
+            "compaction_bytes_written {written} exceeds {most:.2} × compaction_bytes_read {read}, although \
              compactions add no entries"
         )
     })

@@ -305,7 +305,10 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { cycles_per_second, derived, .. } = facts.limits;
     let most = cycles_per_second * threads;
     (rate > most).then(|| {
-        format!("ops_per_second {rate:.3e} exceeds {most:.1e} of {threads} threads: {}", derived.cycles)
+        format!(
+            "ops_per_second {rate:.3e} exceeds the limit {most:.1e} of {threads} threads: {}",
+            derived.cycles
+        )
     })
 }
 

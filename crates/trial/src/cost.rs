@@ -14,7 +14,7 @@ use super::drive::{Drive, DrivePart};
 /// The overhead for the sampling interval of the run is reported, too.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// The number of repeated measurements. The smallest result counts, because disturbances only add time.
+/// How often the overhead is measured. The smallest result counts, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The number of keys that exist at the start of the measured phase. The phase `load` of [`WORKLOAD`] inserts as many

@@ -20,7 +20,7 @@ const COPIES: usize = 64;
 /// The number of steps in one measurement of the cycles per second of a core. A step takes a known number of cycles.
 const STEPS: u64 = 4096;
 
-/// The number of repeated measurements. The best result counts, because disturbances only add time.
+/// How often each limit is measured. The best result counts, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The physical limits of a machine, which no correct measurement can exceed.

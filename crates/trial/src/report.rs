@@ -42,9 +42,9 @@ pub(super) struct PhaseRows {
     is_open: bool,
     /// The rows of `runs.csv`: one row per kind of operation, followed by the row of all operations.
     pub(super) rows: Vec<Measurements>,
-    /// The rows of `timeline.csv`.
+    /// The rows of the phase in `timeline.csv`.
     pub(super) timeline: Vec<Measurements>,
-    /// The rows of `levels.csv`.
+    /// The rows of the phase in `levels.csv`.
     pub(super) levels: Vec<Measurements>,
     pub(super) latencies: LatencyLog,
     /// The duration of the phase. `None` if time is not measured.

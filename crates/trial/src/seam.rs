@@ -6,7 +6,7 @@ use measure::Clock;
 use results::SeamCost;
 use tree::Design;
 
-/// The number of repeated measurements. The smallest result counts, because disturbances only add time.
+/// How often the overhead of a call is measured. The smallest result counts, because disturbances only add time.
 const REPEATS: usize = 15;
 
 /// A function that returns the seam of a component: the interface through which lsmbench calls a component in another

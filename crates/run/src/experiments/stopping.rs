@@ -35,7 +35,7 @@ pub(super) enum Next {
 }
 
 impl Stopping {
-    /// Creates the state at the start of a run.
+    /// Creates the state of a run with a time budget, at the start of the run.
     pub(super) fn new(trials: &Trials) -> Self {
         Self {
             budget: trials.budget.map(|budget| budget.0 as f64 / 1e9),

@@ -29,7 +29,8 @@ pub(super) struct MixedStream {
     members: u32,
     member_kinds: KindSampler,
     member_kind_random: Random,
-    /// Whether write batches contain inserts or single deletes, whose keys must be counted.
+    /// Whether write batches contain inserts or single deletes. The keys of these operations are not drawn: they follow
+    /// from the earlier inserts and single deletes.
     members_count: bool,
     scratch: Scratch,
 }

@@ -1,5 +1,5 @@
-//! The tables `[source]` and `[[claim]]` of an experiment file. They describe which figures of a published document the
-//! experiment reproduces, and only the report reads them.
+//! The tables `[source]` and `[[claim]]` of an experiment file. These tables describe which figures of a published
+//! document the experiment reproduces, and only the report reads these tables.
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use super::cell::Cell;
 use super::engine::engine;
 use super::trials::Trials;
 
-/// The columns that count per byte that the user writes. They are empty in a phase without writes.
+/// The columns that count per byte that the user writes. These columns are empty in a phase without writes.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -21,22 +21,22 @@ const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP_RESIDUAL,
 ];
 
-/// The columns that count per lookup of a key. They are empty in a phase without such lookups.
+/// The columns that count per lookup of a key. These columns are empty in a phase without such lookups.
 const PER_LOOKUP: [Metric; 4] =
     [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
 
-/// The columns about scans. They are empty in a phase without scans.
+/// The columns about scans. These columns are empty in a phase without scans.
 const PER_SCAN: [Metric; 3] = [c::RANGE_FPR, c::SOURCES_PER_RANGE, c::COMPARISONS_PER_ENTRY];
 
-/// The columns about the block cache. They are empty if all reads bypass the cache.
+/// The columns about the block cache. These columns are empty if all reads bypass the cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times. They are empty in a phase without an open loop, because only an open loop has
-/// intended start times.
+/// The columns of response times. These columns are empty in a phase without an open loop, because only an open loop
+/// has intended start times.
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
-/// Columns about the process and its files. They are empty in counted mode, although they contain no time.
+/// Columns about the process and its files. These columns are empty in counted mode, although they contain no time.
 const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,

@@ -106,9 +106,9 @@ impl Experiment {
         self.resolved_table().to_string()
     }
 
-    /// Returns the experiment as a TOML file that a user can run. It omits keys of phases without effect and defaults
-    /// without effect, so that no warning is about a key that the user did not write. If this run does not apply the
-    /// table `[quick]`, the file contains this table.
+    /// Returns the experiment as a TOML file that a user can run. The file omits keys of phases without effect and
+    /// defaults without effect, so that no warning is about a key that the user did not write. If this run does not
+    /// apply the table `[quick]`, the file contains this table.
     pub fn runnable(&self) -> String {
         let mut table = self.resolved_table();
         let phases = table.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();

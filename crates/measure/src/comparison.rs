@@ -37,12 +37,12 @@ pub struct Comparison {
     /// The confidence interval of the ratio. `None` if no interval can be computed, for example with too few rounds, or
     /// with a value of 0 in some rounds.
     pub interval: Option<Interval>,
-    /// The p-value: the probability that chance alone causes a difference of at least this size. [`adjust`] corrects it
-    /// for the number of comparisons. `None` if it cannot be computed, for example with too few rounds.
+    /// The p-value: the probability that chance alone causes a difference of at least this size. [`adjust`] corrects
+    /// the p-value for the number of comparisons. `None` if it cannot be computed, for example with too few rounds.
     pub p_value: Option<f64>,
     /// How large the difference is compared with the noise (Cohen's d of paired differences). The effect size is the
-    /// mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds. It is infinite if
-    /// every round has the same ratio.
+    /// mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds. The effect size is
+    /// infinite if every round has the same ratio.
     ///
     /// `None` for comparisons without common rounds, for too few rounds, and if the ratio is 1 in every round.
     pub effect_size: Option<f64>,

@@ -9,8 +9,8 @@ use std::io;
 use crate::perf::Counter;
 use crate::processor_event::{Count, CounterScope, PROCESSOR_EVENTS, ProcessorEvent};
 
-/// Hardware counters of several events, such as cycles. They count the thread that opens them and all threads that this
-/// thread starts later.
+/// Hardware counters of several events, such as cycles. The counters count the thread that opens them, and all threads
+/// that this thread starts later.
 #[derive(Debug)]
 pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],

@@ -41,8 +41,8 @@ pub struct LevelEffect {
 ///
 /// `counts` contains the number of levels of each factor. Each round contains the logarithm of the metric for every
 /// combination, in the order in which the last factor changes fastest. The p-values come from the analysis of variance
-/// with rounds as blocks. They use the smallest possible number of degrees of freedom, in case rounds are correlated
-/// (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
+/// with rounds as blocks. The p-values use the smallest possible number of degrees of freedom, in case rounds are
+/// correlated (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
 ///
 /// # Panics
 /// A round has another number of combinations, or there is no round.

@@ -445,7 +445,7 @@ impl<'a> Run<'a> {
 }
 
 /// Checks that all configurations can run, if the experiment has a gate. A gate ends the run with an error if a
-/// configuration is worse than allowed. It must not pass because a configuration has no values.
+/// configuration is worse than allowed. The gate must not pass because a configuration has no values.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())

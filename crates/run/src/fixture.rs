@@ -67,7 +67,7 @@ const PIECE_BYTES: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// The text whose hash is the name of the fixture. It contains all settings that determine the bytes of the
+    /// The text whose hash is the name of the fixture. The text contains all settings that determine the bytes of the
     /// fixture.
     key: String,
     /// The time of the build, in the format of RFC 3339.
@@ -137,7 +137,8 @@ pub(super) enum Found {
 }
 
 impl Fixtures {
-    /// Creates the empty collection of fixtures of a run. Their files are in a folder inside the output folder `out`.
+    /// Creates the empty collection of fixtures of a run. The files of fixtures are in a folder inside the output
+    /// folder `out`.
     pub(super) fn new(out: &Path, line: fn(&str)) -> Self {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }

@@ -13,9 +13,9 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// The desired duration of a slice, after which the next trial process has its turn. It is long compared with the time
-/// to switch processes and to fill the CPU caches, and short compared with the time in which the speed of the machine
-/// changes.
+/// The desired duration of a slice, after which the next trial process has its turn. This duration is long compared
+/// with the time to switch processes and to fill the CPU caches, and short compared with the time in which the speed of
+/// the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations in the first slices of a phase. The measured duration of these slices determines the number

@@ -137,8 +137,8 @@ impl Statistics {
     }
 }
 
-/// Returns the capacities at which the miss-ratio curve is computed, up to `keys` keys. They have equal distances on a
-/// logarithmic scale.
+/// Returns the capacities at which the miss-ratio curve is computed, up to `keys` keys. The capacities have equal
+/// distances on a logarithmic scale.
 pub(crate) fn capacities(keys: u64) -> Vec<u64> {
     let mut capacities: Vec<u64> = (0..u64::BITS * POINTS_PER_DOUBLING)
         .map(|point| f64::from(point) / f64::from(POINTS_PER_DOUBLING))

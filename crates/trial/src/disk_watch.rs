@@ -44,7 +44,7 @@ impl DiskWatch {
         (done, known(self.peak_bytes.load(Ordering::Relaxed)))
     }
 
-    /// Returns the latest measured disk space of the store in bytes. `None` if it is unknown.
+    /// Returns the latest measured disk space of the store in bytes. `None` if the disk space is unknown.
     pub(super) fn latest(&self) -> Option<u64> {
         known(self.latest_bytes.load(Ordering::Relaxed))
     }

@@ -62,7 +62,7 @@ pub struct TrialSpec {
 pub struct ObservedPhase {
     /// The name of the observed phase.
     pub phase: String,
-    /// The observing tool. The trial process switches it on for this phase.
+    /// The observing tool. The trial process switches the tool on for this phase.
     pub tool: ObservingTool,
 }
 

@@ -22,8 +22,8 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// The name of a hidden subcommand of this program. It runs a compaction policy in its own process to measure the
-/// overhead of calls, and this policy never returns a compaction.
+/// The name of a hidden subcommand of this program. The subcommand runs a compaction policy in its own process to
+/// measure the overhead of calls, and this policy never returns a compaction.
 pub const POLICY_COMMAND: &str = "policy-process";
 
 /// Returns the seam of a compaction policy that runs in another process (the interface through which lsmbench calls

@@ -166,7 +166,7 @@ struct Trial {
     tell: fn(&Message),
     /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording of a phase as a trace. It is set at the end of the recorded phase.
+    /// The outcome of the recording of a phase as a trace. The outcome is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
     /// The measurements of the disk space of the store.
     disk: DiskWatch,

@@ -7,7 +7,7 @@ use results::RunMode;
 
 /// A meter of the resources that this process has used.
 pub(super) struct Meter {
-    /// The hardware counters of the CPU. `None` if they are not available, or if time is not measured.
+    /// The hardware counters of the CPU. `None` if the counters are not available, or if time is not measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 

@@ -172,8 +172,8 @@ pub struct Operation {
     pub key: KeyId,
     /// The location in the value pool of the value that the operation writes, or of the operand of a merge.
     pub value: Span,
-    /// The version that the operation writes: a number that identifies the value. It is higher than the version of
-    /// every earlier write to the same key.
+    /// The version that the operation writes: a number that identifies the value. The version is higher than the
+    /// version of every earlier write to the same key.
     pub version: u32,
     /// A number whose meaning depends on the kind of the operation. For a scan, this is the maximum number of entries
     /// to read. For a prefix scan, this is the length of the prefix in bytes. For a range delete, this is the number

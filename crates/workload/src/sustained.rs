@@ -127,8 +127,8 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. The function `sustains` measures the store at a rate. It returns the
-    /// measurement, and the name of the condition that the rate misses, or `None` if the rate is sustained.
+    /// Searches for the highest sustained rate. The function `sustains` measures the store at a rate. This function
+    /// returns the measurement, and the name of the condition that the rate misses, or `None` if the rate is sustained.
     ///
     /// The search halves the interval between the logarithms of two rates, because rates differ by factors. A rate that
     /// fails is tried a second time, because a single disturbance of the machine is not a limit of the store.

@@ -75,7 +75,8 @@ struct Liar {
 }
 
 impl Liar {
-    /// Returns whether the faulty store must give its wrong answer now. It gives this answer at the third opportunity.
+    /// Returns whether the faulty store must give its wrong answer now. The store gives this answer at the third
+    /// opportunity.
     fn lies(&self, lie: Lie) -> bool {
         self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
     }

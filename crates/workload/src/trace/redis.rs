@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::lines::{Records, quoted};
 use super::record::{TraceOperation, TraceRecord};
 
-/// Separator between the key of a Redis hash and the name of a field. Together, they form the key of one entry.
+/// Separator between the key of a Redis hash and the name of a field. The two names with the separator form the key of
+/// one entry.
 const FIELD: u8 = b':';
 
 /// Maximum number of command names in a note about skipped commands.

@@ -82,8 +82,8 @@ pub struct AccessSkew {
     pub once: f64,
     /// The exponent of the Zipf distribution with the highest likelihood for the numbers of accesses.
     pub theta: f64,
-    /// How far the accesses are from the fitted Zipf distribution: the largest difference between the measured and the
-    /// fitted fraction of accesses to the hottest keys, over all fractions of keys.
+    /// How far the accesses are from the fitted Zipf distribution. The hottest keys get a measured and a fitted
+    /// fraction of the accesses, and this is the largest difference of the two, over all fractions of keys.
     pub theta_distance: f64,
 }
 

@@ -31,8 +31,8 @@ pub(crate) struct OracleGeneralWriter {
     written: u64,
     /// The number of the last record of each object so far, by the hash of its key.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// The positions of next accesses that are not in the file yet: pairs of the number of a record and the number of
-    /// the next record of the same object.
+    /// The positions of next accesses that are not in the file yet. Each position is a pair: the number of a record,
+    /// and the number of the next record of the same object.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,

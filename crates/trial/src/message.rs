@@ -159,8 +159,8 @@ pub struct Slice {
     pub is_last: bool,
 }
 
-/// How a trial uses a fixture, which is a saved store with its first phases already executed: the trial either builds
-/// the fixture, or starts from a copy of it.
+/// How a trial uses a fixture, which is a saved store with its first phases already executed. The trial either builds
+/// the fixture, or starts from a copy of the fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {

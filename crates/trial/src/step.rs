@@ -123,7 +123,8 @@ impl StepContext<'_> {
 }
 
 /// Returns the outcome of a call, or an error if the engine does not support the call. lsmbench checks before a run
-/// that the engine supports all steps, so the error means that a function is missing in the library of the engine.
+/// that the engine supports all steps. The error therefore means that a function is missing in the library of the
+/// engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

@@ -106,8 +106,8 @@ impl Batch {
         self.ends.clear();
     }
 
-    /// Completes the batch after its operations were added: encodes the keys of all operations in `format`, and keeps
-    /// `values`, from which the operations take the values that they write.
+    /// Completes the batch after its operations were added. The function encodes the keys of all operations in
+    /// `format`, and keeps `values`, the source of the values that the operations write.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

@@ -1,5 +1,5 @@
-//! Digests (64-bit hashes) of the answers of a store. lsmbench keeps the digest of an answer instead of the answer
-//! itself, and compares the digest with the digest of the expected answer later.
+//! Digests (64-bit hashes) of the answers of a store. lsmbench keeps only the digest of an answer, and compares this
+//! digest with the digest of the expected answer later.
 
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;

@@ -11,9 +11,9 @@ use crate::spelling::{self, Spelling};
 /// not exact in binary.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. Weights that
-/// contain a fraction and are all at most 1 must be shares that sum to 1, because another sum is probably an error of
-/// the user.
+/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. However, weights
+/// that look like shares must sum to 1, because another sum is probably an error: all of them are at most 1, and one of
+/// them is a fraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],

@@ -141,7 +141,7 @@ impl<'a> Performer<'a> {
     }
 
     /// Merges an operand into the value of a key, for a replay. If the store does not support merges, the function gets
-    /// the key and then puts the operand as the value, so the replay costs about as much but stores other values.
+    /// the key and then puts the operand as the value. The replay then costs about as much, but stores other values.
     fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
         if let Some(merged) = self.target.merge(key, operand) {
             return merged;

@@ -31,8 +31,8 @@ pub struct Replay<'a> {
     /// The number of requests that the replay has returned so far. Puts that the replay adds after a miss do not count.
     requests: u64,
     writes: u64,
-    /// The put that the replay executes next, because the last get found nothing: the key of this get, and the size of
-    /// the value if the trace recorded the size.
+    /// The put that the replay executes next, because the last get found nothing. The tuple contains the key of this
+    /// get, and the size of the value if the trace recorded the size.
     fill: Option<(Vec<u8>, Option<u32>)>,
     assumed: Assumed,
 }

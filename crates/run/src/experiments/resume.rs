@@ -14,8 +14,8 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that the results in the results folder can be resumed, if the user requested it: they belong to the same
-    /// experiment and the same part as this run, and they can be read.
+    /// Checks that the results in the results folder can be resumed, if the user requested this. The results must
+    /// belong to the same experiment and the same part as this run, and they must be readable.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {

@@ -14,8 +14,8 @@ use types::Outcome;
 use super::side::{Side, State};
 
 /// The desired duration of a slice, after which the next trial process has its turn. This duration is long compared
-/// with the time to switch processes and to fill the CPU caches. The duration is short compared with the time in which the speed
-/// of the machine changes, so all processes run at the same speed.
+/// with the time to switch processes and to fill the CPU caches. The duration is short compared with the time in which
+/// the speed of the machine changes, so all processes run at the same speed.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations in the first slices of a phase. The measured duration of these slices determines the number

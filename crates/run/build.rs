@@ -9,8 +9,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The crates that determine the bytes of a store. These crates generate operations, execute operations, or write the
-/// files of stores.
+/// The crates whose sources determine the bytes of a store. These crates generate operations, execute operations, or
+/// write the files of stores.
 const CRATES: [&str; 14] = [
     "types",
     "catalog",
@@ -45,7 +45,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the root of this workspace, if this build belongs to the workspace.
+/// Returns the root folder of the workspace of lsmbench, if this build belongs to the workspace.
 fn workspace() -> Option<PathBuf> {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..").canonicalize().ok()?;
     let target = Path::new(&env::var_os("OUT_DIR")?).canonicalize().ok()?;
@@ -55,7 +55,7 @@ fn workspace() -> Option<PathBuf> {
     is_here.then_some(root)
 }
 
-/// Returns a hash of the names and contents of all relevant files.
+/// Returns a hash of the names and contents of all source files that determine the bytes of a store.
 fn digest(root: &Path) -> io::Result<u64> {
     let mut files: Vec<PathBuf> = MANIFESTS.iter().map(|name| root.join(name)).collect();
     for name in CRATES {
@@ -78,7 +78,7 @@ fn digest(root: &Path) -> io::Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Adds all files below a folder.
+/// Adds the paths of all files in a folder and in its subfolders to `files`.
 fn add_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,4 +1,5 @@
-//! The tables `[source]` and `[[claim]]` of an experiment, which only the report reads.
+//! The tables `[source]` and `[[claim]]` of an experiment file. These tables describe which figures of a published
+//! document the experiment reproduces, and only the report reads these tables.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +14,14 @@ use super::reading;
 /// The keys of an experiment file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
-/// An experiment file that reproduces figures of a published document, together with the claims of the document.
+/// An experiment file that reproduces figures of a published document, together with the claims (measured statements)
+/// of the document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that judge the
-    /// claims.
+    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that compare claims
+    /// with results.
     pub sheet: Sheet,
     /// All claims of the document, from its file `claims.csv`.
     pub claims: Claims,
@@ -43,7 +45,7 @@ impl AnswerFile {
         Ok(Some(Self { path: path.to_owned(), sheet, claims, runs: !is_computed(&file) }))
     }
 
-    /// Returns the name of the file and of its folder, such as `cs265/e01-hash-speed.toml`.
+    /// Returns the name of the experiment file with the name of its folder, such as `cs265/e01-hash-speed.toml`.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
         parts[parts.len().saturating_sub(2)..].join("/")
@@ -60,14 +62,14 @@ pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     Ok(sheet)
 }
 
-/// Returns whether a file contains only claims and figures that need no experiment.
+/// Returns whether a file has no experiment to run, because it contains only the tables `[source]` and `[[claim]]`.
 pub(super) fn is_computed(file: &SourceFile) -> bool {
     KEYS.iter().any(|key| file.table.contains_key(*key))
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with the name `name`: none, one table, or an array of tables. `keys` lists the valid keys of a
-/// table, and `needed` lists the required keys.
+/// Reads all tables with the name `name` in a file: none, one table, or an array of tables. `keys` lists the valid keys
+/// of a table, and `needed` lists the required keys.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,
@@ -87,8 +89,8 @@ fn tables<T: DeserializeOwned>(
     all.into_iter().enumerate().map(read).collect()
 }
 
-/// Creates an error about a key of the table `name`. If the file contains an array of such tables, `number` is the
-/// index of the table.
+/// Creates an error about the key `key` of a table with the name `name`. If the file has an array of such tables,
+/// `number` is the index of the table.
 fn at(file: &SourceFile, name: &str, number: usize, key: &str, message: impl Into<String>) -> Problem {
     match file.table.get(name) {
         Some(Value::Array(_)) => file.problem(&[name, &number.to_string(), key], message),

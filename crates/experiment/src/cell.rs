@@ -12,11 +12,10 @@ use super::engine::{Absence, engine};
 pub struct Cell {
     /// The index of the configuration in the order of the sweep, starting at 0.
     pub number: u64,
-    /// The label of the configuration: a short text with the swept values. Different configurations have different
-    /// labels.
+    /// The label of the configuration: a short text with the swept values, which is unique in the experiment.
     pub label: String,
-    /// The values of all swept paths, as written in the sweep. If a path does not apply to the configuration, its value
-    /// is empty.
+    /// The values of all swept paths, as the sweep gives them. The value of a path that does not apply to the
+    /// configuration is empty.
     pub swept: Vec<String>,
     /// The engine that runs the configuration.
     pub engine: Choice,
@@ -38,7 +37,7 @@ impl Cell {
     }
 }
 
-/// Returns whether the phase named `phase` uses its key `key` in at least one configuration.
+/// Returns whether at least one configuration uses the key `key` of the phase with the name `phase`.
 pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
     let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
     phases.filter(|found| found.name == phase).any(|found| found.reads(key))
@@ -51,11 +50,12 @@ pub struct SkippedCell {
     pub label: String,
     /// The reason why the combination does not run.
     pub reason: String,
-    /// The missing engine, with the steps to install it. `None` if the combination is skipped for another reason.
+    /// The engine that is not available, with the steps to install it. `None` if the combination is skipped for another
+    /// reason.
     pub absence: Option<Absence>,
 }
 
-/// Returns the missing engines of all skipped combinations. Each engine occurs once.
+/// Returns the engines that are not available and therefore cause skipped combinations. Each engine occurs once.
 pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

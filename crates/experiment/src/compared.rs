@@ -9,10 +9,12 @@ use super::engine::{ENGINE, default_engine, engine_label};
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the positions of the swept paths whose values must be equal in all compared configurations. The key
-    /// `within` of the table `[verdict]` can name these paths. Without this key, a component experiment fixes every
-    /// path except the kind of the component. An experiment with several engines fixes the paths of the workload. Any
-    /// other experiment fixes no path.
+    /// Returns the positions of the swept paths that a comparison keeps fixed: only configurations with equal values at
+    /// these paths are compared.
+    /// * The key `within` of the table `[verdict]` can name these paths.
+    /// * Without this key, a component experiment fixes every path except the kind of the component.
+    /// * An experiment with several engines fixes the paths of the workload.
+    /// * Any other experiment fixes no path.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
         let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
@@ -27,11 +29,12 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// Returns the name of a configuration in a comparison. If the compared configurations differ in only one swept
-    /// path, the name is the value of this path, or the label of the configuration if the value is a number, a size or
-    /// a time. If they differ in several paths, the name is the label of the configuration. In a component experiment,
-    /// the name is then the variant of the component with its parameters. If a workload experiment keeps no path fixed,
-    /// the name is always the label.
+    /// Returns the name of a configuration in a comparison.
+    /// * If the compared configurations differ in one swept path, the name is the value at this path. A value that is a
+    ///   number, a size or a time is no name, so the label of the configuration takes its place.
+    /// * If they differ in several paths, the name is the label of the configuration, or the variant with its
+    ///   parameters in a component experiment.
+    /// * If a workload experiment keeps no path fixed, the name is always the label.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
@@ -45,9 +48,9 @@ impl Experiment {
         }
     }
 
-    /// Returns all names with which the table `[verdict]` can select a configuration as the baseline. A component can
-    /// also be named by its kind, with or without parameters. In a comparison of engines, a configuration can also be
-    /// named by its engine.
+    /// Returns all names by which the key `baseline` of the table `[verdict]` can select this configuration. A
+    /// component can also be named by its kind, with or without parameters. In a comparison of engines, a configuration
+    /// can also be named by its engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);
@@ -57,8 +60,8 @@ impl Experiment {
     }
 }
 
-/// Returns whether a swept value can be used as the name of a configuration. An empty value, a number, a size and a
-/// time are no names.
+/// Returns whether a swept value is distinctive enough to be the name of a configuration. An empty value, a number, a
+/// size and a time are not.
 fn is_name(value: &str) -> bool {
     let is_quantity = [quantity::parse_count, quantity::parse_bytes, quantity::parse_nanoseconds]
         .iter()

@@ -14,8 +14,8 @@ use super::overrides::Sets;
 use super::paths;
 
 /// Returns one sentence per deprecated name in an experiment, with the current name. The function searches the
-/// `[design]` table, the sweep, the design files, and the values of `--set`. `replacing` is the design file that
-/// replaces the design file of the experiment, if any.
+/// `[design]` table, the sweep, the design files, and the values of `--set`. `replacing` is the design file that the
+/// command line gives instead of the design file of the experiment, if any.
 pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
     match replacing {
@@ -44,13 +44,14 @@ pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &S
     Ok(sentences)
 }
 
-/// Converts a swept path with its value to a `[design]` table. Returns `None` if the path is not below `design`.
+/// Converts a swept path below `design` and its value to the `[design]` table that sets this value. Returns `None` if
+/// the path is not below `design`.
 fn swept_design(path: &str, value: &Value) -> Option<Table> {
     let path = ConfigPath::new(path);
     path.axis().map(|_| paths::nested(path.below(), value.clone()))
 }
 
-/// Returns the path with the current name of its last key, if this key is deprecated. Returns any other path unchanged.
+/// Replaces the last key of a path by its current name, if the key is deprecated. Returns any other path unchanged.
 pub(super) fn new_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     let (Root::Design, &[table, key]) = (parsed.root(), parsed.below()) else { return path.into() };

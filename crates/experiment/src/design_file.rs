@@ -13,13 +13,13 @@ use super::overrides::split_set;
 use super::reference::{DESIGN_FILE, names};
 use super::{paths, wording};
 
-/// Reads the design of a design file.
+/// Reads a design file, with the design files that it extends.
 pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// Reads the design of a file. `above` contains the paths of all files that extend this file, directly or indirectly,
-/// so that the function can detect a cycle.
+/// Reads the design of a design file and of the files that it extends. `above` contains the paths of all files that
+/// extend this file, so that the function can detect a cycle.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
     if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -48,8 +48,9 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// Returns the tables of the design files that a file extends, without their key `about`. `path` is the path of an
-/// experiment file or a design file. The table of the directly extended file comes first.
+/// Returns the `[design]` tables of the design files that a file extends, directly and indirectly. `path` is the path
+/// of an experiment file or a design file. The table of the directly extended file comes first. The description `about`
+/// is removed.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
@@ -67,7 +68,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     Ok(tables)
 }
 
-/// Reads the design file that the key `extends` names. `name` is the value of this key.
+/// Reads the design file that the key `extends` of `file` names. `name` is the value of this key.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
         let message = "expected the name of a design file, such as extends = \"designs/default.toml\"";
@@ -76,9 +77,9 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Finds and reads the file that the key `key` of another file names. `name` is the value of this key. The function
-/// searches the folder of the other file, and the folders `configs` in this folder, in its parent folders and in the
-/// current folder.
+/// Finds and reads the file that the key `key` of the file `file` names. `name` is the value of this key. The function
+/// searches the folder of `file`, and the folders `configs` in this folder, in its parent folders and in the current
+/// folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -87,8 +88,9 @@ pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<Sour
     SourceFile::read(&path)
 }
 
-/// Finds a file that another file names. `folder` is the folder of the other file. The function searches this folder,
-/// the folders `configs` in this folder and in its parent folders, and the folder `configs` in the current folder.
+/// Finds a file by its name in another file, whose folder is `folder`. The function searches this folder, the folders
+/// `configs` in this folder and in its parent folders, and the folder `configs` in the current folder. Returns `None`
+/// if no such file exists.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {
@@ -98,7 +100,7 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     std::iter::once(beside).chain(above).chain([Path::new("configs").join(name)]).find(|path| path.is_file())
 }
 
-/// Creates an error about a key of the `[design]` table.
+/// Creates an error about a key of the `[design]` table, with the file and the line of the key.
 pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem {
     let key = std::iter::once("design").chain(error.path.iter().map(String::as_str));
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())

@@ -9,16 +9,18 @@ use tree::{AXES, own_keys};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The path of the key that sets an engine's name in results.
+/// The path of the key that sets the name of an engine in results. A different name is no difference between two
+/// configurations.
 const ENGINE_LABEL: &str = "engine.label";
 
-/// The path of the key that sets an engine's shared library.
+/// The path of the key that sets the shared library of an engine.
 const ENGINE_LIBRARY: &str = "engine.library";
 
-/// Returns the paths of all settings in which two configurations differ. Different variants on an axis count as one
-/// difference. A parameter that only one of the variants has is no separate difference. A parameter that both variants
-/// have is a separate difference if its values differ. If both values are defaults of different variants, the path of
-/// the axis lists the parameter, as in `compaction (own level0_runs)`.
+/// Returns the paths of all settings in which two configurations differ.
+/// * Different variants on an axis count as one difference.
+/// * A parameter that only one of the variants has is no separate difference.
+/// * A parameter that both variants have is a separate difference if its values differ. If both values are defaults of
+///   different variants, the path of the axis lists the parameter, as in `compaction (own level0_runs)`.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
@@ -40,7 +42,8 @@ pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     found
 }
 
-/// Adds the differences between the designs of two configurations that run the tree of lsmbench.
+/// Adds the differences between the designs of two configurations to `found`. Both configurations use an engine that
+/// reads the whole design.
 fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     for axis in AXES {
         choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
@@ -56,7 +59,8 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     }
 }
 
-/// Adds the differences between two choices on an axis: different variants, and different parameters.
+/// Adds the differences between two variants of an axis to `found`: the axis if the variants are different, and the
+/// parameters with different values.
 fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     let name = axis.name();
     let defaults = |choice: &Choice| {
@@ -83,7 +87,7 @@ fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     found.append(&mut set);
 }
 
-/// Returns whether two values are equal. Numbers are compared by value, so the integer 10 equals 10.0.
+/// Returns whether two TOML values are equal. Numbers are compared by value, so the integer 10 equals 10.0.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match (number(a), number(b)) {
@@ -92,8 +96,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds the paths below `path` at which two values differ. If a table in an array has a name, the path contains this
-/// name, such as `phase.load`. If the table has no name, the path contains the index of the table.
+/// Compares two TOML values, and adds the paths at which they differ to `found`. All added paths begin with `path`. A
+/// table in an array appears by its name, as in `phase.load`, or by its index if it has no name.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {

@@ -1,4 +1,4 @@
-//! The engines in experiments. This module parses engines, constructs them, and returns their names in results.
+//! The engines of experiments: this module parses them, constructs them, and returns their names for results.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ pub use results::columns::ENGINE;
 /// Reads an engine from TOML.
 ///
 /// # Errors
-/// A parameter of the engine is invalid. The error names the parameter.
+/// Returns an error that names the parameter if a parameter of the engine is invalid.
 pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
     CATALOG.choose(value)
 }
 
-/// Returns a copy of an engine with another value at a path in its table. If the path is empty, the value is the whole
-/// new engine.
+/// Returns a copy of an engine in which the setting at `path` has the value `value`. If the path is empty, the value is
+/// the whole new engine.
 ///
 /// # Errors
 /// Returns the same errors as [`read_engine`].
@@ -30,7 +30,7 @@ pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Resul
     read_engine(&table)
 }
 
-/// Returns the engine of an experiment that has no key `engine`.
+/// Returns the engine of an experiment without the key `engine`, which is the tree of lsmbench.
 pub(crate) fn default_engine() -> Choice {
     CATALOG.baseline()
 }
@@ -40,10 +40,12 @@ pub(crate) fn default_engine() -> Choice {
 /// # Panics
 /// Panics if the engine was not parsed by [`read_engine`].
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
-    CATALOG.build(choice).expect("read_engine parsed the engine, so its parameters are valid")
+    CATALOG
+        .build(choice)
+        .expect("the parameters of the engine must be valid, because `read_engine` has parsed them")
 }
 
-/// Returns whether an engine has the limitation `limit`.
+/// Returns whether an engine has the limitation `limit`, such as data that is not durable.
 pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
@@ -55,17 +57,17 @@ pub fn engine_label(engine: &Choice) -> String {
     given.map_or_else(|| engine.label(), str::to_owned)
 }
 
-/// An engine that is not available on this machine or in this build.
+/// The reason why an engine cannot run: it is not available on this machine, or it is not part of this build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absence {
     /// The name of the engine in results.
     pub engine: String,
-    /// The missing part of the engine, with the steps to install it.
+    /// The library or program that the engine lacks, with the steps to install it.
     missing: Missing,
 }
 
 impl Absence {
-    /// Returns the missing engine if an engine is not available. Returns `None` for an available engine.
+    /// Returns the reason if the engine `choice` is not available. Returns `None` for an available engine.
     pub(crate) fn of(choice: &Choice) -> Option<Self> {
         let missing = engine(choice).identify().err()?;
         Some(Self { engine: engine_label(choice), missing })

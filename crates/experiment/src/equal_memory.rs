@@ -10,15 +10,15 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns whether all configurations have the same memory budget.
+    /// Returns whether the sweep has `memory = "equal"`, so that all configurations have the same memory budget.
     pub(crate) fn has_equal_memory(&self) -> bool {
         self.sweep.equal_memory
     }
 }
 
-/// Returns an error sentence if an experiment sets both the capacity of the cache and a memory budget. The budget
+/// Checks that an experiment does not set both the capacity of the cache and a memory budget, because the budget
 /// already determines the capacity. `named` contains the paths below `design` that the experiment sets, with their
-/// values.
+/// values. The error is a sentence.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -40,8 +40,8 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Returns an error sentence unless every configuration has a memory budget and all budgets are equal. Also returns an
-/// error sentence for a component experiment, which has no tree.
+/// Checks the memory budgets of a sweep with `memory = "equal"`: every configuration must have a budget, and all
+/// budgets must be equal. A component experiment has no tree, so it is an error. The error is a sentence.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

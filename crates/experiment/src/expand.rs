@@ -18,7 +18,7 @@ use super::families::Families;
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
-/// The settings of an experiment before its sweep changes them: the base design, the base engine and the base task.
+/// The settings of an experiment before its sweep changes them: the design, the engine and the task.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -26,15 +26,14 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether the sweep skips engines that are not available. If `false`, an engine that is not available is an error,
-    /// unless the file has `engine = "all"`. The report sets this flag, because it can still judge the claims about
-    /// available engines.
+    /// Whether the sweep skips engines that are not available. If `false`, such an engine is an error, unless the file
+    /// has `engine = "all"`. The report sets this flag, because it can still judge the claims about available engines.
     pub(super) goes_as_far: bool,
 }
 
 impl Sweep {
-    /// Returns the configurations of the sweep, and the combinations of values that are skipped. Each skipped
-    /// combination comes with the reason for the skip.
+    /// Expands the sweep. Returns the configurations, and the combinations of values that are skipped, each with the
+    /// reason.
     pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<SkippedCell>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
@@ -79,12 +78,13 @@ impl Sweep {
         }
     }
 
-    /// Returns whether the sweep contains all engines, because the file has `engine = "all"`.
+    /// Returns whether the sweep contains every engine, because the file has `engine = "all"`. Engines that are not
+    /// available are then skipped.
     fn asks_for_all_engines(&self) -> bool {
         self.factors.iter().any(|factor| factor.path == ENGINE && factor.all)
     }
 
-    /// Formats a combination of swept values, such as `design.bloom=none, design.bloom.bits_per_key=8`.
+    /// Returns a combination of swept values as text, such as `design.bloom=none, design.bloom.bits_per_key=8`.
     fn describe(&self, combination: &[Option<&Value>]) -> String {
         let parts = self.factors.iter().zip(combination).filter_map(|(factor, value)| {
             value.map(|value| format!("{}={}", factor.path, display(&factor.path, value)))
@@ -124,8 +124,8 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// Returns the label of a configuration. The label contains the variant on each swept axis, and the name and the
-    /// value of each other swept path.
+    /// Returns the label of a configuration: a short text with the variant on each swept axis, and the name and the
+    /// value of each other swept path. `names` contains the short names of the swept paths.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -157,7 +157,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// Returns the value at a path in the base settings. Returns `None` if the base settings have no such value.
+    /// Returns the value at a path in the settings before the sweep. Returns `None` if the path has no value there.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -171,9 +171,8 @@ impl Base<'_> {
         }
     }
 
-    /// Checks a path and its value against the base settings. Returns an error if the first part of the path is
-    /// unknown, if the path names a whole table, if the task does not use this part of the design, or if the path or
-    /// the value names a column family that does not exist.
+    /// Checks that the sweep may set `value` at `path`. The path must have a known first part, must not name a whole
+    /// table, and must be used by the task. A column family in the path or the value must exist.
     fn check_root(&self, path: &str, value: Option<&Value>) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -204,7 +203,7 @@ impl Base<'_> {
     /// Creates the error for a swept path that no configuration has, such as a parameter of another variant.
     fn applies_nowhere(&self, path: &str) -> SweepError {
         let parsed = ConfigPath::new(path);
-        let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
+        let (name, of) = parsed.parts().split_last().expect("a swept path must have at least one part");
         let hint = match (parsed.root(), parsed.below()) {
             (Root::Engine, [name]) => {
                 let variants = catalog::Axis::variants(&engines::CATALOG);
@@ -234,7 +233,7 @@ impl Base<'_> {
     }
 }
 
-/// Returns an error if none of the swept engines is installed.
+/// Returns an error if none of the swept engines is available, so that no configuration can run.
 fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
@@ -244,8 +243,8 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Returns a hint for the error about a swept parameter that no swept variant has. `known` contains the parameters of
-/// all variants, and the hint lists them.
+/// Returns a hint for the error about a swept parameter that no configuration has. `of` is the name of the axis.
+/// `known` contains the parameters of all variants of the axis, which the hint lists.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
@@ -259,8 +258,8 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     }
 }
 
-/// Returns the shortest unique suffix of each swept path, such as `theta`. If the sweep contains the threads of two
-/// phases, for example, the suffixes are longer, such as `load.threads`.
+/// Returns a short name for each swept path: its last part, such as `theta`. If the last parts of two paths are equal,
+/// the names contain more parts, such as `load.threads`.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -277,12 +276,13 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
     paths.iter().map(name).collect()
 }
 
-/// Returns whether an engine uses all settings of a design, like the tree of lsmbench.
+/// Returns whether an engine uses all settings of a design, as the tree of lsmbench does.
 fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// Returns the reason why a configuration cannot run in this mode. Returns `None` if the configuration can run.
+/// Returns the reason why the sweep must skip a configuration, because it cannot run in this mode. Returns `None` if
+/// the configuration can run.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
@@ -349,8 +349,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Returns the reason why this system cannot drop the caches before a phase. Returns `None` if no phase drops caches,
-/// or if this system can drop caches.
+/// Returns the reason why this system cannot evict the caches before a phase with cold caches. Returns `None` if it
+/// can, or if no phase needs cold caches.
 fn missing_eviction(cell: &Cell) -> Option<String> {
     let drops = |phase: &&Phase| {
         phase.before.cache == CacheState::Cold || phase.step() == Some(StoreStep::DropCaches)
@@ -360,7 +360,7 @@ fn missing_eviction(cell: &Cell) -> Option<String> {
     Some(format!("phase {} needs cold caches: {missing}", phase.name))
 }
 
-/// A configuration that is being built. The expansion applies one swept value after the other.
+/// A configuration to which the expansion applies one swept value after the other.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -368,9 +368,9 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns whether the setting at a path applies to this configuration. For example, the filter `none` has no
-    /// `bits_per_key`, and the distribution `uniform` has no `theta`. An engine other than the tree of lsmbench uses
-    /// only some options of a design.
+    /// Returns whether this configuration has a setting at the path `path`. For example, the filter `none` has no
+    /// `bits_per_key`, and the distribution `uniform` has no `theta`. An engine other than the tree of lsmbench has
+    /// only the options of a design that it uses.
     fn has(&self, path: &str) -> bool {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -381,7 +381,7 @@ impl Parts {
                 self.design.choice(axis_name).params().contains_key(*parameter)
             }
             (Root::Phase | Root::Component | Root::Other, [.., parameter]) => {
-                let (_, of) = path.parts().split_last().expect("a path has at least one part");
+                let (_, of) = path.parts().split_last().expect("a swept path must have at least one part");
                 let choice = paths::get(&self.task, of).and_then(Value::as_table);
                 // A key of the workload has a format, every other choice a kind.
                 let kind = if path.root() == Root::Other { "format" } else { "kind" };
@@ -391,7 +391,7 @@ impl Parts {
         }
     }
 
-    /// Sets the value at a swept path of this configuration. The first part of the path was already checked.
+    /// Sets the value at a swept path of this configuration. The caller has checked the first part of the path.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -413,7 +413,8 @@ impl Parts {
     }
 }
 
-/// Returns whether the axis itself has this key, so that every variant of the axis accepts the key.
+/// Returns whether the key `key` belongs to the axis itself, such as `memtable.capacity`, so that every variant of the
+/// axis accepts the key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -422,8 +423,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns a swept value as text for results. A kind or a size keeps the text that the user wrote. A table becomes a
-/// label.
+/// Returns a swept value as text for results. The name of a variant or a size keeps the text that the user wrote. A
+/// table becomes the label of the variant.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));

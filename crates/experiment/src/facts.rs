@@ -17,7 +17,8 @@ use super::fits::mismatches;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the facts about this experiment on which verdicts depend.
+    /// Returns the facts about this experiment on which verdicts depend, such as its sweep and its baselines, as plain
+    /// data.
     pub fn facts(&self) -> ExperimentFacts<'_> {
         let by_number: BTreeMap<u64, &Cell> = self.cells.iter().map(|cell| (cell.number, cell)).collect();
         let verdict = self.verdict.clone();
@@ -72,7 +73,8 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Returns whether a configuration uses an ideal variant on an axis on which it differs from the baseline.
+/// Returns whether a configuration uses an ideal variant in place of a variant of the baseline. An ideal variant shows
+/// the best possible result of its axis.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {

@@ -10,21 +10,24 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label};
 use super::wording;
 
-/// The WAL mode that column families do not support, because no background thread syncs their shared WAL.
+/// The WAL mode that a design with column families cannot have. In this mode, a background thread syncs the WAL, but no
+/// such thread exists for the WAL that the families share.
 const INTERVAL: &str = "interval";
 
-/// The name of the table with the families in a design.
+/// The key of a design that contains the table of column families.
 const FAMILIES: &str = "families";
 
-/// The largest number of families in one tree, because the number of a family is one byte of its keys.
+/// The largest number of column families with `families.layout = "prefixed"`. In this layout, all families share one
+/// tree, and the first byte of a key is the number of its family.
 const MOST_PREFIXES: usize = 256;
 
 /// The names of the column families whose values a sweep or an override may change.
 pub(super) struct Families<'a>(Vec<&'a str>);
 
 impl<'a> Families<'a> {
-    /// Collects the families that exist. If no family exists, overrides may define families by whole tables, as
-    /// `design.families.index = {}` does. `sets` has the path and the value of each override below `design`.
+    /// Collects the column families that exist in the design and the overrides. If no family exists, overrides may
+    /// define families by whole tables, as `design.families.index = {}` does. `sets` has the path and the value of each
+    /// override below `design`.
     pub(super) fn of(
         existing: impl Iterator<Item = &'a str>,
         sets: impl Iterator<Item = (&'a [&'a str], &'a Value)>,
@@ -42,7 +45,7 @@ impl<'a> Families<'a> {
         Self(names)
     }
 
-    /// Returns an error if a path below `design`, or a table at the path, names a family that does not exist.
+    /// Checks that a path below `design`, or a table at this path, names only column families that exist.
     pub(super) fn check(&self, path: &[&str], value: &Value) -> Result<(), String> {
         let in_table = if path == [FAMILIES] { names_in(value).collect() } else { Vec::new() };
         let mut named = family_of_path(path).into_iter().chain(in_table);
@@ -56,14 +59,14 @@ impl<'a> Families<'a> {
     }
 }
 
-/// Returns the names of the families in a table of families.
+/// Returns the names of the column families in the value of the key `families`.
 fn names_in(families: &Value) -> impl Iterator<Item = &str> {
     let keys = families.as_table().into_iter().flat_map(Table::keys).map(String::as_str);
     keys.filter(|key| family_of_path(&[FAMILIES, key]).is_some())
 }
 
-/// Returns the reason why the families of a configuration cannot run, or do not match the families of its workload.
-/// Returns `None` if the configuration can run.
+/// Returns the reason why a configuration cannot run with its column families: a setting is impossible, or the families
+/// of the design and of the workload do not match. Returns `None` if the configuration can run.
 pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     let workload = cell.task.workload()?;
     if let Some(reason) = unnamed(workload, cell) {
@@ -97,9 +100,9 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     of_families.filter(|_| mode == RunMode::Counted).map(|reason| format!("counted mode: {reason}"))
 }
 
-/// Returns the reason why the tree cannot execute the merges of a phase. Either the family of the phase has no merge
-/// operator, or, with `families.layout = "prefixed"`, its operator differs from the operator of the store. Returns
-/// `None` if all merges are possible.
+/// Returns the reason why the tree cannot execute the merges of a phase. The column family of the phase has no merge
+/// operator, or it shares a tree with another operator because of `families.layout = "prefixed"`. Returns `None` if all
+/// merges are possible.
 pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<String> {
     let has_merges = |phase: &&Phase| match &phase.work {
         Work::Mixed(mixed) => mixed.has(Kind::Merge),
@@ -132,7 +135,7 @@ pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<Stri
     })
 }
 
-/// Returns the reason why the families of the phases do not match the families of the design. Returns `None` if they
+/// Returns the reason why the column families in the phases and in the design do not match. Returns `None` if they
 /// match.
 fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     let known: Vec<&str> = cell.design.families().collect();
@@ -160,8 +163,8 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     wrong.or_else(unused)
 }
 
-/// Returns the family of a phase, or the families of its roles. Each family comes with the description of its phase or
-/// role for error messages. The family of a phase or role without the key `family` is `None`.
+/// Returns the column families that a phase and its roles use. Each family comes with a description of its phase or
+/// role for error messages. The family is `None` if the key `family` is missing.
 fn families_of(phase: &Phase) -> Vec<(String, Option<&str>)> {
     let roles = phase.roles();
     if roles.is_empty() {

@@ -32,8 +32,8 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// Creates an error about the value of a key. `key` is the path of the key from the top of the file. For a
-    /// `[[phase]]` table, the path contains the name of the phase. For a `[[chart]]` table, the path contains its
+    /// Creates an error about the value of a key, with the file and the line of the key. `key` is the path of the key
+    /// from the top of the file. In this path, a `[[phase]]` table appears by its name, and a `[[chart]]` table by its
     /// index, starting at 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
         // Unnamed tables of an array have an index, which readers do not know.
@@ -42,8 +42,8 @@ impl SourceFile {
         Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))
     }
 
-    /// Returns the line number of a key. If the key does not exist, returns the line of the innermost existing table on
-    /// its path.
+    /// Returns the line number of a key in the file. If the key does not exist, returns the line of the innermost
+    /// existing table on its path.
     fn line(&self, key: &[&str]) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut offset = None;
@@ -51,7 +51,7 @@ impl SourceFile {
         offset.map(|offset| line_of(&self.text, offset))
     }
 
-    /// Returns the canonical path, which is equal for all paths of the same file.
+    /// Returns the canonical path of the file, by which two paths of the same file are equal.
     pub(crate) fn identity(&self) -> PathBuf {
         std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
@@ -91,8 +91,8 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
     }
 }
 
-/// Rewrites a message of the TOML parser in plain words. For example, a message about an integer out of range contains
-/// no Rust types.
+/// Rewrites a message of the TOML parser for users who do not know Rust. For example, the result contains no Rust
+/// types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
     match number {

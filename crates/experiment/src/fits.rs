@@ -12,11 +12,12 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 use super::families;
 
-/// The reason why an engine with background threads cannot run in counted mode.
+/// The end of the message about an engine that cannot run in counted mode: the reason.
 const COUNTED: &str = "because the timing of its background threads affects its counters";
 
-/// Returns the number of design settings that only one of the two engines supports. A setting that neither engine
-/// supports does not count. The result is 0 for two builds of one engine.
+/// Returns how many settings of the design only one of the two engines uses. A comparison of the engines with many such
+/// settings is less fair. A setting that neither engine uses does not count. The result is 0 for two builds of one
+/// engine.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;
@@ -28,10 +29,10 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// Returns the reason why an experiment cannot use the engine of this configuration. The reason becomes an error of the
-/// whole experiment, unless the sweep may skip engines. Returns `None` if the engine can be used. In counted mode,
-/// the counters of an engine must be equal in every run. The engine must also support all steps and operations of the
-/// workload.
+/// Returns the reason why an experiment cannot use the engine of this configuration, or `None` if it can. The reason
+/// becomes an error of the whole experiment, unless the sweep may skip engines.
+/// * In counted mode, the counters of an engine must be equal in every run.
+/// * The engine must support all steps and operations of the workload.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -46,8 +47,8 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     Some(format!("{missing}; remove the phase, or the engine"))
 }
 
-/// Returns the reason why the design of a configuration does not support the merges or conditional puts of the
-/// workload. Returns `None` if the design supports all operations.
+/// Returns the reason why the design cannot execute the merges or the conditional puts of the workload: the merge
+/// operator is missing, or the design drops data. Returns `None` if the design can execute all operations.
 fn unfit_design(cell: &Cell) -> Option<String> {
     let phases = &cell.task.workload()?.phases;
     if let Some(reason) = families::lacking_operator(phases, &cell.design) {
@@ -66,7 +67,7 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// Returns whether a phase executes a kind of operation outside of batches.
+/// Returns whether a phase executes a kind of operation as a single operation, outside of write batches.
 fn executes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.mix.has(kind),
@@ -75,7 +76,7 @@ fn executes(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Returns whether a phase executes a kind of operation, inside or outside of batches.
+/// Returns whether a phase executes a kind of operation, as a single operation or inside of batches.
 fn mixes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.has(kind),
@@ -84,7 +85,7 @@ fn mixes(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Returns whether the batches of a phase contain a kind of operation.
+/// Returns whether the write batches of a phase contain a kind of operation.
 fn batches(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.batches(kind),
@@ -93,7 +94,7 @@ fn batches(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Returns a sentence about the first step or operation that the engine of a configuration does not support. Returns
+/// Returns a sentence about the first step or operation of the workload that the engine does not support. Returns
 /// `None` if the engine supports all of them.
 fn missing_call(cell: &Cell) -> Option<String> {
     let engine = engine(&cell.engine);
@@ -122,8 +123,8 @@ fn missing_call(cell: &Cell) -> Option<String> {
     Some(format!("engine \"{}\" cannot execute {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
 }
 
-/// Returns the reason why the engine of a configuration cannot run this configuration. The sweep then skips the
-/// configuration, and reports the reason. Returns `None` if the engine can run the configuration.
+/// Returns the reason why the sweep must skip this configuration: its engine cannot run with these settings. Returns
+/// `None` if the engine can run the configuration.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

@@ -1,5 +1,5 @@
-//! The phases of a fixture, and the restrictions for these phases. A fixture is a store on which the first phases of a
-//! workload have run. Every trial starts from a copy of the fixture.
+//! The checks of the setting `trials.fixture`. A fixture is a store on which the first phases of a workload have run.
+//! Every trial starts from a copy of the fixture.
 
 use catalog::Limit;
 use subject::Task;
@@ -19,8 +19,8 @@ impl Experiment {
     }
 }
 
-/// Returns an error sentence if one of the phases of a fixture is not allowed in a fixture. `last` is the name of the
-/// last phase of the fixture.
+/// Checks that the phases up to the phase `last` can be a fixture. The error is a sentence about the first phase or
+/// engine for which a fixture is not possible.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
@@ -88,8 +88,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Returns an error sentence if the phase of the verdict belongs to the fixture, because lsmbench does not measure the
-/// phases of a fixture.
+/// Checks that lsmbench measures the phase of the verdict, so that the phase is not part of the fixture. The error is a
+/// sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

@@ -1,6 +1,6 @@
-//! The settings that swept variants inherit from the base design. A variant inherits a setting if the base design
-//! changes this setting and the variant also has it. All variants then have equal settings in the comparison. A run
-//! prints the inherited settings, because a reader may expect the default settings of a variant.
+//! The settings that swept variants inherit from the base design. If the base design changes a setting, every swept
+//! variant with such a setting uses the changed value instead of its own default. All variants then have equal settings
+//! in the comparison. A run prints the inherited settings, because a reader may expect the defaults.
 
 use catalog::Axis;
 use results::ConfigPath;

@@ -9,22 +9,22 @@ use super::cell::Cell;
 use super::expand::refusal;
 use super::resolved::Experiment;
 
-/// Returns an error if the instructions of a configuration cannot be counted. Threads and timing would change the
-/// count, so each configuration must be able to run in counted mode.
+/// Checks that valgrind can count the instructions of each configuration. Threads and timing would change the count, so
+/// each configuration must be able to run in counted mode.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let reason = |cell: &Cell| match cell.task.workload() {
         None => Some("a component experiment has no store, so its instructions cannot be counted".to_owned()),
         Some(_) => refusal(RunMode::Counted, cell).map(|reason| format!("{}: {reason}", cell.label)),
     };
     match cells.iter().find_map(reason) {
-        Some(reason) => Err(format!("{reason}; change the setting, or remove trials.instructions")),
+        Some(reason) => Err(format!("{reason}; change this setting, or remove trials.instructions")),
         None => Ok(()),
     }
 }
 
 impl Experiment {
-    /// Returns the task of the trial in which valgrind counts the instructions of `phase`. A phase with a mix is
-    /// limited to `trials.instructions` operations.
+    /// Returns the task of the trial in which valgrind counts the instructions of the phase `phase`. If this phase has
+    /// a mix, the task executes at most `trials.instructions` of its operations.
     pub fn counted_task(&self, cell: &Cell, phase: &str) -> Task {
         let mut task = cell.task.clone();
         if let (Task::Workload(workload), Some(most)) = (&mut task, self.trials.instructions) {

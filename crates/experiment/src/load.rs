@@ -38,7 +38,7 @@ use super::{
     answers, equal_memory, fixture, instructions, measurable, paths, reading, side_by_side, wording,
 };
 
-/// The largest number of trials of a quick run.
+/// The largest number of trials of each configuration in a run with `--quick`.
 const QUICK_TRIALS: u64 = 2;
 
 impl Experiment {
@@ -52,7 +52,7 @@ impl Experiment {
     }
 }
 
-/// The files and overrides that are needed while an experiment is read.
+/// The experiment file, the other files that it uses, and the overrides, while an experiment is read.
 struct Loader<'a> {
     file: SourceFile,
     overrides: &'a Overrides,
@@ -161,8 +161,8 @@ impl<'a> Loader<'a> {
         Ok(experiment)
     }
 
-    /// Returns the table `[quick]` without the values that the command line sets. Returns `None` if the run applies
-    /// `[quick]`, or if no value is left.
+    /// Returns the table `[quick]` for the resolved experiment, without the values that the command line sets. Returns
+    /// `None` if this run already applies the table, or if no value is left.
     fn quick(&self) -> Option<Table> {
         let mut table = self.file.table.get("quick")?.as_table()?.clone();
         let is_set = |path: &str| self.sets.setter(path).is_some_and(|set| set.by == SetBy::CommandLine);
@@ -191,8 +191,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns the base design, and the axes that the `[design]` table sweeps. A swept axis has a list or `"all"` as
-    /// its value.
+    /// Returns the design before the sweep changes it, and the axes that the `[design]` table sweeps. A swept axis has
+    /// a list or `"all"` as its value.
     fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => read_design(path)?,
@@ -218,8 +218,8 @@ impl<'a> Loader<'a> {
         Ok((self.set_design(&design)?, factors))
     }
 
-    /// Applies the overrides of the experiment to a design. The function checks the combination of values only after
-    /// the last override, so the order of the overrides has no effect.
+    /// Applies the overrides of the experiment to a design. The function checks the combination of all values after the
+    /// last override, so the order of the overrides has no effect.
     fn set_design(&self, design: &Design) -> Outcome<Design> {
         let (mut tables, mut sets) = (Vec::new(), Vec::new());
         for by in [SetBy::File, SetBy::Quick, SetBy::CommandLine] {
@@ -241,7 +241,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Returns the base engine, which configurations use if the sweep sets no other engine.
+    /// Returns the engine of all configurations for which the sweep sets no engine.
     fn engine(&self, task: &Task) -> Outcome<Choice> {
         let mut engine = default_engine();
         if let Some(value) = self.file.table.get(ENGINE).filter(|value| !is_swept(value)) {
@@ -262,8 +262,8 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// Returns the engines that the experiment sweeps, if the value of the key `engine` is a list or `"all"`. Returns
-    /// `None` if the key names one engine.
+    /// Returns the engines that the experiment sweeps, if its key `engine` is a list or `"all"`. Returns `None` if the
+    /// key names one engine.
     fn engine_factor(&self) -> Outcome<Option<Factor>> {
         let Some(value) = self.file.table.get(ENGINE).filter(|value| is_swept(value)) else {
             return Ok(None);
@@ -277,7 +277,8 @@ impl<'a> Loader<'a> {
         is_given.then(|| self.table("gate", &GateRule::KEYS)).transpose()
     }
 
-    /// Returns an error if a `[design]` table contains keys that the experiment does not use.
+    /// Checks that the experiment uses all keys of a `[design]` table. A component experiment, for example, uses only
+    /// the axis that it measures.
     fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
         let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
         let paths = table.keys().flat_map(|key| {
@@ -292,8 +293,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Splits the `[design]` table into the keys with a single value, and the swept axes, whose value is a list or
-    /// `"all"`.
+    /// Splits the `[design]` table into two parts: the keys with a single value, and the swept axes, whose value is a
+    /// list or `"all"`.
     fn split_swept(&self, table: &Table) -> Outcome<(Table, Vec<Factor>)> {
         let (mut own, mut factors) = (Table::new(), Vec::new());
         for (key, value) in table {
@@ -308,7 +309,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Returns an error if the subject of a component experiment cannot be measured in the selected mode.
+    /// Checks that the selected mode can measure the subject of a component experiment.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
@@ -325,8 +326,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// Adds the source of the invalid setting to an error in the workload or the component. The source is the override
-    /// that sets the value, or otherwise the file `source`.
+    /// Adds the place of the invalid setting to an error in the workload or the component: the override that sets the
+    /// value, or otherwise the line in the file `source`.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -386,8 +387,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Reads the sweep. The factors come from the axes that `[design]` sweeps, from the `[sweep]` table, and from
-    /// overrides, in this order.
+    /// Reads the sweep: the swept axes of `[design]`, then the `[sweep]` table, and then the overrides of the sweep.
     fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),
@@ -443,7 +443,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns an error if the memory budget of a configuration is impossible.
+    /// Checks that the memory budget of each configuration is possible.
     fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
         if sweep.equal_memory {
             equal_memory::check(cells).map_err(|message| {
@@ -461,7 +461,7 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Returns an error if the experiment cannot have the fixture that it requests.
+    /// Checks that the experiment can have the fixture that `trials.fixture` requests.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)
@@ -491,8 +491,9 @@ impl<'a> Loader<'a> {
         experiment.style.check().map_err(problem)
     }
 
-    /// Returns an error if a metric of the verdict can never have a value in the judged phase of a configuration. If
-    /// the command line selects counted mode, removes the metrics that need time, and adds a warning.
+    /// Checks that each metric of the verdict can have a value in the phase of the verdict, in every configuration. If
+    /// the command line selects counted mode, the function removes the metrics that need time instead, and adds a
+    /// warning.
     fn check_metrics(&self, experiment: &mut Experiment) -> Outcome<()> {
         let (phase, mode) = (judged_phase(&experiment.facts()), experiment.trials.mode);
         let of_verdict = experiment.verdict.metric.iter().map(|name| ("metric", name));
@@ -523,8 +524,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// If the experiment counts instructions, adds the count to the metrics of the verdict. Returns an error if the
-    /// instructions of a configuration cannot be counted.
+    /// Adds the number of instructions to the metrics of the verdict, if the experiment counts instructions. Returns an
+    /// error if the instructions of a configuration cannot be counted.
     fn check_instructions(&self, experiment: &mut Experiment) -> Outcome<()> {
         if experiment.trials.instructions.is_none() {
             return Ok(());
@@ -575,7 +576,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Creates the error for a workload that is valid TOML but cannot be planned.
+    /// Creates the error for a workload that is valid TOML but cannot run, with the place of the setting that causes
+    /// it.
     fn plan_problem(&self, error: &PlanError, workload: &Workload) -> Problem {
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         match error {
@@ -589,12 +591,12 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns whether a value is a list of variants or `"all"`.
+/// Returns whether the value of an axis is a list of variants or `"all"`, so that the axis is swept.
 fn is_swept(value: &Value) -> bool {
     value.is_array() || value.as_str() == Some("all")
 }
 
-/// Returns whether a trace error is about the trace of this phase.
+/// Returns whether the trace of this phase has caused the error `error`.
 fn replays(phase: &Phase, error: &TraceError) -> bool {
     let file = phase.trace().map(|trace| &trace.file);
     error.path().zip(file).is_some_and(|(path, file)| path.ends_with(file))

@@ -1,6 +1,5 @@
-//! Finds metrics of a verdict for which the judged phase can never have a value. The error for such a metric contains
-//! the reason, and the setting that would provide a value. A metric that lacks a value only in some runs is not an
-//! error.
+//! Finds metrics of a verdict that can never have a value in the phase of the verdict. The error contains the reason,
+//! and the setting that would provide a value. A metric that lacks a value only in some runs is no error.
 
 use results::{Metric, RunMode, Unit, columns as c};
 use tree::{Design, Mapped};
@@ -10,8 +9,7 @@ use super::cell::Cell;
 use super::engine::engine;
 use super::trials::Trials;
 
-/// The columns whose divisor is the number of bytes that the user writes. These columns are empty in a phase without
-/// writes.
+/// The columns that count per byte that the user writes. These columns are empty in a phase without writes.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -23,21 +21,22 @@ const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP_RESIDUAL,
 ];
 
-/// The columns that are empty in a phase without lookups of single keys.
+/// The columns that count per lookup of a key. These columns are empty in a phase without such lookups.
 const PER_LOOKUP: [Metric; 4] =
     [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
 
-/// The columns that are empty in a phase without scans.
+/// The columns about scans. These columns are empty in a phase without scans.
 const PER_SCAN: [Metric; 3] = [c::RANGE_FPR, c::SOURCES_PER_RANGE, c::COMPARISONS_PER_ENTRY];
 
 /// The columns about the block cache. These columns are empty if all reads bypass the cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times. These columns are empty in a phase without an open loop.
+/// The columns of response times. These columns are empty in a phase without an open loop, because only an open loop
+/// has intended start times.
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
-/// Columns that are empty in `counted` mode, although they contain no time.
+/// Columns about the process and its files. These columns are empty in counted mode, although they contain no time.
 const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,
@@ -49,7 +48,7 @@ const OF_PROCESS: [Metric; 8] = [
     c::DISK_PEAK_BYTES,
 ];
 
-/// Returns whether a column has values only in runs that measure time.
+/// Returns whether a column has values only in timed runs.
 pub(super) fn takes_time(metric: &Metric) -> bool {
     let is_time = matches!(
         metric.unit,
@@ -59,8 +58,8 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
     !metric.is_exact() && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
-/// Returns the reason why a column can have no value in the rows of this phase, and the setting that would provide a
-/// value. Returns `None` if a row may have a value.
+/// Returns the reason why a column cannot have a value in the rows of the phase `phase`, and the setting that would
+/// provide a value. Returns `None` if the column can have a value.
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Trials) -> Option<String> {
     let mode = trials.mode;
     if *metric == c::USER_INSTRUCTIONS_PER_OP && trials.instructions.is_none() {

@@ -7,7 +7,7 @@ use std::fs;
 use tree::Design;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The parameters that contain the path of a shared library, or a program with its arguments.
+/// The parameters by which a variant names an external file: a shared library, or a program with its arguments.
 const NAMING: [&str; 2] = ["library", "command"];
 
 /// Returns one line for each external file that implements a component of the design. The line contains a hash of the

@@ -14,11 +14,11 @@ use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::wording;
 
-/// The valid first parts of an override's path.
+/// The valid first parts of the path of an override, such as `design` or `phase`.
 const ROOTS: [&str; 9] =
     [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict", "gate"];
 
-/// The overrides from the command line.
+/// The changes to an experiment file that the command line requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Paths and values, such as `design.bloom.bits_per_key=12`.
@@ -34,18 +34,18 @@ pub struct Overrides {
     pub design: Option<PathBuf>,
 }
 
-/// An override of one value in an experiment file.
+/// An override: a path in an experiment file, and the value that replaces the value at this path.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    /// The path of the overridden value, as the user wrote it.
+    /// The path of the replaced value, as the user wrote it.
     pub(super) path: String,
     /// The value that replaces the value in the file.
     pub(super) value: Value,
-    /// The table or the option that sets the value.
+    /// The place that sets the value: a table of the file, or the command line.
     pub(super) by: SetBy,
 }
 
-/// The table or the option that sets an override. lsmbench applies the overrides in the order of these variants.
+/// The place that sets an override. lsmbench applies overrides in the order of these variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]` of the experiment file.
@@ -61,7 +61,7 @@ pub(super) enum SetBy {
 pub(super) struct Sets(Vec<Set>);
 
 impl Sets {
-    /// Collects the overrides from the file's tables and the command line.
+    /// Collects the overrides from the tables `[set]` and `[quick]` of the file, and from the command line.
     pub(super) fn collect(file: &SourceFile, overrides: &Overrides) -> Outcome<Self> {
         let mut sets = Self::default();
         sets.add_table(file, "set", SetBy::File)?;
@@ -106,7 +106,7 @@ impl Sets {
         }
     }
 
-    /// Returns the overrides whose path begins with `root`, in order. Each override comes with the part of its path
+    /// Returns the overrides whose path begins with `root`, in order. Each override comes with the rest of its path,
     /// after `root`.
     pub(super) fn under<'a>(
         &'a self,
@@ -118,19 +118,21 @@ impl Sets {
         })
     }
 
-    /// Returns the last override that sets the value at `path`, or a table that contains this value.
+    /// Returns the last override that determines the value at `path`: the override sets this value, or a table that
+    /// contains it.
     pub(super) fn setter(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| {
             path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
-    /// Returns the last override whose path is exactly `path`. Overrides of a surrounding table do not count.
+    /// Returns the last override with exactly the path `path`. Overrides of a table that contains this path do not
+    /// count.
     pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies overrides to a table. The function applies only the overrides that come from `by` and whose paths begin
+    /// Applies the overrides that the place `by` sets to a table. The function applies only overrides whose paths begin
     /// with one of `roots`.
     pub(super) fn apply(
         &self,
@@ -151,8 +153,7 @@ impl Sets {
 }
 
 impl Set {
-    /// Creates an error about the value of this override. The error contains the table or the option that set the
-    /// value.
+    /// Creates an error about the value of this override, with the table or the option that sets it.
     pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
         let table = match self.by {
             SetBy::File => "set",
@@ -165,7 +166,7 @@ impl Set {
     }
 }
 
-/// Returns an example of an override whose path begins with `root`, for error messages.
+/// Returns an example of an override whose path begins with `root`, which error messages show.
 fn example(root: &str) -> &'static str {
     match root {
         "design" => "design.bloom=blocked",

@@ -6,13 +6,13 @@ use toml::{Table, Value};
 
 use super::wording;
 
-/// Splits a path at its dots.
+/// Splits the path of a setting at its dots.
 pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
 
 /// Removes the quotes that TOML allows around the parts of a path. For example, `sweep."design.bloom"` becomes
-/// `sweep.design.bloom`. Returns a text that is not a TOML key unchanged.
+/// `sweep.design.bloom`. If the text is not a valid TOML key, returns it unchanged.
 pub(super) fn unquoted(path: &str) -> String {
     let parsed = || format!("{path} = 0").parse::<Table>().ok();
     let Some(mut table) = parsed().filter(|_| path.contains(['"', '\''])) else { return path.to_owned() };
@@ -27,9 +27,9 @@ pub(super) fn unquoted(path: &str) -> String {
     parts.join(".")
 }
 
-/// Returns a table that contains only `value`, at `path`.
+/// Returns a table that contains only the value `value`, at the path `path`.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
-    let (last, above) = path.split_last().expect("a path has at least one part");
+    let (last, above) = path.split_last().expect("a path must have at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
     above
         .iter()
@@ -37,23 +37,23 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// Returns tables that contain all values at their paths. Values with equally long paths share one table, and the table
-/// with the shortest paths comes first. The tables therefore set a variant before its parameters. If two values have
-/// the same path, the table contains the later value.
+/// Distributes values over tables, so that the tables can be applied to a design in order: a variant is set before its
+/// parameters. Values with equally long paths share one table, and the table with the shortest paths comes first. If
+/// two values have the same path, the later value counts.
 pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>) -> Vec<Table> {
     let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
     for (path, value) in values {
-        let (last, above) = path.split_last().expect("a path has at least one part");
+        let (last, above) = path.split_last().expect("a path must have at least one part");
         let innermost = above.iter().fold(tables.entry(path.len()).or_default(), |table, key| {
             let inner = table.entry((*key).to_owned()).or_insert_with(|| Value::Table(Table::new()));
-            inner.as_table_mut().expect("a shorter path is in another table")
+            inner.as_table_mut().expect("a path that is the start of another path must be in another table")
         });
         innermost.insert((*last).to_owned(), value);
     }
     tables.into_values().collect()
 }
 
-/// Returns the value at `path`. In a path below `phase`, the next part is the name of a phase.
+/// Returns the value at the path `path` of a table. In a path below `phase`, the next part is the name of a phase.
 pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| match value {
@@ -65,10 +65,10 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
 /// Sets the value at `path`, and creates missing tables. In a path below `phase`, the next part is the name of a phase.
 ///
 /// # Errors
-/// The path is empty, names a phase that does not exist or a whole phase, or continues below a value that is no table.
-/// The error is a sentence about this part of the path.
+/// Returns an error if the path is empty, if it names a phase that does not exist or a whole phase, or if it continues
+/// below a value that is no table. The error is a sentence about this part of the path.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
-    let (first, rest) = path.split_first().ok_or("the path is empty")?;
+    let (first, rest) = path.split_first().ok_or("the path of a setting must not be empty")?;
     if rest.is_empty() {
         table.insert((*first).to_owned(), value);
         return Ok(());
@@ -95,7 +95,7 @@ fn name_of(item: &Value) -> Option<&str> {
 /// string.
 ///
 /// # Errors
-/// The text begins like a TOML value but is invalid, or a number is too large.
+/// Returns an error if the text begins like a TOML value but is invalid, or if a number is too large.
 pub(super) fn read_value(text: &str) -> Result<Value, String> {
     let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
     match parsed {
@@ -111,7 +111,7 @@ pub(super) fn read_value(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Returns whether the text is an integer that is too large for TOML.
+/// Returns whether a text is an integer that is too large for TOML.
 fn is_too_large(text: &str) -> bool {
     let digits = text.replace('_', "");
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()

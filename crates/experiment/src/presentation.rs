@@ -25,8 +25,7 @@ pub(super) const CHART_KEYS: [&str; 11] =
 const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.001..=0.5;
 
 impl VerdictSpec {
-    /// Returns an error if a name in the table `[verdict]` is unknown. The error is the key with the unknown name, and
-    /// a sentence.
+    /// Checks the names in the table `[verdict]`. The error consists of the key with the unknown name, and a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -107,8 +106,7 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Returns an error if a column, a phase or an operation of a chart is unknown. The error is the wrong key, and a
-/// sentence.
+/// Checks the columns, the phases and the operations in a chart. The error consists of the wrong key, and a sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -116,8 +114,8 @@ fn check_chart(
     fixture: Option<&str>,
 ) -> Result<(), (&'static str, String)> {
     if task.component().is_some() && is_own_table(chart.form()) {
-        let message = "a component experiment has no timeline and no latency distribution; use another kind \
-                       of chart";
+        let message = "a component experiment records no timeline and no latency distribution; use another \
+                       kind of chart";
         return Err(("kind", message.to_owned()));
     }
     if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.form())) {
@@ -161,7 +159,8 @@ fn check_chart(
     Ok(())
 }
 
-/// Returns whether charts of this kind (`timeline` and `cdf`) do not read `runs.csv`, but another result file.
+/// Returns whether charts of the form `form` do not read `runs.csv`, but a result file of their own. This applies to
+/// `timeline` and `cdf`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
@@ -177,7 +176,8 @@ pub(super) fn operations(task: &Task) -> Vec<String> {
     kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
-/// Returns an error if `name` is set but is not in `names`.
+/// Checks that the text `name`, if it is set, is one of the texts in `names`. `noun` says in the error what the name
+/// stands for.
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

@@ -6,14 +6,14 @@ use toml::{Table, Value};
 
 use super::wording;
 
-/// An error in a table: the reason, and the wrong key if it is known.
+/// An error in a table of an experiment file: the reason, and the wrong key if it is known.
 pub(super) struct ReadingError {
     pub(super) key: Option<String>,
     pub(super) message: String,
 }
 
-/// Converts `table` to a `T`. `keys` lists the valid keys. `needed` lists the required keys, which the function reads
-/// before all other keys.
+/// Parses a table as a `T`, key by key, so that the error names the wrong key. `keys` lists the valid keys. `needed`
+/// lists the required keys, which the function reads first.
 pub(super) fn read<T: DeserializeOwned>(
     name: &str,
     table: &Table,

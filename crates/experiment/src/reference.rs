@@ -139,7 +139,8 @@ const SWEEP: [KeyEntry; 4] = [
     ),
 ];
 
-/// The tables of experiment and design files that have no serde schema. Each table has one reference entry per key.
+/// The tables of experiment files and design files that serde does not parse. Each table has one reference entry per
+/// key.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
     KeyTable {

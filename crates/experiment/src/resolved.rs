@@ -24,7 +24,7 @@ use super::trials::{DEFAULT_INTERVAL_NS, TIMED_TRIAL_KEYS, Trials};
 use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
-/// An experiment after all files to which it refers are read, and all overrides are applied.
+/// An experiment that is ready to run: all files to which it refers are read, and all overrides are applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The name of the experiment: the name of its file, with the prefix `component-` for a component experiment.
@@ -33,13 +33,13 @@ pub struct Experiment {
     pub file: PathBuf,
     /// The question that the experiment answers, as a sentence.
     pub question: String,
-    /// The folder to which relative paths in the task are relative.
+    /// The folder from which relative paths in the task start.
     pub base: PathBuf,
-    /// The engine of each configuration for which the sweep sets no engine.
+    /// The engine of all configurations for which the sweep sets no engine.
     pub(super) engine: Choice,
-    /// The design that the sweep changes.
+    /// The design before the sweep changes it.
     pub(super) design: Design,
-    /// The task that the sweep changes: a workload, or the parameters of a component.
+    /// The task before the sweep changes it: a workload, or the parameters of a component.
     pub task: Task,
     /// The factors of the sweep, and the rule that combines their values.
     pub(super) sweep: Sweep,
@@ -66,7 +66,7 @@ pub struct Experiment {
     /// The style of the charts.
     pub style: FigureStyle,
     /// The table `[quick]`, without the values that the command line sets. `None` if the file has no such table, or if
-    /// this run applies the table.
+    /// this run already applies it.
     pub(super) quick: Option<Table>,
     /// The figures of published documents that the experiment reproduces, and the rules that judge the claims of these
     /// documents.
@@ -79,19 +79,19 @@ impl Experiment {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
 
-    /// Returns the base design, without the changes of the sweep.
+    /// Returns the design before the sweep changes it.
     pub fn base_design(&self) -> &Design {
         &self.design
     }
 
-    /// Returns the plan of the workload of a configuration. Returns `None` for a component experiment.
+    /// Plans the workload of a configuration. Returns `None` for a component experiment, which has no workload.
     pub fn plan(&self, cell: &Cell) -> Outcome<Option<WorkloadPlan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
         let plan = WorkloadPlan::new(workload, self.trials.seed, &self.base);
         plan.map(Some).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Returns the estimated cost of a trial of a configuration.
+    /// Estimates the time, the storage and the memory of one trial of a configuration.
     pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
             (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
@@ -100,15 +100,15 @@ impl Experiment {
         })
     }
 
-    /// Returns the experiment as one self-contained TOML file. Only replay files and files of components remain
+    /// Returns the experiment with all its settings as one TOML file. Only replay files and files of components remain
     /// separate files, with absolute paths.
     pub fn resolved(&self) -> String {
         self.resolved_table().to_string()
     }
 
-    /// Returns the resolved experiment as a file that runs without warnings about keys that the user did not write. The
-    /// file omits keys of phases that have no effect, and defaults that have no effect. If this run does not apply the
-    /// table `[quick]`, the file contains this table.
+    /// Returns the experiment as a TOML file that a user can run. The file omits keys of phases without effect and
+    /// defaults without effect, so that no warning is about a key that the user did not write. If this run does not
+    /// apply the table `[quick]`, the file contains this table.
     pub fn runnable(&self) -> String {
         let mut table = self.resolved_table();
         let phases = table.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
@@ -161,8 +161,8 @@ impl Experiment {
         table
     }
 
-    /// Returns a hash of all settings that affect the measurement. The hash does not depend on the folder of the
-    /// experiment.
+    /// Returns a hash of all settings that affect the measurement, by which lsmbench recognizes the same experiment.
+    /// The hash does not depend on the folder of the experiment.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
@@ -192,8 +192,8 @@ impl Experiment {
     }
 }
 
-/// Removes settings that were added in later versions of lsmbench, if they have their default values. The hash of an
-/// old experiment therefore stays unchanged.
+/// Removes settings that later versions of lsmbench have added, if they have their default values. The hash of an old
+/// experiment therefore stays the same.
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
@@ -255,7 +255,7 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     task
 }
 
-/// Converts settings to a TOML value. TOML can represent all settings.
+/// Converts the settings of an experiment to a TOML value.
 fn plain(settings: &impl Serialize) -> Value {
-    Value::try_from(settings).expect("TOML can represent all settings")
+    Value::try_from(settings).expect("TOML must be able to represent all settings of an experiment")
 }

@@ -1,6 +1,5 @@
 //! Checks whether the trials of an experiment can run side by side in slices. In a slice, each trial executes the same
-//! number of operations. The configurations can only be compared if each slice contains the same operations in all of
-//! them.
+//! number of operations. The comparison is valid only if a slice contains the same operations in all configurations.
 
 use results::{Interleaving, RunMode};
 use subject::Task;
@@ -8,8 +7,8 @@ use workload::{Phase, Rate, WarmUp, Work};
 
 use super::trials::Trials;
 
-/// Returns an error sentence if the experiment cannot run with its `trials.plan`. `cells` is the number of
-/// configurations.
+/// Checks that the experiment can run with its `trials.plan`. `cells` is the number of configurations. The error is a
+/// sentence.
 pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), String> {
     let Some(plan) = trials.plan.filter(|plan| *plan != Interleaving::Rounds) else { return Ok(()) };
     let name = plan.name();
@@ -31,14 +30,14 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     Ok(())
 }
 
-/// Returns the reason why a phase cannot be divided into slices that contain the same operations in each configuration.
-/// Returns `None` if the phase can be divided into such slices.
+/// Returns the reason why a phase cannot be divided into slices with the same operations in all configurations. Returns
+/// `None` if the phase can be divided.
 fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
         _ if phase.rate != Rate::Closed => {
-            Some(format!("phase {name} sets a rate; this plan supports only phases without a rate"))
+            Some(format!("phase {name} sets a rate, but trials in slices support only phases without a rate"))
         }
         _ if is_timed_warm_up => Some(format!(
             "the warm-up of phase {name} ends after a time, so its number of operations may differ between \
@@ -50,7 +49,9 @@ fn obstacle(phase: &Phase) -> Option<String> {
         Work::Roles(_) => Some(format!(
             "phase {name} has roles, whose numbers of operations may differ between configurations"
         )),
-        Work::Replay(_) => Some(format!("phase {name} replays a trace, which this plan does not support")),
+        Work::Replay(_) => {
+            Some(format!("phase {name} replays a trace, which trials in slices do not support"))
+        }
         Work::Load(_) | Work::Mixed(_) | Work::Step(_) => None,
     }
 }

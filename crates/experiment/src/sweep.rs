@@ -11,10 +11,10 @@ use super::deprecations::new_name;
 use super::engine::ENGINE;
 use super::wording;
 
-/// The largest number of configurations that a sweep may have.
+/// The largest number of configurations into which a sweep may expand.
 const MOST_CELLS: usize = 10_000;
 
-/// The rule that combines the values of several factors.
+/// The rule by which a sweep combines the values of its paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
     /// Combines each value of a factor with each value of every other factor.
@@ -22,7 +22,8 @@ pub(super) enum Combine {
     Cartesian,
     /// Combines the first values of all factors, then the second values of all factors, and so on.
     Zip,
-    /// Runs the base design, and for each swept value the base design with only this change.
+    /// Runs the base design, and then one configuration per swept value, which changes only this value of the base
+    /// design.
     Ablate,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Factor {
     pub(super) path: String,
     /// The swept values. A factor has at least one value.
     pub(super) values: Vec<Value>,
-    /// Whether the file contains `"all"` instead of a list of values.
+    /// Whether the user wrote `"all"` instead of a list of values.
     pub(super) all: bool,
 }
 
@@ -125,8 +126,8 @@ impl Sweep {
         table
     }
 
-    /// Returns an error if a path is swept twice, if the lists of a zip have different lengths, if the labels do not
-    /// fit the configurations, or if the sweep has too many configurations.
+    /// Checks a sweep: no path is swept twice, the lists of a zip have equal lengths, the labels fit the
+    /// configurations, and the sweep does not have too many configurations.
     pub(super) fn check(&self) -> Result<(), SweepError> {
         self.check_labels()?;
         let Some(first) = self.factors.first() else { return Ok(()) };
@@ -188,7 +189,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the number of combinations. Returns `None` if a cartesian sweep has more than `usize::MAX` combinations.
+    /// Returns the number of combinations of swept values. Returns `None` if the number exceeds `usize::MAX`.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -198,8 +199,8 @@ impl Sweep {
         }
     }
 
-    /// Returns all combinations of values. A combination has one entry per factor: a swept value, or `None` for the
-    /// value of the base design.
+    /// Returns all combinations of swept values. A combination has one entry per factor: a swept value, or `None` for
+    /// the value of the base design.
     pub(super) fn combinations(&self) -> Vec<Vec<Option<&Value>>> {
         let base = vec![None; self.factors.len()];
         match self.combine {
@@ -234,7 +235,7 @@ impl Sweep {
     }
 }
 
-/// Replaces the second name of an axis in a path with its first name, such as `design.bloom.allocation` with
+/// Replaces the second name of an axis in a path by its first name. For example, `design.bloom.allocation` becomes
 /// `design.allocation`. Returns any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);

@@ -92,7 +92,7 @@ impl Default for Trials {
 /// The keys of `[trials]` that affect only timed runs.
 pub const TIMED_TRIAL_KEYS: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
 
-/// Returns whether a number is 1, which is the default.
+/// Returns whether a count is 1, which is the default that serialization omits.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(count: &u64) -> bool {
     *count == 1
@@ -134,11 +134,14 @@ impl Trials {
         "instructions",
     ];
 
-    /// Returns an error if a value is impossible. The error contains the wrong key and a message of one sentence.
+    /// Checks the values of the table. The error consists of the wrong key and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Self { count, seed, sampling, precision, .. } = *self;
         if count == 0 {
-            return Err(("count", "0 is too small; every configuration runs at least once".to_owned()));
+            return Err((
+                "count",
+                "the count is 0, but every configuration must run at least once".to_owned(),
+            ));
         }
         if count > MOST_TRIALS {
             return Err(("count", format!("{count} exceeds the maximum of {MOST_TRIALS}")));
@@ -164,7 +167,7 @@ impl Trials {
             return Err(("precision", message.to_owned()));
         }
         if self.budget.is_some_and(|budget| budget.0 == 0) {
-            return Err(("budget", "0 is too short; give a time such as \"2min\"".to_owned()));
+            return Err(("budget", "the budget is 0; give a time such as \"2min\"".to_owned()));
         }
         if self.budget.is_some() && precision.is_some() {
             let message = "both trials.budget and trials.precision end a run; remove one of them";
@@ -201,13 +204,15 @@ impl Trials {
         if self.instructions == Some(0) {
             return Err((
                 "instructions",
-                "0 is too small; give a number of operations, such as 20_000".to_owned(),
+                "the number is 0; give the number of operations whose instructions are counted, such as \
+                 20_000"
+                    .to_owned(),
             ));
         }
         if sampling == 0 {
             return Err((
                 "sampling",
-                "0 is too small; use 1 to time every operation, or 100 to time one operation in a hundred"
+                "the interval is 0; use 1 to time every operation, or 100 to time one operation in a hundred"
                     .to_owned(),
             ));
         }
@@ -229,9 +234,11 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Returns whether each baseline runs twice in every round, as the key `noise` requests. In counted mode, the
-    /// result is `false`, because counters have no noise. In a duet, the result is `false`, because no core is free for
-    /// a second trial of the baseline. The result is also `false` if there are too few rounds to estimate the noise.
+    /// Returns whether each baseline runs twice in every round, as the key `noise` requests, to measure noise. The
+    /// result is `false` in these cases:
+    /// * in counted mode, because counters have no noise
+    /// * in a duet, because no core is free for a second trial of the baseline
+    /// * with too few rounds to estimate the noise
     pub fn measures_noise(&self) -> bool {
         let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
         self.noise && is_enough && self.plan != Some(Interleaving::Duet)

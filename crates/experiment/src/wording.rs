@@ -2,11 +2,11 @@
 
 use catalog::suggestion;
 
-/// The largest number of names in a list of valid names.
+/// The largest number of names in the list of valid names that an error message shows.
 const MOST_NAMES: usize = 20;
 
-/// Prepends the key to a message, as in `phase.load.insert: insert is 0`. If the message already begins with parts of
-/// the key, the result does not repeat these parts.
+/// Puts the key in front of a message, as in `phase.load.insert: insert is 0`. Parts of the key at the start of the
+/// message are removed, so that no name occurs twice.
 pub(crate) fn keyed(key: &str, message: &str) -> String {
     let rest = without_key(key, message);
     if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }

@@ -17,18 +17,18 @@ static ALLOCATOR: Counting = Counting;
 pub struct Counting;
 
 thread_local! {
-    /// Number of allocations and growing reallocations of this thread.
+    /// Number of allocations and reallocations of this thread.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 
     /// The number of bytes that this thread has allocated, minus the number of bytes that it has freed. The number is
     /// negative if the thread has freed bytes of other threads.
     static HELD: Cell<isize> = const { Cell::new(0) };
 
-    /// The maximum of [`HELD`] since the last reset by [`most_held`].
+    /// The maximum of [`HELD`] since [`most_held`] has last started a measurement.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Returns whether allocations are counted, which requires that the program uses this global allocator.
+/// Returns whether allocations are counted. This requires that the program uses the allocator [`Counting`].
 pub fn are_counted() -> bool {
     let before = allocations();
     drop(std::hint::black_box(Box::new(0_u8)));
@@ -41,8 +41,8 @@ pub fn allocations() -> u64 {
     COUNT.get()
 }
 
-/// Runs `work`, and returns the peak of the bytes that this thread has allocated during `work`, minus the bytes at the
-/// start.
+/// Runs `work`, and returns how much memory this thread held at most during `work`, in bytes above the amount at the
+/// start. Memory that `work` frees again counts only while it is held.
 pub fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);
@@ -50,7 +50,8 @@ pub fn most_held(work: impl FnOnce()) -> usize {
     (MOST.get() - before).cast_unsigned()
 }
 
-/// Records an allocation that changes the thread's number of allocated bytes by `more`.
+/// Counts an allocation or a reallocation by this thread. `more` is the change of the number of bytes that the thread
+/// has allocated.
 #[inline]
 fn count(more: isize) {
     COUNT.set(COUNT.get() + 1);

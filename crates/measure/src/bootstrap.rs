@@ -8,15 +8,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Criteria;
 
-/// Returns the confidence interval of the median of sorted values. There must be at least one value.
+/// Returns the confidence interval of the median of a sample, by the bootstrap. The values must be in ascending order,
+/// and there must be at least one value.
 pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let mut drawn = vec![0; ascending.len()];
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// Returns the confidence interval of the difference between the medians of two independent samples. Both samples must
-/// be sorted, and must have at least one value.
+/// Returns the confidence interval of the difference between the medians of two independent samples, by the bootstrap.
+/// Both samples must be in ascending order, and must have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let (mut of_baseline, mut of_candidate) = (vec![0; baseline.len()], vec![0; candidate.len()]);
@@ -26,8 +27,8 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A possible median of a resample, given by the positions of its two middle values in the sorted sample, and the
-/// number of resamples with this median.
+/// A median that the bootstrap has drawn, given by the positions of its two middle values in the sorted sample. The
+/// field `times` is the number of resamples with this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
     /// The position of the lower of the two middle values in the sorted sample.
@@ -39,9 +40,9 @@ pub struct DrawnMedian {
     pub times: usize,
 }
 
-/// Returns the medians of all resamples that the bootstrap draws from a sample of `count` values. The seed and the
-/// sample size determine the drawn positions, but the values do not. With these positions, a program can compute the
-/// same confidence interval without the random number generator.
+/// Returns the medians of all resamples that the bootstrap draws from a sample of `count` values, as positions in the
+/// sorted sample. The positions depend only on the seed and the sample size. With the positions, another program can
+/// compute the same confidence interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();
@@ -55,13 +56,15 @@ pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     times.into_iter().map(|((low, high), times)| DrawnMedian { low, high, times }).collect()
 }
 
-/// Draws a resample of equal size with replacement, and returns its median. `drawn` is a buffer for the drawn indexes.
+/// Draws a resample (as many values as the sample, with replacement), and returns its median. `drawn` is a buffer for
+/// the drawn indexes.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
     let (low, high) = middle_of_drawn(drawn, random);
     f64::midpoint(ascending[low], ascending[high])
 }
 
-/// Draws a resample, and returns the positions of its two middle values.
+/// Draws a resample (as many values as the sample, with replacement), and returns the positions of its two middle
+/// values in the sorted sample.
 fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usize, usize) {
     let count = drawn.len();
     drawn.fill_with(|| random.random_range(0..count));
@@ -69,8 +72,8 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// Returns the confidence interval, which is the central part of the medians of many resamples. The confidence of the
-/// interval is the fraction of resamples whose median is in the interval.
+/// Returns the confidence interval of the bootstrap: the central part of the values that `draw` returns for many
+/// resamples. The confidence is the fraction of these values in the interval.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

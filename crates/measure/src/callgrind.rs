@@ -5,17 +5,19 @@
 //! `callgrind.h` of valgrind). With client requests, the load phase of a trial can run without instrumentation.
 #![allow(unsafe_code)]
 
-/// The client request that returns the nesting depth of valgrind, which is 0 outside of valgrind.
+/// The client request that returns how many valgrind processes this process is nested in. The number is 0 outside of
+/// valgrind.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 
-/// The number of callgrind's first client request: `'C'` and `'T'` in the two highest bytes.
+/// The number of the first client request of callgrind. Valgrind reserves such numbers per tool, here `'C'` and `'T'`
+/// in the two highest bytes.
 const CALLGRIND: usize = 0x4354_0000;
 
 const TOGGLE_COLLECT: usize = CALLGRIND + 2;
 const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
 
-/// Whether client requests work on the CPU architecture of this program.
+/// Whether the CPU architecture of this program supports client requests to valgrind.
 pub const IS_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Returns whether this process runs under valgrind.
@@ -23,12 +25,13 @@ pub fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND) > 0
 }
 
-/// Starts the instrumentation of all threads. Callgrind can count instructions only in instrumented code.
+/// Starts the instrumentation of the code of all threads by callgrind. Callgrind counts instructions only in
+/// instrumented code, which runs much more slowly.
 pub fn start_instrumentation() {
     request(START_INSTRUMENTATION);
 }
 
-/// Stops the instrumentation of all threads.
+/// Stops the instrumentation of the code of all threads by callgrind.
 pub fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
 }

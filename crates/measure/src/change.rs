@@ -4,13 +4,14 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The smallest number of values before and after a change point. Fewer different values in a row count as outliers.
+/// The smallest number of values before and after a change point. A shorter sequence of different values counts as
+/// outliers.
 const LEAST_SIDE: usize = 3;
 
-/// The false-positive rate: the probability that a change is detected in a series without a change.
+/// The probability that a series without a change is reported to have a change.
 const SIGNIFICANCE: f64 = 0.01;
 
-/// The number of random orders that the significance test of a cut tries.
+/// The number of shuffled series with which the significance test compares a cut.
 const PERMUTATIONS: usize = 999;
 
 /// Returns the change points of `values`, in ascending order. A change point is the index of the first value of a new
@@ -35,16 +36,15 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// Returns the parts of a series between its cuts. Each part consists of the index of its first value and a slice of
-/// its values.
+/// Splits a series at its cuts. Each returned part consists of the index of its first value, and a slice of its values.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// Returns the best additional cut: the index with the largest divergence between the values before and after the cut,
-/// and this divergence.
+/// Returns the best place for one more cut: the index at which the values before and after the cut differ most, and
+/// their divergence.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -53,9 +53,9 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Returns whether an additional cut with this divergence is significant. The cut is significant if at most a fraction
-/// [`SIGNIFICANCE`] of random orders has a best cut with an equal or larger divergence. The random orders shuffle the
-/// values within each part.
+/// Returns whether one more cut with the divergence `divergence` is significant, and not chance. The test shuffles the
+/// values within each part many times. The cut is significant if at most a fraction [`SIGNIFICANCE`] of the shuffled
+/// series has a best cut with an equal or larger divergence.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -75,8 +75,8 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// Returns the index that splits a part with the largest divergence, and this divergence. Returns `None` if the part is
-/// too short.
+/// Returns the best place to split one part of a series: the index at which the values before and after differ most,
+/// and their divergence. Returns `None` if the part is too short.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };

@@ -10,7 +10,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
-/// The calibrated clock. Copies of a clock share the calibration.
+/// A clock that is fast enough to time single operations. Copies of a clock share the calibration.
 #[derive(Clone, Debug)]
 pub struct Clock {
     inner: quanta::Clock,
@@ -53,8 +53,8 @@ impl Clock {
         Stamp(end.0.saturating_sub((ns as f64 * self.ticks_per_ns) as u64))
     }
 
-    /// Returns the source of the readings: `time stamp counter`, or `operating system` if the counter is not
-    /// reliable.
+    /// Returns the source of the readings as text: `time stamp counter`, or `operating system` if the counter of the
+    /// CPU is not reliable.
     pub fn source(&self) -> &'static str {
         // The kernel's clock counts nanoseconds, and no counter runs at exactly 1 GHz.
         let one_to_one = (self.ticks_per_ns - 1.0).abs() < 1e-9;

@@ -17,7 +17,7 @@ use crate::significance::{self, FEWEST_BLOCKS, FEWEST_SESSIONS};
 use crate::verdict::{WIDEST_EQUIVALENCE, judge};
 use crate::{Doubt, Sample, Verdict, bootstrap};
 
-/// A range of values, such as the confidence interval of a ratio of candidate to baseline.
+/// A range of values, such as a confidence interval of the ratio of candidate to baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end of the range.
@@ -29,21 +29,22 @@ pub struct Interval {
 /// The result of comparing the trials of a candidate with the trials of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The verdict on the difference.
+    /// The verdict on the difference between candidate and baseline.
     pub verdict: Verdict,
-    /// The median ratio of candidate to baseline. The ratio is infinite if only the baseline is 0. `None` if the ratio
-    /// is undefined.
+    /// The median over rounds of the ratio candidate / baseline. The ratio is infinite if only the baseline is 0.
+    /// `None` if the ratio is undefined.
     pub ratio: Option<f64>,
-    /// The confidence interval of the ratio. `None` if no interval can be computed, for example because there are too
-    /// few rounds or because a value is 0 in some rounds.
+    /// The confidence interval of the ratio. `None` if no interval can be computed, for example with too few rounds, or
+    /// with a value of 0 in some rounds.
     pub interval: Option<Interval>,
-    /// The probability that chance alone causes a difference of at least this size. [`adjust`] corrects the probability
-    /// for the number of comparisons. `None` if it cannot be computed, for example because there are too few rounds.
+    /// The p-value: the probability that chance alone causes a difference of at least this size. [`adjust`] corrects
+    /// the p-value for the number of comparisons. `None` if it cannot be computed, for example with too few rounds.
     pub p_value: Option<f64>,
-    /// The mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds (Cohen's d of
-    /// paired differences). The effect size shows how large the difference is compared with the noise. The effect size
-    /// is infinite if every round has the same ratio. `None` for comparisons without common rounds, for too few rounds,
-    /// and if the ratio is 1 in every round.
+    /// How large the difference is compared with the noise (Cohen's d of paired differences). The effect size is the
+    /// mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds. The effect size is
+    /// infinite if every round has the same ratio.
+    ///
+    /// `None` for comparisons without common rounds, for too few rounds, and if the ratio is 1 in every round.
     pub effect_size: Option<f64>,
     /// The number of rounds in which both variants were measured. In an unpaired comparison, the number of runs or
     /// sessions of the variant with fewer runs or sessions.
@@ -56,7 +57,8 @@ pub struct Comparison {
     pub doubt: Option<Doubt>,
 }
 
-/// Compares two variants over the rounds in which both were measured.
+/// Compares a candidate with a baseline over the rounds of trials in which both were measured. `better` says whether
+/// higher or lower values are better.
 pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: &Criteria) -> Comparison {
     let logs: Option<Vec<f64>> = baseline.pairs(candidate).map(log_ratio).collect();
     let blocks = baseline.pairs(candidate).count();
@@ -81,8 +83,8 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
     found.judged(median, interval, p_value, better)
 }
 
-/// Compares runs of two sessions that have no common rounds. The ratio of the medians includes any difference between
-/// the sessions. The p-value comes from a rank test.
+/// Compares the runs of a candidate and a baseline that have no common rounds, for example from two sessions. The ratio
+/// of the medians then includes any difference between the sessions. The p-value comes from a rank test.
 pub fn compare_unpaired(
     baseline: &Sample,
     candidate: &Sample,
@@ -116,12 +118,12 @@ pub fn compare_unpaired(
     found.judged(log, interval, p_value, better)
 }
 
-/// Compares two builds by whole sessions. Each value summarizes one session, for example the median over the trials of
-/// the session. The confidence interval includes differences between sessions of one build, such as load, temperature
-/// and memory layout. The confidence interval is Student's interval for the difference of the mean logarithms, with one
-/// common variance for both builds (*Biometrika* 6, 1908). Both builds together need at least [`FEWEST_SESSIONS`]
-/// sessions. With fewer sessions, the result is inconclusive, because the differences between sessions of one build are
-/// unknown.
+/// Compares two builds by whole sessions, because load, temperature and memory layout differ more between sessions than
+/// within one. Each value summarizes one session, for example by the median over its trials.
+///
+/// The confidence interval is Student's interval for the difference of the mean logarithms, with one common variance
+/// for both builds (*Biometrika* 6, 1908). Both builds together need at least [`FEWEST_SESSIONS`] sessions. With fewer
+/// sessions, the result is inconclusive, because the differences between sessions of one build are unknown.
 pub fn compare_sessions(
     baseline: &[f64],
     candidate: &[f64],
@@ -153,18 +155,21 @@ pub fn compare_sessions(
     Comparison { ratio, ..doubtful(Doubt::TooNoisy) }.judged(difference, (low, high), p_value, better)
 }
 
-/// Compares two exact values, such as counters. The verdict reports every difference above `delta`.
+/// Compares two values that are equal in every trial, such as counters. The verdict reports every difference above
+/// `delta`.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
     let criteria = Criteria { delta, exact: true, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// Compares two values that depend on random draws, and were measured with one seed. `counts` are the numbers of events
-/// from which the values are computed. With another seed, a count would vary by about its square root, and a fraction
-/// near 1 would vary less. The function computes the confidence interval as for the ratio of two independent Poisson or
-/// binomial counts. The interval is wider than necessary, because baseline and candidate execute the same operations.
-/// Without counts, there is no interval, and a difference above δ is inconclusive.
+/// Compares two values that depend on random draws and come from one seed. `counts` are the numbers of events from
+/// which the values are computed.
+///
+/// With another seed, a count would vary by about its square root, and a fraction near 1 would vary less. The function
+/// therefore computes the confidence interval as for the ratio of two independent Poisson or binomial counts. The
+/// interval is wider than necessary, because baseline and candidate execute the same operations. Without counts, there
+/// is no interval, and a difference above δ is inconclusive.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,
@@ -212,8 +217,8 @@ pub fn compare_counts(
     }
 }
 
-/// Corrects the p-values of all comparisons of one sweep for the number of comparisons (Holm, 1979). If a corrected
-/// p-value is no longer significant, the verdict becomes inconclusive.
+/// Corrects the p-values of all comparisons of a sweep, because one of many comparisons easily looks significant by
+/// chance (Holm, 1979). If a corrected p-value is no longer significant, the verdict becomes inconclusive.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
@@ -229,7 +234,8 @@ pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     }
 }
 
-/// Returns the mean of logarithms, divided by their standard deviation.
+/// Returns the effect size: the mean of the logarithms, divided by their standard deviation. Returns `None` if it is
+/// undefined.
 fn effect_size(logs: &[f64]) -> Option<f64> {
     let (mean, error) = significance::mean_and_error(logs)?;
     let size = mean / (error * (logs.len() as f64).sqrt());
@@ -237,7 +243,7 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// Creates an inconclusive comparison without values. `doubt` is the reason.
+    /// Creates an inconclusive comparison without a ratio. `doubt` is the reason, and `blocks` is the number of rounds.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
@@ -252,8 +258,8 @@ impl Comparison {
         }
     }
 
-    /// Returns the reason why the comparison is inconclusive, with the value of δ. `threshold` is the name of δ in the
-    /// text, such as `noise floor`. Returns `None` for other verdicts.
+    /// Returns the reason why the comparison is inconclusive, as text. `threshold` is the name of the smallest
+    /// difference that the verdict reports, such as `noise floor`. Returns `None` for other verdicts.
     pub fn reason(&self, threshold: &str) -> Option<String> {
         let doubt = self.doubt?;
         let Some(interval) = self.interval.filter(|_| doubt == Doubt::TooSmall) else {
@@ -273,12 +279,13 @@ impl Comparison {
         ))
     }
 
-    /// Returns the largest difference with which this comparison is equivalent, as a fraction.
+    /// Returns the largest difference at which two variants count as equivalent in this comparison, as a fraction.
     pub fn equivalence_limit(&self) -> f64 {
         self.delta.min(WIDEST_EQUIVALENCE)
     }
 
-    /// Adds the verdict to this comparison. `median` and `interval` are logarithms of the ratio.
+    /// Returns this comparison with its verdict. `median` and `interval` are logarithms of the ratio candidate /
+    /// baseline.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);

@@ -9,26 +9,27 @@ use std::io;
 use crate::perf::Counter;
 use crate::processor_event::{Count, CounterScope, PROCESSOR_EVENTS, ProcessorEvent};
 
-/// Counters of several events, for the thread that opens the counters and all threads that it starts later.
+/// Hardware counters of several events, such as cycles. The counters count the thread that opens them, and all threads
+/// that this thread starts later.
 #[derive(Debug)]
 pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// A counter of one event, or the reason why this counter is not available, together with the name of the event.
+/// The name of an event, with its counter or the reason why the counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
     opened: io::Result<(Counter, CounterScope)>,
 }
 
-/// The values of all counters at one point in time.
+/// The values of all hardware counters at one point in time.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<const EVENTS: usize>([Option<Count>; EVENTS]);
 
 impl Counters<PROCESSOR_EVENTS> {
-    /// Opens the CPU counters for the events cycles, instructions, cache references, cache misses and branch misses, in
-    /// this order.
+    /// Opens the hardware counters of the CPU for these events, in this order: cycles, instructions, cache references,
+    /// cache misses and branch misses.
     pub fn of_processor() -> Self {
         Self::of(ProcessorEvent::ALL.map(|event| (event.name(), Counter::of(event))))
     }
@@ -39,8 +40,8 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, opened)| Named { name, opened }) }
     }
 
-    /// Returns the names of all events. Each name comes with the scope in which the event is counted, or with the
-    /// reason why the event is not counted.
+    /// Returns the names of all events of these hardware counters. Each name comes with the scope in which the event is
+    /// counted, or with the reason why it is not counted.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<CounterScope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }

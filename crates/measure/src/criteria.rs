@@ -7,9 +7,9 @@ pub struct Criteria {
     pub delta: f64,
     /// The probability with which a confidence interval should contain the true ratio, between 0 and 1.
     pub confidence: f64,
-    /// The number of bootstrap resamples, at least 1.
+    /// The number of resamples that the bootstrap draws, at least 1.
     pub resamples: usize,
-    /// The seed of the random resampling.
+    /// The seed of the random numbers of the bootstrap.
     pub seed: u64,
     /// Whether the values are counters, which are equal in every trial. Two values are then sufficient for a verdict.
     pub exact: bool,

@@ -10,12 +10,13 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 use crate::comparison::Interval;
 use crate::significance::{holm, mean_and_error};
 
-/// The effect of a factor, or the interaction of two factors. A level is one value of a factor.
+/// The effect of a factor (a swept setting) on a metric, or the interaction of two factors. A level is one value of a
+/// factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The indexes of the factors: one index for a main effect, two indexes for an interaction.
+    /// The indexes of the factors in the sweep: one index for a main effect, two indexes for an interaction.
     pub factors: Vec<usize>,
-    /// The effect at each level, or at each pair of levels.
+    /// The effect at each level of the factor, or at each pair of levels of two factors.
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that this effect explains, from 0 to 1.
     pub share: f64,
@@ -32,7 +33,7 @@ pub struct LevelEffect {
     /// The ratio of the metric at this level to the mean of the metric. For an interaction, this is the ratio that the
     /// main effects of both factors do not explain.
     pub ratio: f64,
-    /// The confidence interval over rounds; `None` for a single round.
+    /// The confidence interval of the ratio, over rounds of trials; `None` for a single round.
     pub interval: Option<Interval>,
 }
 
@@ -40,8 +41,8 @@ pub struct LevelEffect {
 ///
 /// `counts` contains the number of levels of each factor. Each round contains the logarithm of the metric for every
 /// combination, in the order in which the last factor changes fastest. The p-values come from the analysis of variance
-/// with rounds as blocks. The p-values use the smallest number of degrees of freedom that correlated rounds may leave
-/// (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
+/// with rounds as blocks. The p-values use the smallest possible number of degrees of freedom, in case rounds are
+/// correlated (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
 ///
 /// # Panics
 /// A round has another number of combinations, or there is no round.
@@ -49,7 +50,7 @@ pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Ef
     let cells: usize = counts.iter().product();
     assert!(
         !rounds.is_empty() && rounds.iter().all(|round| round.len() == cells),
-        "each round has each combination exactly once"
+        "each round must have each combination of levels exactly once"
     );
     let mains = (0..counts.len()).map(|factor| vec![factor]);
     let pairs = (0..counts.len()).flat_map(|one| (one + 1..counts.len()).map(move |other| vec![one, other]));
@@ -69,19 +70,20 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the variation of values: the sum of their squared distances from their mean.
+/// Returns how much values vary: the sum of their squared distances from their mean.
 fn variation(cells: &[f64]) -> f64 {
     let mean = cells.iter().sum::<f64>() / cells.len() as f64;
     cells.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Returns the index of a factor's level in a combination. `cell` is the number of the combination.
+/// Returns the index of the level that the factor `factor` has in the combination with the number `cell`. `counts`
+/// contains the number of levels of each factor.
 fn level_of(counts: &[usize], factor: usize, cell: usize) -> usize {
     let below: usize = counts[factor + 1..].iter().product();
     cell / below % counts[factor]
 }
 
-/// Returns the logarithm of an effect in one round, for each combination of levels of its factors.
+/// Returns an effect in one round, as logarithms: one value for each combination of levels of the factors `factors`.
 fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     let grand = round.iter().sum::<f64>() / round.len() as f64;
     let mean_at = |chosen: &[(usize, usize)]| {
@@ -100,7 +102,8 @@ fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     all.collect()
 }
 
-/// Returns all combinations of the levels of some factors. The last factor changes fastest.
+/// Returns all combinations of the levels of the factors `factors`, as indexes of levels. The last factor changes
+/// fastest.
 fn levels(counts: &[usize], factors: &[usize]) -> Vec<Vec<usize>> {
     factors.iter().fold(vec![Vec::new()], |all, factor| {
         let extended = |levels: Vec<usize>| {
@@ -134,8 +137,8 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// Returns the p-value of an effect. `explained` is the variation between combinations that the effect explains, and
-/// `rest` is the variation of the effect between rounds.
+/// Returns the p-value of an effect, from the analysis of variance. `explained` is the variation between combinations
+/// that the effect explains, and `rest` is the variation of the effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.
@@ -150,8 +153,7 @@ fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     FisherSnedecor::new(1.0, rounds - 1.0).map_or(1.0, |distribution| distribution.sf(ratio))
 }
 
-/// Returns Student's confidence interval for the mean of logarithms, converted to ratios. Returns `None` for a single
-/// round.
+/// Returns Student's confidence interval for the mean of logarithms, as ratios. Returns `None` for a single round.
 fn interval(logs: &[f64], confidence: f64) -> Option<Interval> {
     let (mean, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

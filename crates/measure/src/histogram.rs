@@ -49,7 +49,10 @@ impl Histogram {
     /// Never panics, because the bounds are valid constants.
     pub fn new() -> Self {
         let counts = hdrhistogram::Histogram::new_with_bounds(1, MAX_NS, DIGITS);
-        Self { counts: counts.expect("the bounds are constants"), beyond_range: 0 }
+        Self {
+            counts: counts.expect("the bounds of a histogram must be valid, because they are constants"),
+            beyond_range: 0,
+        }
     }
 
     /// Records one latency in nanoseconds. A latency above [`MAX_NS`] is recorded as [`MAX_NS`].
@@ -66,7 +69,7 @@ impl Histogram {
     /// # Panics
     /// Never panics, because all histograms have the same bounds.
     pub fn merge(&mut self, other: &Self) {
-        self.counts.add(&other.counts).expect("all histograms have the same bounds");
+        self.counts.add(&other.counts).expect("all histograms must have the same bounds");
         self.beyond_range += other.beyond_range;
     }
 
@@ -106,7 +109,7 @@ impl Histogram {
         })
     }
 
-    /// Returns the histogram in the form that a latency log stores.
+    /// Returns the histogram as an HDR histogram, in the form that a latency log stores.
     pub fn as_hdr(&self) -> &hdrhistogram::Histogram<u64> {
         &self.counts
     }

@@ -4,8 +4,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::probe;
 
-/// The numbers of kernel events up to a point in time. `None` means that the operating system does not report the
-/// number.
+/// The numbers of kernel events of this process up to a point in time, such as page faults. `None` means that the
+/// operating system does not report the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUse {
     /// Voluntary context switches: a thread had to wait, for example for a lock or for a device.

@@ -10,29 +10,32 @@
 
 use crate::significance::mean_and_error;
 
-/// The smallest number of pairs of slices of a restart whose standard deviation is meaningful.
+/// The smallest number of pairs of slices in a restart for which their standard deviation is meaningful. A pair is the
+/// same slice of baseline and candidate.
 const FEWEST_PAIRS: usize = 8;
 
-/// The variation of the logarithm of the ratio of one restart, as standard deviations.
+/// How much the ratio of candidate to baseline varies between restarts of the processes. The fields split the standard
+/// deviation of the logarithm of the ratio by its causes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
-    /// The total standard deviation between the ratios of restarts.
+    /// The standard deviation of the ratio between restarts, from all causes.
     pub total: f64,
-    /// The part of the standard deviation that longer phases would reduce. This part is the standard error of the ratio
-    /// of one restart, computed from the slices of the restart.
+    /// The part of the standard deviation that longer phases would reduce, because it comes from noise between the
+    /// slices of a restart.
     pub within: f64,
-    /// The part of the standard deviation that only more restarts can average out.
+    /// The part of the standard deviation that only more restarts can reduce, because it comes from the restarts
+    /// themselves.
     pub between: f64,
-    /// The number of restarts with enough slices.
+    /// The number of restarts that have enough slices to be included.
     pub restarts: usize,
-    /// The number of pairs of slices in all restarts.
+    /// The number of pairs of slices in all restarts. A pair is the same slice of baseline and candidate.
     pub pairs: usize,
 }
 
 impl RestartSpread {
-    /// Computes the spread from the slices of all restarts. For each restart, the input contains pairs of slice times,
-    /// in the order of the slices. A pair consists of the time of the baseline and the time of the candidate. Returns
-    /// `None` unless at least two restarts have eight pairs.
+    /// Computes how much the ratio varies between restarts and within them. For each restart, the input contains the
+    /// slices in order, each with the time of the baseline and the time of the candidate. Returns `None` unless at
+    /// least two restarts have eight slices.
     pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
         let fit = restarts.iter().filter(|pairs| pairs.len() >= FEWEST_PAIRS);
         let logs: Vec<(f64, f64)> = fit.filter_map(|pairs| of_restart(pairs)).collect();
@@ -47,9 +50,9 @@ impl RestartSpread {
     }
 }
 
-/// Returns the logarithm of the ratio of one restart, and its standard error by the method of batch means. A batch
-/// consists of √n successive pairs, because neighboring pairs are correlated. Different batches are nearly independent
-/// (Glynn & Whitt, *Operations Research Letters* 10, 1991).
+/// Returns the logarithm of the ratio candidate / baseline in one restart of the processes, and its standard error by
+/// the method of batch means. A batch consists of √n successive pairs, because neighboring pairs are correlated.
+/// Different batches are nearly independent (Glynn & Whitt, *Operations Research Letters* 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;
     let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));

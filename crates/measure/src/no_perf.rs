@@ -6,7 +6,7 @@ use types::PlatformPart;
 
 use crate::processor_event::{Count, CounterScope, ProcessorEvent};
 
-/// A counter. No value of this type exists on this system.
+/// A hardware counter. No value of this type exists, because this system has no interface for hardware counters.
 #[derive(Debug)]
 pub(crate) enum Counter {}
 

@@ -7,7 +7,7 @@ use perf_event::events::{Event, Hardware};
 
 use crate::processor_event::{Count, CounterScope, ProcessorEvent};
 
-/// A counter of one event. Threads that start later inherit the counter.
+/// A hardware counter of one event. Threads that start later inherit the counter.
 #[derive(Debug)]
 pub(crate) struct Counter(perf_event::Counter);
 
@@ -15,7 +15,8 @@ impl Counter {
     /// Opens the counter of a CPU event, which starts to count at once.
     ///
     /// # Errors
-    /// The CPU or the kernel does not offer the counter, or the kernel does not permit this process to count.
+    /// Returns an error if the CPU or the kernel does not offer the counter, or if the kernel does not permit this
+    /// process to count.
     pub(crate) fn of(event: ProcessorEvent) -> io::Result<(Self, CounterScope)> {
         Self::open(match event {
             ProcessorEvent::Cycles => Hardware::CPU_CYCLES,
@@ -26,7 +27,8 @@ impl Counter {
         })
     }
 
-    /// Opens a counter that counts from now on, in the widest scope that the kernel permits this process.
+    /// Opens the counter of an event, which starts to count at once. The counter has the widest scope that the kernel
+    /// permits this process: the kernel and user space, or only user space.
     pub(crate) fn open(event: impl Event) -> io::Result<(Self, CounterScope)> {
         let mut builder = Builder::new(event);
         builder.inherit(true).enabled(true).include_kernel().include_hv();
@@ -39,7 +41,7 @@ impl Counter {
         }
     }
 
-    /// Reads the current value. Returns `None` if the kernel does not report the value.
+    /// Reads the current value of the counter. Returns `None` if the kernel does not report the value.
     pub(crate) fn read(&mut self) -> Option<Count> {
         let now = self.0.read_count_and_time().ok()?;
         Some(Count { events: now.count, enabled_ns: now.time_enabled, running_ns: now.time_running })

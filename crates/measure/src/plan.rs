@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The order of the configurations within a round.
+/// The rule for the order of the configurations within a round of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Each round has its own random order.
@@ -18,7 +18,7 @@ pub enum Arrangement {
     Mirrored,
 }
 
-/// One run of the plan: a configuration in a round.
+/// One run of the plan: a configuration in a round of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The number of the round, which is also the number of the trial.
@@ -27,7 +27,7 @@ pub struct Slot {
     pub cell: usize,
 }
 
-/// The order of all runs of an experiment.
+/// The order of all trials of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The runs of all rounds, in their order.

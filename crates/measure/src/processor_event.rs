@@ -1,6 +1,6 @@
 //! The CPU events that lsmbench counts, and the count of one event.
 
-/// An event of the CPU. Each supported kernel translates the event for its CPU.
+/// An event that a hardware counter of the CPU can count, such as cache misses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessorEvent {
     Cycles,
@@ -14,7 +14,7 @@ pub(crate) enum ProcessorEvent {
 pub const PROCESSOR_EVENTS: usize = 5;
 
 impl ProcessorEvent {
-    /// All events, in the order of their columns.
+    /// All events that lsmbench counts, in the order of the columns in results.
     pub(crate) const ALL: [Self; PROCESSOR_EVENTS] =
         [Self::Cycles, Self::Instructions, Self::CacheReferences, Self::CacheMisses, Self::BranchMisses];
 
@@ -30,7 +30,7 @@ impl ProcessorEvent {
     }
 }
 
-/// The scope in which events are counted.
+/// Where events are counted: everywhere, or only in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterScope {
     /// Events are counted in user space and in the kernel.
@@ -40,7 +40,7 @@ pub enum CounterScope {
     UserSpace,
 }
 
-/// The value of an event counter, and the times from which the value is scaled up.
+/// A reading of an event counter, with the two times from which its value is scaled up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) events: u64,

@@ -15,8 +15,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The maximum probability that the true fraction is below the interval, which is also the maximum probability that it
-/// is above the interval.
+/// The probability that the true fraction is below the confidence interval, at most. This is also the largest
+/// probability that it is above the interval.
 const TAIL: f64 = 0.025;
 
 impl Proportion {
@@ -31,7 +31,9 @@ impl Proportion {
     /// Panics if the count exceeds the number of tries.
     pub fn interval(self) -> Interval {
         let (count, others) = (self.count as f64, (self.tries - self.count) as f64);
-        let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).expect("both are above 0").inverse_cdf(p);
+        let quantile = |a: f64, b: f64, p: f64| {
+            Beta::new(a, b).expect("both parameters of the beta distribution must be above 0").inverse_cdf(p)
+        };
         let low = if self.count == 0 { 0.0 } else { quantile(count, others + 1.0, TAIL) };
         let high = if self.count == self.tries { 1.0 } else { quantile(count + 1.0, others, 1.0 - TAIL) };
         Interval { low, high }

@@ -4,7 +4,7 @@ use results::Better;
 
 use crate::{Comparison, Criteria, Sample, compare};
 
-/// A variant together with its comparison with the baseline.
+/// The name of a variant, with its comparison with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The name of the variant.
@@ -15,8 +15,10 @@ pub struct Ranked {
 
 /// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates without
 /// a ratio come last, in the given order. If neither direction of the metric is better, the candidates keep their
-/// order. `criteria` returns the criteria for each candidate, because a candidate that stopped early has its own
-/// significance level.
+/// order.
+///
+/// `criteria` returns the criteria for each candidate, because a candidate that stopped early has its own significance
+/// level.
 pub fn rank(
     baseline: &Sample,
     candidates: &[Sample],

@@ -1,14 +1,14 @@
 //! The values of one metric for one variant, over all rounds of trials.
 
-/// The distance from the median, in median absolute deviations, from which a value counts as an outlier.
+/// How far from the median a value is an outlier, as a multiple of the median absolute deviation.
 const OUTLIER_SPREADS: f64 = 10.0;
 
-/// The values of one variant, round by round.
+/// The values of one metric for one variant, round by round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The name of the variant, as verdicts print it.
     pub name: String,
-    /// The number and the value of each round. Rounds without a value are absent.
+    /// The number and the value of each round of trials. Rounds without a value are missing.
     pub blocks: Vec<(u64, f64)>,
 }
 
@@ -18,15 +18,15 @@ impl Sample {
         Self { name: name.into(), blocks: blocks.into_iter().collect() }
     }
 
-    /// Returns the median over rounds. Returns `None` if the sample has no rounds.
+    /// Returns the median of the sample over its rounds. Returns `None` if the sample has no rounds.
     pub fn median(&self) -> Option<f64> {
         let values = self.ascending();
         (!values.is_empty()).then(|| median_of_sorted(&values))
     }
 
-    /// Returns the rounds whose value is further from the median than ten median absolute deviations, for example
-    /// because of a disturbance. Comparisons report these outliers but still use their values, because removing values
-    /// would bias the result.
+    /// Returns the rounds with outliers: values further from the median than ten median absolute deviations, for
+    /// example because of a disturbance. Comparisons report outliers but still use them, because removing values would
+    /// bias the result.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
@@ -64,7 +64,8 @@ pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// Returns the logarithm of candidate / baseline. Returns `None` if one of the values has no logarithm.
+/// Returns the logarithm of the ratio candidate / baseline of a pair of values. Returns `None` if one of the values is
+/// negative or not finite.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {

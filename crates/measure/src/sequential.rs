@@ -15,29 +15,29 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Sample, Verdict};
 
-/// The ratio between the numbers of rounds at two successive looks.
+/// The growth of the number of rounds from one look (evaluation of the verdicts) to the next.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// The smallest probability of a decision within the budget for which a comparison continues. With a smaller
-/// probability, the comparison is hopeless.
+/// The smallest probability of a decision within the budget for which a comparison is worth more rounds.
 const LEAST_CHANCE: f64 = 0.05;
 
-/// The state of the error rate: the part that earlier looks have used.
+/// How much of the error rate the earlier looks (evaluations of the verdicts) have used. Several looks increase the
+/// risk of false alarms, so they share one error rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spending {
-    /// The error rate of all looks together.
+    /// The error rate of all looks together: the probability of a false alarm.
     alpha: f64,
-    /// The fraction of the budget that was used at the last look.
+    /// The fraction of the time budget that was used at the last look.
     share: f64,
 }
 
 impl Spending {
-    /// Creates the state before the first look. `alpha` is the error rate of all looks together.
+    /// Creates the state before the first look. `alpha` is the error rate that all looks share.
     pub fn new(alpha: f64) -> Self {
         Self { alpha, share: 0.0 }
     }
 
-    /// Returns the significance level for a look at which a fraction `share` of the budget is used.
+    /// Returns the significance level for the next look, at which a fraction `share` of the time budget is used.
     pub fn look(&mut self, share: f64) -> f64 {
         let share = share.clamp(self.share, 1.0);
         let level = self.alpha * (share.powi(2) - self.share.powi(2));
@@ -46,7 +46,8 @@ impl Spending {
     }
 }
 
-/// Returns whether a run has a look after this number of rounds. The numbers are 6, 8, 11, 14, 19, 25 and so on.
+/// Returns whether a run evaluates its verdicts after `rounds` rounds. This is the case after 6, 8, 11, 14, 19, 25
+/// rounds and so on.
 pub fn is_look(rounds: usize) -> bool {
     let mut look = FEWEST_BLOCKS as f64;
     while (look.round() as usize) < rounds {
@@ -55,21 +56,22 @@ pub fn is_look(rounds: usize) -> bool {
     look.round() as usize == rounds
 }
 
-/// The forecast for a comparison during a run.
+/// The forecast for a comparison during a run: whether more rounds of trials are worthwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// The verdict is decided.
+    /// The comparison has its verdict, so more rounds are not necessary.
     Decided(Verdict),
-    /// Further rounds may decide the comparison.
+    /// More rounds may decide the comparison.
     Open,
-    /// The rest of the budget will probably not decide the comparison.
+    /// The rest of the time budget will probably not decide the comparison.
     Hopeless,
 }
 
-/// Returns the forecast for a comparison with this verdict. `level` is the significance level, and `more_rounds` is the
-/// number of rounds that the budget still permits. The comparison is hopeless if the probability of a decision at the
-/// end is less than 5 %. A comparison is decided if its confidence interval excludes "no change" and the difference
-/// exceeds `delta`, or if the whole interval is within ±`delta`.
+/// Returns the forecast for a comparison that has the verdict `verdict` so far. `level` is the significance level, and
+/// `more_rounds` is the number of rounds that the budget still permits.
+/// * The comparison is decided if a difference is significant and exceeds `delta`, or if the whole confidence interval
+///   is within ±`delta`.
+/// * The comparison is hopeless if the probability of a decision at the end is less than 5 %.
 pub fn outlook(
     baseline: &Sample,
     candidate: &Sample,

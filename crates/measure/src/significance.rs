@@ -5,9 +5,9 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// The smallest number of rounds of trials that supports a verdict. The widest possible interval, from the smallest
-/// to the largest ratio, contains the true median with probability 1 - 2⁻ⁿ⁺¹: 97 % for 6 rounds, 94 % for 5 rounds,
-/// 88 % for 4 rounds.
+/// The smallest number of rounds of trials that supports a verdict. With n rounds, even the widest possible interval,
+/// from the smallest to the largest ratio, contains the true median only with probability 1 - 2⁻ⁿ⁺¹: 97 % for 6 rounds,
+/// 94 % for 5 rounds, 88 % for 4 rounds.
 pub const FEWEST_BLOCKS: usize = 6;
 
 /// The smallest number of sessions of both builds together with which the variation between sessions of one build can
@@ -22,10 +22,13 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then(|| (mean, (squares / (count - 1.0) / count).sqrt()))
 }
 
-/// Returns the two-sided p-value of "the ratio is 1" from the logarithms of paired ratios, by Student's test of paired
-/// differences (*Biometrika* 6, 1908). An outlier makes this p-value too large, and never too small. The test uses no
-/// trimmed mean, because with few rounds a trimmed mean would report too many differences. If all logarithms are equal,
-/// as with counters, the p-value is 0 or 1.
+/// Returns the p-value of a paired comparison: the probability of such ratios if the true ratio is 1, in both
+/// directions. `logs` are the logarithms of the paired ratios, and the test is Student's test of paired differences
+/// (*Biometrika* 6, 1908).
+///
+/// An outlier makes this p-value too large, and never too small. The test uses no trimmed mean, because with few rounds
+/// a trimmed mean would report too many differences. If all logarithms are equal, as with counters, the p-value is
+/// either 0 or 1.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
@@ -33,12 +36,12 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
         return if mean == 0.0 { 1.0 } else { 0.0 };
     }
     let student =
-        StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).expect("the sample has at least two values");
+        StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).expect("the sample must have at least two values");
     2.0 * student.cdf(-(mean / error).abs())
 }
 
-/// Returns the confidence interval of the difference between the means of two independent samples, and the two-sided
-/// p-value of "the means are equal". Both come from Student's test with one common variance. The two samples together
+/// Compares the means of two independent samples by Student's test with one common variance. Returns both ends of the
+/// confidence interval of the difference, and the two-sided p-value of "the means are equal". The two samples together
 /// must have at least three values.
 pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: f64) -> (f64, f64, f64) {
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
@@ -52,19 +55,20 @@ pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: 
         return (difference, difference, if difference == 0.0 { 1.0 } else { 0.0 });
     }
     let student =
-        StudentsT::new(0.0, 1.0, freedom).expect("both samples together have at least three values");
+        StudentsT::new(0.0, 1.0, freedom).expect("both samples together must have at least three values");
     let reach = student.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     let p_value = 2.0 * student.cdf(-(difference / error).abs());
     (difference - reach, difference + reach, p_value)
 }
 
-/// Returns half the width of the confidence interval of a value with a normally distributed error, and the two-sided
-/// p-value of "the value is 0".
+/// Judges a value whose error is normally distributed. Returns half the width of its confidence interval, and the
+/// two-sided p-value of "the value is 0".
 pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     if error == 0.0 {
         return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
     }
-    let normal = Normal::new(0.0, 1.0).expect("the standard normal distribution exists");
+    let normal =
+        Normal::new(0.0, 1.0).expect("the parameters of the standard normal distribution must be valid");
     let reach = normal.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     (reach, 2.0 * normal.cdf(-(value / error).abs()))
 }
@@ -86,8 +90,8 @@ pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
     mannwhitneyu(baseline, candidate, method, Alternative::TwoSided).map_or(1.0, |(_, p)| p)
 }
 
-/// Returns the exact p-value: the fraction of all assignments of ranks for which the rank sum of the baseline is at
-/// least as far from its expectation as the measured rank sum.
+/// Returns the exact p-value of the rank test. This is the fraction of all assignments of ranks in which the rank sum
+/// of the baseline is at least as far from its expectation as the measured rank sum.
 fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     // Doubled, so that the mean rank of equal values is a whole number.
     let doubled_rank = |value: f64| -> usize {
@@ -120,9 +124,9 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// Returns the smallest possible p-value of a rank test for samples of these sizes. The p-value is smallest if all
-/// values of one sample are above all values of the other sample. Only two of all orders have this property, so the
-/// smallest p-value is 2 divided by the number of orders.
+/// Returns the smallest possible p-value of a rank test for samples of these sizes, which shows whether the samples can
+/// give a significant result at all. The p-value is smallest if all values of one sample are above all values of the
+/// other. Only two of all orders are so extreme, so the smallest p-value is 2 divided by the number of orders.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
     (2.0 / ways).min(1.0)

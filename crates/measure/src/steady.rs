@@ -5,16 +5,16 @@
 //! best-fitting line (least squares) must rise or fall by at most 10 % of the mean, from the first to the last round
 //! of the window.
 
-/// The default number of rounds in a window.
+/// The default number of rounds over which a series of values must be steady.
 const ROUNDS: usize = 5;
 
-/// The maximum range of the values in a window, as a fraction of their mean.
+/// The maximum difference between the largest and the smallest value in a window, as a fraction of their mean.
 const MOST_RANGE: f64 = 0.2;
 
-/// The maximum rise or fall of the best-fitting line over the window, as a fraction of the mean.
+/// The maximum rise or fall of the best-fitting line over the window of rounds, as a fraction of the mean.
 const MOST_SLOPE: f64 = 0.1;
 
-/// The rule that decides whether a series is steady.
+/// The rule that decides whether a series of values is steady, which means that the last values are similar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyRule {
     /// The number of rounds in the window at the end of the series, at least 2.
@@ -31,7 +31,7 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Returns whether the series is steady in its last rounds. Returns `None` if there are too few rounds, or if a
+    /// Returns whether the values are steady in their last rounds. Returns `None` if there are too few rounds, or if a
     /// value is not a number.
     pub fn holds(&self, values: &[f64]) -> Option<bool> {
         let window = &values[values.len().checked_sub(self.rounds)?..];
@@ -49,7 +49,8 @@ impl SteadyRule {
     }
 }
 
-/// Returns the rise of the least-squares line from the first to the last of equidistant values.
+/// Returns how much a series rises: the rise of its best-fitting line (least squares) from the first to the last value.
+/// The values have equal distances in time.
 fn rise(values: &[f64]) -> f64 {
     let last = (values.len() - 1) as f64;
     let mean = values.iter().sum::<f64>() / values.len() as f64;

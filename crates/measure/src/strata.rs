@@ -11,18 +11,18 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use crate::significance::mean_and_error;
 use crate::{Criteria, Interval};
 
-/// The smallest number of other machines that is necessary to detect an outlying machine.
+/// The smallest number of other machines with which one machine can be an outlier.
 const FEWEST_OTHERS: usize = 3;
 
-/// The smallest variance of a machine's mean. Without this minimum, a machine with equal rounds would have the variance
-/// 0 and an infinite weight.
+/// The smallest variance of the mean of a machine. A machine whose rounds are all equal would otherwise have an
+/// infinite weight.
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// The largest variance between machines that the search tries. Its square root corresponds to a factor of about 20,000
 /// between machines.
 const MOST_VARIANCE: f64 = 100.0;
 
-/// The result of a comparison over several machines.
+/// The result of a comparison of two variants over several machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pooled {
     /// The ratio of candidate to baseline, pooled over the machines.
@@ -34,12 +34,12 @@ pub struct Pooled {
     pub spread: Option<MachineSpread>,
 }
 
-/// The standard deviation of a ratio between machines, without the noise of rounds.
+/// How much the ratio varies between machines: its standard deviation, without the noise of the rounds of trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineSpread {
-    /// The standard deviation as a relative difference: 0.03 means 3 %.
+    /// The standard deviation of the ratio between machines, as a relative difference: 0.03 means 3 %.
     pub relative: f64,
-    /// The confidence interval of the standard deviation.
+    /// The confidence interval of this standard deviation.
     pub interval: Interval,
 }
 
@@ -74,9 +74,10 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     Some(Pooled { ratio: mean.exp(), interval, spread })
 }
 
-/// Returns whether a machine is an outlier: its mean logarithm `own` is outside of the prediction interval of the other
-/// machines. The level of the interval is corrected for the number of machines, because each machine could be the
-/// outlier (Grubbs, *Annals of Mathematical Statistics* 21, 1950). Returns `false` for fewer than three other machines.
+/// Returns whether a machine is an outlier: its mean logarithm of the ratio, `own`, is outside of the prediction
+/// interval of the other machines. The level of the interval accounts for the number of machines, because each machine
+/// could be the outlier (Grubbs, *Annals of Mathematical Statistics* 21, 1950). Returns `false` for fewer than three
+/// other machines.
 pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     let count = others.len() as f64;
     let Some((center, error)) = mean_and_error(others).filter(|_| others.len() >= FEWEST_OTHERS) else {
@@ -92,7 +93,8 @@ fn mean(logs: &[f64]) -> Option<f64> {
     (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
 }
 
-/// Returns the variance between the rounds of one machine. Returns `None` if no machine has two rounds.
+/// Returns the variance between the rounds of one machine, averaged over the machines. Returns `None` if no machine has
+/// two rounds.
 fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     let squares = strata.iter().filter_map(|logs| {
         let mean = mean(logs)?;
@@ -102,22 +104,23 @@ fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     (freedom > 0).then(|| squares.sum::<f64>() / freedom as f64)
 }
 
-/// Returns the weighted mean over machines and the sum of the weights, for a given variance `between` machines.
+/// Returns the weighted mean over machines and the sum of the weights. Each machine is a pair of a mean and its
+/// variance, and `between` is the assumed variance between machines.
 fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     let weights = machines.iter().map(|(_, variance)| 1.0 / (variance + between));
     let total: f64 = weights.clone().sum();
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// Returns the weighted sum of squared deviations of the machines from their mean. A larger assumed variance between
-/// machines gives a smaller sum.
+/// Returns how much the means of the machines differ, as the weighted sum of their squared deviations from the common
+/// mean. `between` is the assumed variance between machines, and a larger variance gives a smaller sum.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()
 }
 
-/// Returns the variance between machines at which the weighted sum of squares equals `value`. Returns 0 if the sum at
-/// variance 0 is already smaller.
+/// Finds the variance between machines at which the weighted sum of squared deviations equals `value`. Returns 0 if the
+/// sum at variance 0 is already smaller.
 fn variance_at(machines: &[(f64, f64)], value: f64) -> f64 {
     if squares(machines, 0.0) <= value {
         return 0.0;

@@ -9,7 +9,8 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 pub struct RankedVariant {
     /// The index of the variant in the list of samples that were ranked.
     pub variant: usize,
-    /// The number of significantly better variants, plus 1. Tied variants can have equal ranks.
+    /// The rank of the variant: the number of significantly better variants, plus 1. Tied variants can have equal
+    /// ranks.
     pub rank: usize,
     /// The variants that are significantly better than this variant, best variant first.
     pub beaten_by: Vec<usize>,
@@ -17,14 +18,19 @@ pub struct RankedVariant {
     pub tied_with: Vec<usize>,
 }
 
-/// Compares all variants with each other, with a common correction of all p-values. Orders the variants by their
-/// medians, best variant first, and omits variants without a value. Ties are not transitive: the first and the third of
-/// three variants may differ significantly, although the second variant is tied with both.
+/// Ranks variants by pairwise comparisons, with a common correction of all p-values. The variants are in the order of
+/// their medians, best variant first, and variants without a value are omitted.
+///
+/// Ties are not transitive: the first and the third of three variants may differ significantly, although the second
+/// variant is tied with both.
 ///
 /// # Panics
-/// Neither direction of the metric is better.
+/// Panics if neither direction of the metric is better.
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
-    assert!(better != Better::Neither, "a ranking needs a metric whose higher or lower values are better");
+    assert!(
+        better != Better::Neither,
+        "a ranking must have a metric whose higher or lower values are better"
+    );
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
     let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
     let mut order: Vec<usize> =
@@ -58,9 +64,10 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
 }
 
 /// For each variant, returns a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
-/// variant is significantly better in at least one metric, and has no worse median in any metric. `standings` contains
-/// the ranking for each metric. `medians` contains, for each metric, its better direction and the median of each
-/// variant.
+/// variant is significantly better in at least one metric, and has no worse median in any metric.
+///
+/// `standings` contains the ranking for each metric. `medians` contains, for each metric, its better direction and the
+/// median of each variant.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<RankedVariant>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());
     let beats = |one: usize, other: usize| {

@@ -6,10 +6,11 @@ use results::Better;
 
 use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 
-/// The largest difference that may count as equivalent. A difference above 10 % is important even on a noisy machine.
+/// The largest relative difference at which two variants may count as equivalent. A difference above 10 % is important
+/// even on a noisy machine.
 pub(crate) const WIDEST_EQUIVALENCE: f64 = 0.1;
 
-/// The verdict of a comparison.
+/// The verdict of a comparison of a candidate with a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The candidate is better than the baseline by more than δ.
@@ -23,7 +24,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts.
+    /// All verdicts, from the best to the worst for the candidate.
     pub const ALL: [Self; 4] = [Self::Improved, Self::Equivalent, Self::Inconclusive, Self::Regressed];
 
     /// Returns the name of the verdict in results.
@@ -70,14 +71,14 @@ pub enum Doubt {
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
     OneOfMany {
-        /// The number of comparisons that are judged together.
+        /// The number of comparisons of the sweep that are judged together.
         comparisons: usize,
     },
     /// The value of one variant is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,
-    /// The metric differs, but neither direction of the metric is better.
+    /// The values differ, but neither higher nor lower values of the metric are better.
     NoDirection,
 }
 
@@ -122,8 +123,8 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Returns the verdict on a median and its confidence interval, which are logarithms of ratios. `delta` is the smallest
-/// relative difference that a verdict reports.
+/// Returns the verdict on a comparison, and the reason if it is inconclusive. `median` and the interval are logarithms
+/// of the ratio candidate / baseline, and `delta` is the smallest relative difference that a verdict reports.
 pub(crate) fn judge(
     median: f64,
     (low, high): (f64, f64),

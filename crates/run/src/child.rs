@@ -9,11 +9,11 @@ use types::{Outcome, Problem};
 use super::trial_process::{Event, TrialProcess};
 use crate::interrupt;
 
-/// The interval between two checks for an interruption during a trial.
+/// The interval at which a running trial checks whether the user has interrupted the run.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a new process of this program. `line` prints the output of libraries in this process. Returns `None`
-/// if the user interrupted the run.
+/// Runs a trial in a new process of this program, and returns its report. `line` prints the output of libraries in this
+/// process. Returns `None` if the user interrupted the run.
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),

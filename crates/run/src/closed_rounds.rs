@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline that missed its second trial. Such a baseline must run twice in each round, but ran only once in
-/// a complete round in which another baseline ran twice. `baselines` contains the numbers of the configurations that
-/// must run twice in each round. Returns `None` if no baseline missed its second trial.
+/// Returns a baseline whose missed second trial cannot run any more. Each baseline must run twice in a round. The
+/// second trial is lost if the round is complete and another baseline has run twice in it.
+///
+/// `baselines` contains the numbers of the configurations that must run twice in each round. Returns `None` if no
+/// second trial is lost.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -15,10 +15,10 @@ use super::console::Console;
 use super::ending::Ending;
 use super::summary::append;
 
-/// The largest number of profile comparisons that a run prints. The page shows all of them.
+/// The largest number of comparisons of two CPU profiles that a run prints. The page of the results shows all of them.
 const MOST_PROFILES: usize = 4;
 
-/// The inputs of the last step of a run: the results, the output folders and the options.
+/// The inputs of the last step of a run, which computes the verdicts and draws the charts.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
@@ -34,7 +34,8 @@ pub(super) struct Conclusion<'a> {
 }
 
 impl<'a> Conclusion<'a> {
-    /// Computes the verdicts from the rows so far. `looks` are the earlier evaluations of the verdicts during the run.
+    /// Computes the verdicts from the rows that the run has written so far. `looks` are the earlier evaluations of the
+    /// verdicts during the run, which the confidence intervals must account for.
     pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
         Verdicts::of(
             self.facts,
@@ -44,8 +45,8 @@ impl<'a> Conclusion<'a> {
         )
     }
 
-    /// Draws the charts, writes the page, and prints the verdicts. Also prints each sentence in `machines`, which
-    /// describe the machines of the run. Returns how the run ended.
+    /// Ends the run: draws the charts, writes the page, and prints the verdicts. Also prints the sentences in
+    /// `machines`, which describe the machines of the run. Returns how the run ended.
     pub(super) fn conclude(
         &self,
         manifest: &Manifest,
@@ -75,7 +76,7 @@ impl<'a> Conclusion<'a> {
             text += &wrapped("Profile: ", "         ", &graph.summary);
         }
         if !manifest.cpu_profiles.is_empty() && manifest.flame_graphs.is_empty() {
-            let none = "no verdict on a time is decided, so lsmbench compares no CPU profiles.";
+            let none = "lsmbench compares no CPU profiles, because no verdict on a time is decided.";
             text += &wrapped("Profile: ", "         ", none);
         }
         let rule = self.experiment.gate.as_ref();
@@ -126,7 +127,7 @@ impl<'a> Conclusion<'a> {
     }
 }
 
-/// Formats a folder and its files on one line, such as `results/x/ (runs.csv, manifest.json)`.
+/// Formats the path of a folder and the names of its files on one line, such as `results/x/ (runs.csv, manifest.json)`.
 fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
     let names: Vec<_> =
         files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();

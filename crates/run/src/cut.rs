@@ -34,7 +34,7 @@ impl Cut {
         Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
-    /// Checks that the experiment can be divided into the number of parts that `part` states, such as 4 for `2/4`.
+    /// Checks that the experiment can be divided into as many parts as the option `--part` states, such as 4 for `2/4`.
     ///
     /// # Errors
     /// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed
@@ -64,8 +64,8 @@ impl Cut {
         )))
     }
 
-    /// Returns the number of groups into which each round is divided, if the experiment has `count` parts. 1 means that
-    /// the rounds are not divided.
+    /// Returns the number of groups of configurations into which each round is divided, if the experiment has `count`
+    /// parts. The number is 1 if the rounds are not divided.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
             RunMode::Timed => count.div_ceil(self.rounds).max(1),
@@ -73,8 +73,8 @@ impl Cut {
         }
     }
 
-    /// Returns whether trial number `trial` of a configuration belongs to a part. `place` is the index of the
-    /// configuration in the order of the sweep.
+    /// Returns whether a trial belongs to a part. `place` is the index of the configuration in the order of the sweep,
+    /// and `trial` is the number of the round.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -88,20 +88,20 @@ impl Cut {
         }
     }
 
-    /// Returns the number of rounds of the merged results, if the experiment has `count` parts.
+    /// Returns the number of rounds in the merged results of all parts, if the experiment has `count` parts.
     pub(super) fn merged_rounds(&self, count: u64) -> u64 {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the numbers of the merged rounds that contain the trials of round `trial`. In the merged results, each
-    /// group of configurations becomes a separate round.
+    /// Returns the rounds of the merged results that contain the trials of round `trial` of the experiment. In the
+    /// merged results, each group of configurations becomes a separate round.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices
     }
 
-    /// Returns the number of the merged round that contains the trials of round `trial` of a part. Each group of
-    /// configurations becomes a separate merged round, because each group contains all baselines.
+    /// Returns the round of the merged results that contains the trials of one part in round `trial` of the experiment.
+    /// Each group of configurations becomes a separate merged round, because each group contains all baselines.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

@@ -16,12 +16,12 @@ use types::{NotOnPlatform, Platform};
 /// The largest load average per core that the check accepts. A higher load means that other programs use the CPUs.
 const MOST_LOAD: f64 = 0.25;
 
-/// The smallest fraction of free space on a device that the check accepts. A nearly full flash device writes more
+/// The smallest fraction of free space on the disk that the check accepts. A nearly full flash device writes more
 /// slowly.
 const LEAST_FREE: f64 = 0.2;
 
-/// The largest accepted ratio of the speeds of a second and a first write to the same free memory. Ratios up to this
-/// number may be an effect of the CPU caches.
+/// The largest accepted speedup of a second write to the same free memory over the first write. Ratios up to this
+/// number may be an effect of the CPU caches. A larger ratio means that the host takes free memory back.
 const MOST_GAIN: f64 = 3.0;
 
 /// The longest accepted time of a clock reading, in nanoseconds. Longer readings disturb the measured memory accesses.
@@ -50,7 +50,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 19] = [
     free_space,
 ];
 
-/// The machine and the folder that the checks examine.
+/// What the checks examine: the machine, and the folder for the data of runs.
 struct Subject {
     machine: MachineInfo,
     folder: PathBuf,
@@ -62,15 +62,15 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// Creates the finding of a check. `advice` explains how to fix the problem. It is `None` if the check found no
-/// problem.
+/// Creates the finding of one check of the machine. `advice` explains how to fix the problem, and is `None` if the
+/// check found no problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }
 
 fn build(_: &Subject) -> MachineFinding {
     let debug = cfg!(debug_assertions);
-    let advice = "a debug build gives no valid times; build with --release";
+    let advice = "a debug build of lsmbench gives no valid times; build lsmbench with --release";
     let value = if debug { "debug" } else { "release" };
     finding("build", value.to_owned(), debug.then_some(advice))
 }
@@ -137,7 +137,8 @@ fn governor(_: &Subject) -> MachineFinding {
 fn turbo(_: &Subject) -> MachineFinding {
     let intel = read("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     let on = intel.or_else(|| read("/sys/devices/system/cpu/cpufreq/boost").map(|on| on == "1"));
-    let advice = "with turbo, the CPU frequency falls as the CPU warms up; disable turbo";
+    let advice = "with turbo, the CPU frequency falls as the CPU warms up; disable turbo in the firmware or \
+                  in /sys/devices/system/cpu";
     finding(
         "turbo",
         on.map(|on| if on { "on" } else { "off" }.to_owned()),
@@ -151,7 +152,7 @@ fn huge_pages(_: &Subject) -> MachineFinding {
         modes.as_deref().and_then(|modes| Some(modes.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let never = mode.as_deref() == Some("never");
     let advice = "large filters and fence pointers get no huge pages, so more of their accesses miss the \
-                  TLB; set the mode to madvise";
+                  TLB; set /sys/kernel/mm/transparent_hugepage/enabled to madvise";
     finding("transparent huge pages", mode, never.then_some(advice))
 }
 
@@ -184,7 +185,8 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// Returns a finding with the limits of plausible results on this machine. This finding has no advice.
+/// Returns a finding with the limits of plausible results on this machine: the speed of the CPU, of copies, and of the
+/// clock. This finding never has advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -195,14 +197,14 @@ fn limits(_: &Subject) -> MachineFinding {
     finding("limits", value, None)
 }
 
-/// Returns a finding with the available hardware counters. This finding has no advice, because missing counters do not
-/// affect times.
+/// Returns a finding with the available hardware counters. This finding never has advice, because missing counters do
+/// not affect times.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// Returns a text about the hardware events. It lists the events that can be counted, with their scope, and the events
-/// that cannot be counted, with the reason.
+/// Describes which hardware events lsmbench can count on this machine. The text lists the countable events with their
+/// scope, and the other events with the reason.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {
@@ -236,7 +238,7 @@ fn counted<'a>(
     reasons.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns whether an error means that lsmbench does not support a feature on this platform.
+/// Returns whether an error means that lsmbench does not support a feature on this operating system or CPU.
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.get_ref(), Some(inner) if inner.is::<NotOnPlatform>())
 }
@@ -267,7 +269,8 @@ fn scheduler(subject: &Subject) -> MachineFinding {
     let all = subject.queue("scheduler");
     let chosen = all.as_deref().and_then(|all| Some(all.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let slow = matches!(chosen.as_deref(), Some("bfq" | "cfq"));
-    let advice = "the I/O scheduler delays requests for fairness; select \"none\" or \"mq-deadline\"";
+    let advice = "the I/O scheduler delays requests for fairness; write \"none\" or \"mq-deadline\" to \
+                  /sys/block/DISK/queue/scheduler";
     finding("I/O scheduler", chosen, slow.then_some(advice))
 }
 
@@ -279,8 +282,8 @@ fn free_space(subject: &Subject) -> MachineFinding {
 }
 
 impl Subject {
-    /// Reads a property of the device's I/O queue from the kernel. For a partition, reads the property of the whole
-    /// disk.
+    /// Reads a property of the I/O queue of the disk from the kernel, such as `scheduler`. For a partition, reads the
+    /// property of the whole disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));

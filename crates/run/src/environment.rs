@@ -25,7 +25,7 @@ pub fn machine_info(folder: &Path) -> MachineInfo {
 /// The environment variable that contains the name and the digest of the container image.
 const IMAGE: &str = "LSMBENCH_IMAGE";
 
-/// The file in which Podman describes the container of a process.
+/// The file in which Podman describes the container that runs this process.
 const CONTAINER: &str = "/run/.containerenv";
 
 /// Returns the name of the container image in which this process runs. The name comes from the variable

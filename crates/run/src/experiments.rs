@@ -36,7 +36,7 @@ use super::trial_spec::trial_spec;
 use super::valgrind::Callgrind;
 use super::{environment, manifest, memory_limit};
 
-/// The options of a run from the command line.
+/// The options of the command `lsmbench run`.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is an option of the command line
 pub struct RunOptions {
@@ -63,13 +63,13 @@ pub struct RunOptions {
     pub overrides: Overrides,
     /// The functions that print the output.
     pub console: Console,
-    /// The description of this program in the manifest.
+    /// The description of this program, which the manifest contains.
     pub build: BuildInfo,
 }
 
 impl RunOptions {
-    /// Returns the folder that contains the folder of fixtures. This is the output folder, or the folder of this
-    /// machine if the run executes a part.
+    /// Returns the folder in which the run keeps its fixtures: the output folder, or the folder of this machine if the
+    /// run executes a part.
     fn fixture_home(&self) -> PathBuf {
         match (self.part, self.out.parent()) {
             (Some(_), Some(parts)) => node_folder(parts),
@@ -104,7 +104,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     Ok(ending)
 }
 
-/// A checked experiment that is ready to run.
+/// An experiment that was checked and is ready to run, with its results folder.
 struct Run<'a> {
     experiment: &'a Experiment,
     facts: ExperimentFacts<'a>,
@@ -115,14 +115,14 @@ struct Run<'a> {
     timeline_schema: Schema,
     levels_schema: Schema,
     slices_schema: Schema,
-    /// The estimated cost of one trial, for each configuration.
+    /// For each configuration, the estimated time and memory of one trial.
     estimates: Vec<Estimate>,
 }
 
 /// A planned trial: one execution of one configuration in one round.
 #[derive(Clone, Copy)]
 struct PlannedTrial {
-    /// The index of the configuration.
+    /// The index of the configuration among the configurations of the experiment.
     cell: usize,
     group: Group,
     /// Whether this trial is the second trial of a baseline in its round, which measures noise.
@@ -133,7 +133,8 @@ impl<'a> Run<'a> {
     fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
         if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
             return Err(Problem::new(
-                "a debug build gives no valid times; build with --release, or run with --set trials.mode=counted",
+                "a debug build of lsmbench gives no valid times; build lsmbench with --release, or run with --set \
+                 trials.mode=counted",
             ));
         }
         check_gate(experiment)?;
@@ -245,7 +246,7 @@ impl<'a> Run<'a> {
         conclusion.conclude(&manifest, &verdicts, &[])
     }
 
-    /// Runs the trials that have not finished yet, one after the other.
+    /// Runs the trials of the experiment that have not finished yet, one after the other.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.interleaving() != Interleaving::Rounds {
             return self.run_rounds_side_by_side(books);
@@ -335,9 +336,8 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Returns whether the run ends after `rounds` rounds, and prints the reason if further rounds were planned. A run
-    /// ends early if its confidence intervals are narrow enough, if its verdicts are decided, or if its time budget is
-    /// used up.
+    /// Returns whether the run ends after `rounds` rounds. If the run ends before its last round, the function prints
+    /// the reason: the confidence intervals are narrow enough, the verdicts are decided, or the time budget is used up.
     fn has_ended(
         &self,
         rounds: u64,
@@ -356,7 +356,7 @@ impl<'a> Run<'a> {
     }
 
     /// Evaluates the verdicts if this is due, and stops the configurations whose verdicts are decided. Returns the
-    /// reason why the run ends. `None` if the run continues.
+    /// reason why the run ends, or `None` if the run continues.
     fn look(
         &self,
         rounds: u64,
@@ -380,7 +380,8 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    /// Returns whether every confidence interval is as narrow as `trials.precision` requests, after `blocks` rounds.
+    /// Returns whether every confidence interval is as narrow as the setting `trials.precision` requests, after
+    /// `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
@@ -389,7 +390,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Collects the inputs of the last step of the run.
+    /// Collects the results, folders and options from which the verdicts and charts of the run are made.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -402,7 +403,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the fixture from which the trials of a configuration start, and records the fixture in the manifest.
+    /// Returns the fixture (a prepared store) from which the trials of a configuration start, and records the fixture
+    /// in the manifest.
     fn fixture(&self, cell: &Cell, turn: &PlannedTrial, books: &mut Books) -> Outcome<Found> {
         let spec = self.spec(cell, turn, &self.home.data());
         let found = books.fixtures.of(self.experiment, cell, &spec)?;
@@ -427,7 +429,8 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// Returns the specification of a trial. The trial stores its data in the folder `data`.
+    /// Returns the settings that the trial process receives for one trial. The trial stores its data in the folder
+    /// `data`.
     fn spec(&self, cell: &Cell, turn: &PlannedTrial, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
@@ -441,8 +444,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Checks that all configurations can run if the experiment has a gate. Otherwise, the gate could pass although a
-/// configuration has no values.
+/// Checks that all configurations can run, if the experiment has a gate. A gate ends the run with an error if a
+/// configuration is worse than allowed. The gate must not pass because a configuration has no values.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
@@ -452,12 +455,12 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     Err(Problem::at(
         &experiment.file,
         None,
-        format!("gate: {absent}; install this engine, or remove the engine from the gate"),
+        format!("gate: {absent}; install this engine, or remove the table gate from the experiment file"),
     ))
 }
 
-/// Returns whether the first trial in `turns` is the last trial of its round. Trials of failed configurations are
-/// ignored.
+/// Returns whether no later trial in `turns` belongs to the round of the first trial. Trials of failed configurations
+/// do not count.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

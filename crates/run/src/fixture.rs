@@ -32,7 +32,8 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of the format of [`Record`], and of the text whose hash is the name of a fixture.
+/// The version of two formats: of the description of a fixture ([`Record`]), and of the text whose hash is the name of
+/// a fixture.
 const VERSION: u64 = 2;
 
 /// A hash of the source files that determine the bytes of a store. Empty if this program was built outside of the
@@ -42,22 +43,23 @@ const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 /// The names of the crates whose source files the hash [`SOURCES`] covers.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
-/// The name of the file that describes a fixture.
+/// The name of the JSON file that describes a fixture, in the folder of the fixture.
 const RECORD: &str = "fixture.json";
 
 /// The name of the folder inside a fixture that contains the files of the store.
 const TREE: &str = "tree";
 
-/// The file extension of the folder of an incomplete fixture.
+/// The file extension of the folder of a fixture that is not complete yet.
 pub(super) const BEGUN: &str = "begun";
 
-/// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory between components.
+/// The keys of a design that do not change the files of a store. The exception is a design in which an arbiter moves
+/// memory between components.
 const IN_MEMORY_ONLY: [&str; 4] = ["cache", "culling", "memory", "sorted_view"];
 
 /// The interval between two attempts to lock a file that another run has locked.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The number of bytes that one step of hashing a file reads.
+/// The number of bytes that lsmbench reads at once to hash a file.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The description of a fixture, which is stored in `fixture.json`.
@@ -81,36 +83,38 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Returns whether a program with this [identity](program_identity) may use this fixture.
+    /// Returns whether a program with the [identity](program_identity) `program` may use this fixture.
     pub(super) fn is_of(&self, program: &str) -> bool {
         self.version == VERSION && self.key.contains(&format!("\n{program}\n"))
     }
 }
 
-/// Reads the description of a fixture.
+/// Reads the description of the fixture in `folder`.
 ///
 /// # Errors
-/// The file cannot be read or parsed. The error is a text.
+/// Returns a text if the file cannot be read or parsed.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
     let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// A fixture that was just built, or whose files were checked against their hashes.
+/// A fixture that is ready for trials: it was just built, or its files were checked against their hashes.
 #[derive(Clone, Debug)]
 pub(super) struct Fixture {
     folder: PathBuf,
     record: Record,
-    /// The entry of the fixture in the manifest.
+    /// The description of the fixture for the manifest of the run.
     pub(super) info: FixtureInfo,
 }
 
-/// The fixtures of a run. The run prepares a fixture when the first trial needs it.
+/// The fixtures of a run. A fixture is a store on which the first phases of a workload have run, so that trials can
+/// start from a copy. The run prepares a fixture when the first trial needs it.
 pub(super) struct Fixtures {
-    /// The folder that contains the fixtures.
+    /// The folder that contains the folders of all fixtures.
     root: PathBuf,
-    /// The prepared fixtures, by hash. The value is `None` if the store returned a wrong answer during the build.
+    /// The fixtures that the run has prepared, by their hash. The value is `None` if the store returned a wrong answer
+    /// while the fixture was built.
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program. `None` until the identity is first needed.
     program: Option<String>,
@@ -121,7 +125,7 @@ pub(super) struct Fixtures {
     line: fn(&str),
 }
 
-/// The result of a search for a fixture.
+/// The result of the preparation of a fixture for a trial.
 pub(super) enum Found {
     /// The trials run all phases, because the experiment has no fixture, or because the store returned a wrong answer
     /// while the fixture was built.
@@ -133,13 +137,14 @@ pub(super) enum Found {
 }
 
 impl Fixtures {
-    /// Creates the collection of fixtures for a run. The fixtures are in a folder inside the output folder `out`.
+    /// Creates the empty collection of fixtures of a run. The files of fixtures are in a folder inside the output
+    /// folder `out`.
     pub(super) fn new(out: &Path, line: fn(&str)) -> Self {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// Returns the fixture for the trials of a configuration, and builds it if it does not exist. `spec` is the
-    /// specification of a trial, and contains the folder for the build.
+    /// Returns the fixture for the trials of a configuration. Builds the fixture if it does not exist. `spec` contains
+    /// the settings of such a trial, and the folder for the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -179,7 +184,8 @@ impl Fixtures {
         Ok(self.held.is_some())
     }
 
-    /// Returns a text with all settings that determine the bytes of a fixture.
+    /// Returns a text with all settings that determine the bytes of a fixture. The hash of this text is the name of the
+    /// fixture.
     fn key(
         &mut self,
         experiment: &Experiment,
@@ -206,7 +212,7 @@ impl Fixtures {
     }
 }
 
-/// Returns the mode in which lsmbench builds a fixture.
+/// Returns the mode in which lsmbench executes the phases of a fixture: counted, or timed.
 ///
 /// If possible, the mode is `counted`, because the levels and runs of the tree then depend only on the operations. With
 /// background threads, the levels and runs would depend on timing. All trials would then start from one random tree, so
@@ -224,7 +230,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// The place of a fixture, which may not exist yet: its folder and its key.
+/// A fixture that may not exist yet: its folder, and the settings that determine its bytes.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -232,7 +238,7 @@ struct Site {
     phases: usize,
 }
 
-/// The result of building a fixture.
+/// The result of an attempt to build a fixture.
 enum Built {
     Fixture(Box<Fixture>),
     /// The store returned a wrong answer during the build.
@@ -241,7 +247,7 @@ enum Built {
 }
 
 impl Site {
-    /// Checks every byte of an existing fixture, and returns the checked fixture.
+    /// Compares every byte of an existing fixture with the recorded hashes, and returns the fixture.
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
@@ -250,21 +256,21 @@ impl Site {
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
             return Err(changed(format!(
-                "its {RECORD} has another format version or describes another fixture"
+                "its file {RECORD} has another format version or describes another fixture"
             )));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
-            return Err(changed(format!("the file {} differs or is missing", other.name)));
+            return Err(changed(format!("its file {} has changed or is missing", other.name)));
         }
         if found.len() != record.files.len() {
-            return Err(changed("the folder has additional files".to_owned()));
+            return Err(changed("its folder has additional files".to_owned()));
         }
         Ok(self.fixture(record))
     }
 
-    /// Builds the fixture: executes its phases on a new store, checks the answers, and stores the result in the folder
-    /// of the fixture.
+    /// Builds the fixture: executes its phases on a new store, checks the answers, and moves the files to the folder of
+    /// the fixture.
     fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
@@ -303,7 +309,7 @@ impl Site {
             files: files_in(&spec.directory)?,
         };
         let text = serde_json::to_string_pretty(&record)
-            .expect("the record contains only types that serialize to JSON");
+            .expect("the description of a fixture must contain only types that serialize to JSON");
         let place = data.path().join(RECORD);
         fs::write(&place, text)
             .map_err(|error| Problem::doing(format!("write {}", place.display()), error))?;
@@ -367,8 +373,8 @@ fn open_folder(folder: &Path) -> Outcome<File> {
     File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
 }
 
-/// Waits until `attempt` has locked the file, and returns the locked file. Returns `None` if the user interrupts the
-/// run.
+/// Waits until `attempt` has locked the file, which another run may have locked. Returns the locked file, or `None` if
+/// the user interrupts the run.
 fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
         match attempt(&file) {
@@ -384,7 +390,7 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
 /// file is closed. Returns `None` if the folder has no fixtures.
 ///
 /// # Errors
-/// A run is using a fixture. The message names the process that holds the lock.
+/// Returns an error if a run is using a fixture. The message names the process that holds the lock.
 pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let root = out.join(FIXTURES);
     if !root.is_dir() {
@@ -418,14 +424,15 @@ pub fn program_identity() -> Outcome<String> {
     Ok(format!("program {:016x}", hash_of(&path)?.1))
 }
 
-/// Returns the catalogs whose variants determine the bytes of a store.
+/// Returns the axes whose variants determine the bytes of a store, such as the filters.
 pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     let of_work: [&'static dyn Axis; 5] =
         [&workload::KEYS, &workload::SIZES, &workload::LENGTHS, &workload::FORMATS, &workload::TRACES];
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Returns whether the crates of all variants of this axis are among [`SOURCE_CRATES`].
+/// Returns whether the hash of the sources covers all variants of this axis, because their crates are among
+/// [`SOURCE_CRATES`].
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }

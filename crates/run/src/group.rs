@@ -13,32 +13,34 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// The desired duration of a slice. It is long compared with the time to switch processes and to fill the CPU caches.
-/// It is short compared with the time in which the speed of the machine changes.
+/// The desired duration of a slice, after which the next trial process has its turn. This duration is long compared
+/// with the time to switch processes and to fill the CPU caches. The duration is short compared with the time in which
+/// the speed of the machine changes, so all processes run at the same speed.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The number of operations in each of the first slices. The measured duration of the first slices determines the
-/// number of operations in later slices.
+/// The number of operations in the first slices of a phase. The measured duration of these slices determines the number
+/// of operations in later slices.
 const FIRST_OPERATIONS: u64 = 64;
 
 /// The largest factor by which the number of operations grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// The smallest number of slices of a phase. With many slices, the turns of each configuration are spread over the
-/// whole phase.
+/// The smallest number of slices into which a phase is divided. With many slices, the turns of each configuration are
+/// spread over the whole phase.
 const FEWEST_SLICES: u64 = 16;
 
-/// The number of operations per slice, by the name of the phase. The first round determines these numbers. All later
-/// rounds use the same numbers, so the slices of all rounds contain the same operations.
+/// The number of operations per slice, by the name of the phase. A slice is the number of operations that a trial
+/// process executes in one turn. The first round determines these numbers, and all later rounds use the same numbers.
+/// The slices of all rounds then contain the same operations.
 #[derive(Default)]
 pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of all trial processes of a round through the slices of their current phase.
+/// The progress of a group of trial processes through the slices of their current phase.
 struct Pace {
     phase: String,
-    /// The number of the next slice.
+    /// The number of the next slice of the phase.
     number: u64,
     /// The number of operations in the next slice.
     operations: u64,
@@ -53,12 +55,12 @@ pub(super) struct SliceOf {
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the trial process in the order in which the trial processes executed this slice, from 0.
+    /// The position of the trial process in the order in which the processes of the group executed this slice, from 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
 
-/// The results of a round: the reports of its trials, and their slices.
+/// The results of a round of trials that ran side by side: the reports of its trials, and their slices.
 pub(super) struct GroupReport {
     /// The report or the error of each trial, in the order of the trials.
     pub(super) reports: Vec<Outcome<TrialReport>>,
@@ -100,8 +102,8 @@ pub(super) fn run_group(
     Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
 }
 
-/// Returns the function that receives the progress of trial process `number`. Only the first process reports its
-/// progress.
+/// Returns a function that passes the progress of trial process `number` to `progress`. Only the progress of the first
+/// process is shown, so the function ignores all other processes.
 fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
     move |step| {
         if number == 0 {
@@ -113,7 +115,7 @@ fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Ste
 struct Group {
     sides: Vec<Side>,
     slices: Vec<SliceOf>,
-    /// The progress through the slices of the current phase. `None` before the first phase.
+    /// The progress of the group through the slices of the current phase. `None` before the first phase.
     pace: Option<Pace>,
     /// Whether the next pass has the reversed order. In one pass, each trial process has one turn. The order is
     /// reversed after each pass (ABBA), so that changes in the speed of the machine affect all configurations equally.
@@ -121,8 +123,8 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the indexes of the trial processes that have a turn in the next pass. A process that has finished a
-    /// phase waits until all processes have finished this phase. Returns `None` if all processes have ended.
+    /// Returns the indexes of the trial processes that have the next turn. A process that has finished a phase waits
+    /// until all processes have finished it. Returns `None` if all processes have ended.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
@@ -131,7 +133,7 @@ impl Group {
         (!movers.is_empty()).then_some(movers)
     }
 
-    /// Returns the number of operations of the next slice.
+    /// Returns the number of operations of the next slice. At the start of a phase, the function begins a new progress.
     fn operations(&mut self, movers: &[usize], lengths: &SliceLengths) -> u64 {
         if let State::Ready { phase, operations } = &self.sides[movers[0]].state {
             self.pace = Some(lengths.begin(phase, *operations));
@@ -139,7 +141,8 @@ impl Group {
         self.pace.as_ref().map_or(0, |pace| pace.operations)
     }
 
-    /// Runs one turn of each trial process in `movers`, one after the other.
+    /// Gives each trial process in `movers` one turn, one after the other. Returns `false` if the user interrupted the
+    /// run.
     fn in_turn(
         &mut self,
         movers: &[usize],
@@ -158,7 +161,8 @@ impl Group {
         Ok(true)
     }
 
-    /// Runs one turn of each trial process in `movers`, all at the same time.
+    /// Gives each trial process in `movers` one turn, all at the same time. Returns `false` if the user interrupted the
+    /// run.
     fn at_once(
         &mut self,
         movers: &[usize],
@@ -175,7 +179,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Records the slice that a trial process has executed in its last turn, if any.
+    /// Keeps the measurements of the slice that a trial process has executed in its last turn, if it has executed one.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -183,7 +187,7 @@ impl Group {
         }
     }
 
-    /// Records that all trial processes in `movers` have executed a slice, and computes the number of operations in the
+    /// Ends a slice that the trial processes in `movers` have executed, and computes the number of operations in the
     /// next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
@@ -200,7 +204,8 @@ impl Group {
 }
 
 impl SliceLengths {
-    /// Returns the progress at the start of a phase. `operations` is the number of operations of the phase, if known.
+    /// Returns the progress of the processes at the start of a phase. `operations` is the number of operations of the
+    /// phase, if known.
     fn begin(&self, phase: &str, operations: Option<u64>) -> Pace {
         let most = operations.map_or(u64::MAX, |operations| (operations / FEWEST_SLICES).max(1));
         let found = self.found.get(phase).copied();
@@ -211,8 +216,7 @@ impl SliceLengths {
 
 impl Pace {
     /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the mean
-    /// time of an operation in the last slice. After the function has found a suitable number, later calls do not
-    /// change this number.
+    /// time of an operation in the last slice. The number stays the same once it fits.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

@@ -11,21 +11,21 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// The names of folders in the output folder that cannot be names of experiments.
+/// The names that an experiment cannot have, because the output folder uses folders with these names for other files.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// The name of the folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";
 
-/// The name of the folder for earlier results.
+/// The name of the folder in the output folder to which a new run moves earlier results.
 const EARLIER: &str = "earlier";
 
-/// The maximum number of attempts to remove a folder. The first attempts may fail while the trial process of a killed
-/// run still writes to the folder.
+/// The maximum number of attempts to remove a data folder. The first attempts may fail while the trial process of a
+/// killed run still writes to the folder.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
-/// The results folder of one experiment.
+/// The results folder of one experiment, with its lock and the manifest of an earlier run.
 pub(super) struct Home {
     experiment: String,
     folder: Folder,
@@ -41,14 +41,14 @@ impl Home {
     /// Examines the results folder of an experiment in the output folder `out`, without changing any file.
     ///
     /// # Errors
-    /// The name of the experiment is reserved, the folder contains other files or results of another experiment, or
-    /// another run writes to it.
+    /// Returns an error if the name of the experiment is reserved, if the folder contains other files or results of
+    /// another experiment, or if another run writes to the folder.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
             let message = format!(
-                "the experiment name \"{experiment}\" is the name of a reserved folder; rename the file of \
-                 the experiment"
+                "the experiment cannot have the name \"{experiment}\", because lsmbench uses the folder of \
+                 this name for other files; rename the experiment file"
             );
             return Err(Problem::new(message));
         }
@@ -71,7 +71,8 @@ impl Home {
         Ok(home)
     }
 
-    /// Checks that the folder contains no symbolic links, because a run would write to their targets.
+    /// Checks that the results folder contains no symbolic links, because a run would write to the targets of the
+    /// links.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -104,8 +105,8 @@ impl Home {
         self.earlier.as_ref()
     }
 
-    /// Prepares the folder for a run. If `resume` is true, keeps the results of the earlier run. Otherwise, moves the
-    /// results of an earlier run to another folder.
+    /// Prepares the results folder for a run. If `resume` is true, keeps the results of the earlier run. Otherwise,
+    /// moves the results of an earlier run to another folder. `line` prints the new location.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -121,12 +122,13 @@ impl Home {
         remove_folder(&self.data())
     }
 
-    /// Returns the folder for the data of running trials.
+    /// Returns the folder in which running trials store their data.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run to another folder. Deletes only the data of killed trials.
+    /// Moves the results of an earlier run to the folder for earlier results. The function deletes only the data of
+    /// killed trials.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -140,7 +142,7 @@ impl Home {
         let target = numbered
             .into_iter()
             .find(|target| !target.exists())
-            .expect("the sequence of numbers is infinite");
+            .expect("a free folder name must exist, because the sequence of numbers is infinite");
         std::fs::rename(self.folder.root(), &target)
             .map_err(|error| Problem::doing(format!("move {} aside", self.folder.root().display()), error))?;
         // The lock was moved with the folder.
@@ -150,7 +152,8 @@ impl Home {
     }
 }
 
-/// The prefix of the names of incomplete files. A file gets its final name when it is complete.
+/// The prefix of the names of files that lsmbench has not completed yet. A file gets its final name when it is
+/// complete.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {
@@ -166,7 +169,7 @@ fn remove_begun(folder: &Path) {
     }
 }
 
-/// Locks a folder until the returned file is closed. Other runs cannot use the folder during this time.
+/// Locks a results folder until the returned file is closed, so that no other run can use the folder.
 fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
@@ -181,7 +184,7 @@ fn lock(folder: &Path) -> Outcome<File> {
     }
 }
 
-/// The folder with the data of one trial. The folder is removed when this value is dropped.
+/// The folder with the data of one running trial. The folder is removed when this value is dropped.
 pub(super) struct DataFolder(PathBuf);
 
 impl DataFolder {

@@ -11,10 +11,10 @@ use rustix::io::Errno;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The interval between two checks for an interruption while a reader waits for data.
+/// The interval at which a reader that waits for data checks whether the user has interrupted the program.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Installs the handler for Ctrl-C, for a closed terminal, and for termination.
+/// Installs the signal handler for Ctrl-C, for a closed terminal, and for termination.
 pub fn install() {
     // Without the handler the process ends at once, which loses no more than the current configuration.
     let _ = ctrlc::set_handler(|| REQUESTED.store(true, Ordering::Release));

@@ -12,16 +12,16 @@ use super::home::{FIXTURES, remove_folder};
 
 /// A fixture in an output folder, or the incomplete files of a killed build.
 pub struct Kept {
-    /// The name of the fixture, which is the hash of its key.
+    /// The name of the fixture, which is the hash of all settings that determine its bytes.
     pub hash: String,
     folder: PathBuf,
     /// The size of the fixture on the file system, in bytes.
     pub bytes: u64,
     /// The time of the build, in RFC 3339 format. `None` if the build was not completed.
     pub built: Option<String>,
-    /// Whether a run is currently building the fixture.
+    /// Whether a run is building the fixture at the moment.
     pub is_in_work: bool,
-    /// Whether this program can use the fixture.
+    /// Whether this version of the program can use the fixture.
     pub is_current: bool,
     /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if the origin is
     /// unknown.
@@ -34,7 +34,7 @@ pub struct Kept {
 /// this program, which determines whether a fixture is current.
 ///
 /// # Errors
-/// The folder cannot be read.
+/// Returns an error if the folder cannot be read.
 pub fn kept(out: &Path, program: &str) -> Outcome<Vec<Kept>> {
     let root = out.join(FIXTURES);
     let manifests = manifests(out)?;
@@ -70,10 +70,10 @@ impl Kept {
         }
     }
 
-    /// Removes the fixture.
+    /// Removes the files of the fixture.
     ///
     /// # Errors
-    /// The files cannot be removed.
+    /// Returns an error if the files cannot be removed.
     pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
         // A run that waits for the lock finds no fixture then, and builds it.
@@ -82,7 +82,7 @@ impl Kept {
     }
 }
 
-/// Returns whether another process holds the lock of a fixture.
+/// Returns whether another process uses a fixture, so that it holds the lock of the fixture.
 fn is_locked(path: &Path) -> bool {
     let found = File::open(path).ok().map(|file| file.try_lock_shared());
     matches!(found, Some(Err(TryLockError::WouldBlock)))

@@ -17,10 +17,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::fixture::catalogs_of_stores;
 use super::{doctor, engine_info, environment};
 
-/// The warning in the manifest of a run with `--quick`.
+/// The warning that lsmbench writes to the manifest of a run with `--quick`.
 pub const QUICK: &str = "quick run (reduced size); rerun without --quick before drawing conclusions";
 
-/// Creates the manifest of a new run. `build` describes the program, and `out` is the output folder.
+/// Creates the manifest at the start of a new run. `build` describes the program, and `out` is the output folder.
 pub(super) fn begin(
     experiment: &Experiment,
     overrides: &Overrides,
@@ -77,8 +77,8 @@ pub(super) fn begin(
     manifest
 }
 
-/// Returns a warning for each source of timing noise that `lsmbench doctor` found on this machine. The manifest of a
-/// run in counted mode omits these warnings, because noise does not affect counters.
+/// Returns the warnings about this machine for the manifest: one for each source of timing noise that `lsmbench doctor`
+/// found. In counted mode, the manifest omits these warnings, because noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -87,7 +87,7 @@ fn doubts(machine: &MachineInfo) -> Vec<String> {
     concerns.collect()
 }
 
-/// Updates the manifest of a run that is resumed.
+/// Updates the manifest of a run that is resumed: adds the time, and the settings that may differ.
 pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &BuildInfo) -> Manifest {
     let by = if manifest.build == *build { "" } else { ", by another build" };
     manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
@@ -95,14 +95,13 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest
 }
 
-/// Returns information about this machine, with the findings of `lsmbench doctor`.
+/// Returns information about this machine for the manifest, with the findings of `lsmbench doctor`.
 pub(super) fn examined_machine(out: &Path) -> MachineInfo {
     let machine = environment::machine_info(out);
     MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
-/// Updates the manifest entries that may differ between a run and its resumption, such as the number of trials and the
-/// charts.
+/// Sets the entries of the manifest that may differ when a run is resumed, such as the number of trials and the charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();
@@ -115,18 +114,18 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.ended = None;
 }
 
-/// Returns the catalogs whose variants a run uses, in the order of the manifest.
+/// Returns the catalogs of all axes whose variants a run can use, in the order of the manifest.
 fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     let others: [&'static dyn Axis; 3] = [&engines::CATALOG, &subject::SUBJECTS, &plot::KINDS];
     catalogs_of_stores().chain(others)
 }
 
-/// Returns the manifest entries of all variants of all catalogs, with their packages and versions.
+/// Returns the names, packages and versions of all variants of all catalogs, in the form of the manifest.
 pub fn known_components() -> Vec<ComponentInfo> {
     catalogs().flat_map(|axis| axis.variants().into_iter().map(|variant| component(axis, &variant))).collect()
 }
 
-/// Returns the entry of a variant in the manifest.
+/// Describes a variant of an axis for the manifest.
 fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     ComponentInfo {
         axis: axis.name().to_owned(),
@@ -136,8 +135,8 @@ fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     }
 }
 
-/// Returns the manifest entries of the variants that the experiment uses, in the order of the catalogs. Each variant
-/// occurs once.
+/// Describes the variants that the experiment uses for the manifest, in the order of the catalogs. Each variant occurs
+/// once.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -152,7 +151,7 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// Returns the catalog and the kind of each variant that a configuration uses. These are the engine or the subject, and
+/// Returns the axis and the name of each variant that a configuration uses: the engine or the measured component, and
 /// the variants in the design and in the workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
@@ -188,8 +187,8 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// Returns the kind of a variant that is written in TOML. In a table, the kind is the value of the key `kind`. In a
-/// string, the kind is the text before the parameters.
+/// Returns the name of the variant that a TOML value selects. In a table, the name is the value of the key `kind`. In a
+/// string, the name is the text before the parameters.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

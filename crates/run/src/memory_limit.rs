@@ -13,7 +13,8 @@ pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The place for new cgroups: a folder, and the name of the file that contains the memory limit of a cgroup.
+/// The place in which lsmbench creates memory cgroups: a folder, and the name of the file that contains the memory
+/// limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -21,7 +22,7 @@ struct Place {
 }
 
 impl MemoryLimit {
-    /// Creates a cgroup with a memory limit of `bytes` bytes, which contains no process yet.
+    /// Creates a memory cgroup with a limit of `bytes` bytes and without any process.
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
@@ -39,8 +40,8 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves the process with the ID `process` into the cgroup. The cgroup counts the memory that the process allocates
-    /// from then on.
+    /// Moves the process with the ID `process` into the memory cgroup. The cgroup counts the memory that the process
+    /// allocates from then on.
     pub(super) fn hold(&self, process: u32) -> Outcome<()> {
         let file = self.folder.join("cgroup.procs");
         fs::write(&file, process.to_string())
@@ -63,7 +64,7 @@ pub(super) fn check(bytes: u64) -> Outcome<()> {
 
 fn refusal(bytes: u64, why: &str) -> Problem {
     Problem::new(format!(
-        "trials.memory_limit = \"{}\" needs a memory cgroup: {why}; run as root, or in a scope of your own: \
+        "trials.memory_limit = \"{}\" needs a memory cgroup: {why}; run as root, or in a scope of systemd: \
          systemd-run --user --scope -p Delegate=yes lsmbench run …",
         format_bytes(bytes)
     ))
@@ -74,7 +75,8 @@ impl Place {
         let read =
             |file: &str| fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"));
         let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
-        Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
+        Self::find(&groups, &mounts)
+            .ok_or_else(|| "this process does not belong to a memory cgroup".to_owned())
     }
 
     /// Finds the folder in which this process may create cgroups. `groups` and `mounts` are the contents of
@@ -103,8 +105,8 @@ impl Place {
     }
 }
 
-/// Returns the folder of the cgroup `group`: the mount point of the cgroup hierarchy, followed by the path of the
-/// cgroup in the mounted hierarchy.
+/// Returns the folder of the cgroup `group` in the file system. The folder is the mount point of the cgroup hierarchy,
+/// followed by the path of the cgroup in the mounted hierarchy.
 fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;

@@ -11,7 +11,7 @@ use types::Outcome;
 use super::environment::container_image;
 use super::fixture::program_identity;
 
-/// The environment variables in which schedulers store the number of an array task. The second value is the number that
+/// The environment variables in which schedulers pass the number of an array task. The second value is the number that
 /// the scheduler gives to the first task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
@@ -21,7 +21,7 @@ const NUMBERS: [(&str, u64); 5] = [
     ("SGE_TASK_ID", 1),
 ];
 
-/// The environment variable that contains the number of tasks of a Slurm array.
+/// The environment variable in which Slurm passes the number of tasks of an array.
 const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 
 /// The environment variable with which the user sets the name of this machine.
@@ -30,10 +30,10 @@ const NODE: &str = "LSMBENCH_NODE";
 /// The name of the folder that contains one folder per machine, inside the folder of the parts.
 const NODES: &str = "nodes";
 
-/// The value of `--part` with which lsmbench reads the part number from the environment variable of a scheduler.
+/// The value of `--part` with which lsmbench reads the number of the part from the environment variable of a scheduler.
 const AUTO: &str = "auto";
 
-/// One part of an experiment: the number of the part, and the number of all parts.
+/// One part of an experiment, which one machine runs: its number, and the number of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The number of this part, starting at 1.
@@ -58,7 +58,7 @@ impl Part {
         self.count
     }
 
-    /// Returns the manifest entry of the part, without any machine.
+    /// Returns the entry for this part in the manifest. The entry does not contain a machine yet.
     pub(super) fn info(self) -> Outcome<PartInfo> {
         Ok(PartInfo {
             number: self.number,
@@ -69,8 +69,8 @@ impl Part {
         })
     }
 
-    /// Parses a part such as `2/4`. For `auto`, reads the part number from the environment variables of a scheduler.
-    /// `variable` returns the value of an environment variable.
+    /// Parses the value of `--part`, such as `2/4`. For `auto`, reads the number of the part from the environment
+    /// variables of a scheduler. `variable` returns the value of an environment variable.
     fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let wrong =
             || format!("\"{text}\" is not a part; write K/N with K from 1 to N, or {AUTO}, or {AUTO}/N");
@@ -86,16 +86,23 @@ impl Part {
         let found = NUMBERS.iter().find_map(|(name, first)| Some((name, variable(name)?, first)));
         let (name, value, first) = found.ok_or_else(|| {
             format!(
-                "the part number is unknown, because no scheduler has set one of these environment \
-                 variables: {}; write K/N",
+                "the number of the part is unknown, because none of these environment variables of \
+                 schedulers is set: {}; write --part K/N",
                 names.join(", ")
             )
         })?;
-        let number: u64 = value.parse().map_err(|_| format!("{name} is \"{value}\"; expected a number"))?;
+        let number: u64 = value
+            .parse()
+            .map_err(|_| format!("the environment variable {name} is \"{value}\"; expected a number"))?;
         let count = count.or_else(|| variable(COUNT)?.parse().ok());
-        let count = count.ok_or_else(|| format!("the number of parts is unknown; write {AUTO}/N"))?;
+        let count = count.ok_or_else(|| format!("the number of parts is unknown; write --part {AUTO}/N"))?;
         number.saturating_add(1).checked_sub(*first).and_then(|number| Self::new(number, count)).ok_or_else(
-            || format!("{name} is {value}, but there are only {count} parts; number the tasks from {first}"),
+            || {
+                format!(
+                    "the environment variable {name} is {value}, but the experiment has only {count} parts; \
+                     number the tasks of the scheduler from {first}"
+                )
+            },
         )
     }
 }
@@ -114,8 +121,8 @@ impl FromStr for Part {
     }
 }
 
-/// Returns the folder of this machine in the folder `parts`. All parts that this machine runs share the fixtures in
-/// this folder.
+/// Returns the folder for the data of this machine, inside the folder `parts`. All parts that this machine runs share
+/// the fixtures in this folder.
 pub(super) fn node_folder(parts: &Path) -> PathBuf {
     parts.join(NODES).join(folder_name(&node_name()))
 }
@@ -127,7 +134,7 @@ fn folder_name(name: &str) -> String {
     if name.starts_with('.') { format!("_{name}") } else { name }
 }
 
-/// Returns the name of this machine, by which results distinguish machines.
+/// Returns the name of this machine, by which the results distinguish the machines of an experiment.
 pub(super) fn node_name() -> String {
     let name = std::env::var(NODE).ok().or_else(probe::host_name).unwrap_or_default();
     match name.trim() {

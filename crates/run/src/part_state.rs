@@ -9,18 +9,18 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// The state of a part: the number of its finished trials, and its machine.
+/// The progress of a part: the number of its finished trials, and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
     /// The number of the part, starting at 1.
     pub number: u64,
-    /// The number of finished trials.
+    /// The number of trials of the part that have finished.
     pub finished: u64,
     /// The number of trials of the part. The second trials of baselines, which measure noise, are not included.
     pub trials: u64,
     /// The machine that runs or last ran the part. `None` if no machine has started the part.
     pub node: Option<String>,
-    /// Whether the part is complete.
+    /// Whether all trials of the part have finished.
     pub is_done: bool,
 }
 
@@ -35,19 +35,19 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be divided into `count` parts.
 ///
 /// # Errors
-/// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed experiment
-/// has more parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of
-/// configurations must also contain at least one configuration that is not a baseline.
+/// Returns an error if the trials run side by side or share a time budget, or if the number of parts is not possible.
+/// If a timed experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds.
+/// Each group of configurations must also contain at least one configuration that is not a baseline.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
 }
 
-/// Returns the states of all parts of an experiment. `parts` is the folder that contains the parts, and `count` is
-/// the number of all parts.
+/// Returns the states of all parts of an experiment. `parts` is the folder that contains the parts, and `count` is the
+/// number of all parts.
 ///
 /// # Errors
-/// The rows of a part cannot be read.
+/// Returns an error if the rows of a part cannot be read.
 pub fn part_states(parts: &Path, experiment: &Experiment, count: u64) -> Outcome<Vec<PartState>> {
     let cut = Cut::of(experiment, &experiment.facts());
     let phases = experiment.task.phases();

@@ -22,12 +22,12 @@ const EVENT: &str = "cpu-clock";
 /// in the value is the size of the copy in bytes.
 const CALL_GRAPH: &str = "dwarf,8192";
 
-/// The files of a profiled trial: the named pipes, and the recorded samples.
+/// The folder with the files of a profiled trial: two named pipes, and the recorded samples.
 pub(super) struct Perf {
     folder: PathBuf,
 }
 
-/// The samples of a profiled trial.
+/// The samples of a profiled trial: how much CPU time each stack of functions has used.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Samples {
     pub(super) stacks: FoldedStacks,
@@ -38,7 +38,8 @@ impl Perf {
     /// Checks that the profiler can take samples. `folder` is an existing folder for temporary files.
     ///
     /// # Errors
-    /// The program is missing, or the kernel does not permit sampling. The message contains a remedy.
+    /// Returns an error if the program is missing, or if the kernel does not permit sampling. The message contains a
+    /// remedy.
     pub(super) fn check(folder: &Path) -> Outcome<()> {
         let data = folder.join("perf-check");
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
@@ -77,8 +78,7 @@ impl Perf {
         Ok(perf)
     }
 
-    /// Returns the description of the profiler. The trial process uses this description to switch the profiler on and
-    /// off.
+    /// Returns the settings with which the trial process switches the profiler on and off.
     pub(super) fn tool(&self) -> ObservingTool {
         ObservingTool::Profiler { control: self.control(), acknowledgments: self.acknowledgments() }
     }
@@ -99,10 +99,10 @@ impl Perf {
         launcher
     }
 
-    /// Reads the samples after the trial has ended.
+    /// Reads the samples of the profiler after the trial has ended.
     ///
     /// # Errors
-    /// The program `perf script` fails. The message contains its last line of output.
+    /// Returns an error if the program `perf script` fails. The message contains the last line of its output.
     pub(super) fn samples(&self) -> Outcome<Samples> {
         let output = Command::new(PROGRAM)
             .args(["script", "--no-inline", "-F", "period,ip,sym,dso", "-i"])
@@ -112,7 +112,10 @@ impl Perf {
             .map_err(|error| Problem::doing("start perf", error))?;
         match output.status.success() {
             true => Ok(Samples::parse(&String::from_utf8_lossy(&output.stdout))),
-            false => Err(Problem::new(format!("perf cannot read its samples: {}", reason(&output.stderr)))),
+            false => Err(Problem::new(format!(
+                "cannot read the samples of the profiler with perf script: {}",
+                reason(&output.stderr)
+            ))),
         }
     }
 
@@ -129,15 +132,15 @@ impl Perf {
     }
 }
 
-/// Returns the last line that a failed program wrote to standard error.
+/// Returns the reason why a program has failed: the last line that the program wrote to standard error.
 fn reason(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no message").to_owned()
 }
 
 impl Samples {
-    /// Parses the output of `perf script`. Each sample consists of a line with its CPU time in nanoseconds, one line
-    /// per function from the innermost function outwards, and an empty line.
+    /// Parses the samples in the output of `perf script`. Each sample consists of a line with its CPU time in
+    /// nanoseconds, one line per function from the innermost function outwards, and an empty line.
     fn parse(text: &str) -> Self {
         let mut samples = Self::default();
         for sample in text.split("\n\n") {
@@ -154,7 +157,7 @@ impl Samples {
         samples
     }
 
-    /// Adds the samples of another trial.
+    /// Adds the samples of another trial of the same configuration.
     pub(super) fn merge(&mut self, other: &Self) {
         self.stacks.merge(&other.stacks);
         self.count += other.count;

@@ -12,12 +12,12 @@ use verdict::Runner;
 
 use crate::interrupt;
 
-/// The interval between two checks for an interruption.
+/// The interval between two checks whether the user has interrupted the program.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Runs experiments with builds of this program in separate processes.
+/// Runs experiments in separate processes, with this program or other builds of it.
 pub struct Programs {
-    /// Prints a progress line.
+    /// A function that prints a progress line.
     pub line: fn(&str),
 }
 
@@ -38,7 +38,8 @@ impl Runner for Programs {
 /// experiment.
 ///
 /// # Errors
-/// The program cannot be started, or the program fails. The message contains the last line of the program's output.
+/// Returns an error if the program cannot be started, or if it fails. The message contains the last line of the output
+/// of the program.
 fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
@@ -69,17 +70,19 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of the process. If the user interrupts this program, forwards the signal to the process, so that
-/// it can finish its work and end.
+/// Waits for the end of a process that runs an experiment. If the user interrupts this program, the function passes the
+/// signal on, so that the process can finish its work and end.
 ///
 /// # Errors
-/// The user has interrupted the run.
+/// Returns an error if the user has interrupted the run.
 fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     let mut is_told = false;
     loop {
         let ended = process.try_wait().map_err(|error| Problem::doing("wait for a run", error))?;
         match ended {
-            Some(_) if is_told => return Err(Problem::new("interrupted, so there is no comparison")),
+            Some(_) if is_told => {
+                return Err(Problem::new("interrupted, so lsmbench cannot compare the results"));
+            }
             Some(status) => return Ok(status),
             None if interrupt::is_requested() && !is_told => {
                 // A process that has just ended needs no signal.

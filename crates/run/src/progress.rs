@@ -10,15 +10,15 @@ use trial::Step;
 /// The time between two redraws of the bar while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The number of positions on the bar per estimated second of the run.
+/// The number of steps of the progress bar per estimated second of the run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
 /// The longest time without output if standard error is not a terminal. If a round takes longer, a line is printed
 /// during the round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. Each trial counts with its estimated duration. The estimate of the remaining time is
-/// corrected by the ratio of measured to estimated time of the finished trials.
+/// The progress of the run of one experiment, for the progress bar. Each trial counts with its estimated duration. The
+/// ratio of measured to estimated time of the finished trials corrects the estimate of the remaining time.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -27,8 +27,8 @@ pub(super) struct Progress {
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated duration of all trials in seconds. `seconds_done` is the estimated duration of the finished
-    /// trials.
+    /// The estimated duration of all trials of the run, in seconds. `seconds_done` is the estimated duration of the
+    /// finished trials.
     seconds: f64,
     seconds_done: f64,
     /// The time limit of the run in seconds. `None` without a limit.
@@ -36,7 +36,7 @@ pub(super) struct Progress {
     /// The total elapsed time of the finished trials.
     elapsed: Duration,
     trial: RunningTrial,
-    /// The time at which the last line was printed.
+    /// The time at which the progress last printed a line.
     printed: Instant,
     /// Whether to print a line after every trial instead of after every round.
     verbose: bool,
@@ -62,7 +62,8 @@ impl RunningTrial {
     }
 }
 
-/// The size of a run: the number of rounds, the number of trials, and the estimated duration in seconds.
+/// The size of a run, for the estimate of its progress: the number of rounds, the number of trials, and the estimated
+/// duration in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) rounds: u64,
@@ -73,13 +74,13 @@ pub(super) struct Extent {
 }
 
 impl Progress {
-    /// Creates the progress of a new run. If `verbose` is set, a line is printed after every trial instead of after
-    /// every round.
+    /// Creates the progress at the start of a run. If `verbose` is set, a line is printed after every trial instead of
+    /// after every round.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{prefix} {bar:20} {wide_msg}");
-            let style = style.expect("the template of the progress bar is valid").progress_chars("━╸─");
+            let style = style.expect("the template of the progress bar must be valid").progress_chars("━╸─");
             let bar = ProgressBar::new((seconds * POSITIONS_PER_SECOND) as u64);
             bar.enable_steady_tick(TICK);
             bar.with_style(style).with_prefix(experiment.to_owned())
@@ -100,13 +101,13 @@ impl Progress {
         }
     }
 
-    /// Starts a trial of the round with the number `round`. The first round has the number 1.
+    /// Starts the progress of a trial in the round with the number `round`. The first round has the number 1.
     pub(super) fn begin(&mut self, label: String, round: u64, phases: Vec<(String, f64)>) {
         self.trial = RunningTrial { label, round, phases, started: Some(Instant::now()) };
         self.draw(0.0, "");
     }
 
-    /// Records a step of the running trial.
+    /// Shows a progress message of the running trial.
     pub(super) fn update(&self, step: Step) {
         let Some((name, seconds)) = self.trial.phases.get(step.phase) else { return };
         let before: f64 = self.trial.phases[..step.phase].iter().map(|(_, seconds)| seconds).sum();
@@ -114,21 +115,21 @@ impl Progress {
         self.draw(before + seconds * step.share, &format!(", phase {name}{checking}"));
     }
 
-    /// Draws the bar. `seconds` is the estimated duration of the finished part of the running trial.
+    /// Draws the progress bar. `seconds` is the estimated duration of the finished part of the running trial.
     fn draw(&self, seconds: f64, phase: &str) {
         let Some(bar) = &self.bar else { return };
         bar.set_position(((self.seconds_done + seconds) * POSITIONS_PER_SECOND) as u64);
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Removes trials that will not run because their configuration has failed. `seconds` is the estimated duration of
-    /// these trials.
+    /// Reduces the size of the run by trials that will not run, because their configuration has failed. `seconds` is
+    /// the estimated duration of these trials.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
     }
 
-    /// Ends the running trial, and prints a line if one is due.
+    /// Ends the progress of the running trial, and prints a line if one is due.
     pub(super) fn end(&mut self, is_last_of_round: bool) {
         self.trials_done += 1;
         self.seconds_done += self.trial.seconds();
@@ -160,7 +161,8 @@ impl Progress {
     }
 
     /// Returns the estimated remaining time of the run in seconds. `seconds` is the estimated duration of the finished
-    /// part of the running trial. The measured speed of the finished trials corrects the estimate.
+    /// part of the running trial. If finished trials took longer than estimated, the function expects the same of the
+    /// others.
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };

@@ -15,8 +15,8 @@ use super::trial_spec::trial_spec;
 /// output of libraries. Returns `None` if the user interrupted the run.
 ///
 /// # Errors
-/// The experiment has no phase with this name, the phase has no operations, the trace file already exists, or the store
-/// returned a wrong answer. After an error, the incomplete trace is deleted.
+/// Returns an error if the experiment has no phase with this name, if the phase has no operations, if the trace file
+/// already exists, or if the store returned a wrong answer. After an error, the incomplete trace is deleted.
 pub fn record(
     experiment: &Experiment,
     cell: &Cell,
@@ -27,7 +27,7 @@ pub fn record(
     let file = recording.file.clone();
     if file.exists() {
         return Err(Problem::new(format!(
-            "{} exists; name another file, or delete this file",
+            "the trace file {} already exists; name another file, or delete this file",
             file.display()
         )));
     }
@@ -46,7 +46,7 @@ pub fn record(
 fn recorded(trial: Outcome<Option<TrialReport>>, label: &str) -> Outcome<Option<Recorded>> {
     let Some(report) = trial? else { return Ok(None) };
     match report.wrong.first() {
-        Some(wrong) => Err(Problem::new(format!("{label}: wrong answer: {wrong}"))),
+        Some(wrong) => Err(Problem::new(format!("{label}: the store gave a wrong answer: {wrong}"))),
         None => Ok(report.recorded),
     }
 }
@@ -59,11 +59,13 @@ fn check_phase(experiment: &Experiment, cell: &Cell, name: &str) -> Outcome<()> 
     let phases = || workload.phases.iter().filter(|phase| phase.step().is_none());
     let names = phases().map(|phase| format!("\"{}\"", phase.name)).collect::<Vec<_>>().join(", ");
     let phase = phases().find(|phase| phase.name == name);
-    let phase =
-        phase.ok_or_else(|| failed(format!("no phase \"{name}\" with operations. Valid phases: {names}")))?;
+    let phase = phase.ok_or_else(|| {
+        failed(format!("the experiment has no phase \"{name}\" with operations. Valid phases: {names}"))
+    })?;
     match phase.rate {
         Rate::Sustained(_) => Err(failed(format!(
-            "phase \"{name}\" runs at several rates, and a trace has one rate; set rate to a number"
+            "phase \"{name}\" searches for a rate and runs at several rates, but a trace needs one rate; \
+             set rate to a number"
         ))),
         _ => Ok(()),
     }

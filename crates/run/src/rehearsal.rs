@@ -15,15 +15,17 @@ use super::child::run_trial;
 use super::scratch::scratch;
 use super::trial_spec::trial_spec;
 
-/// The workload of a rehearsal. An engine that completes this workload has accepted its options.
+/// The workload with which an engine is tried before the run. An engine that completes this workload has accepted its
+/// options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {
-    let table = TASK.parse().expect("TASK is valid TOML");
-    Task::from_toml(&table).expect("TASK is a valid workload")
+    let table = TASK.parse().expect("the constant TASK must be valid TOML");
+    Task::from_toml(&table).expect("the constant TASK must be a valid workload")
 }
 
-/// Runs the rehearsals of an experiment in a scratch folder inside `out`.
+/// Checks that the engines accept all configurations of an experiment, before the first trial: opens an empty store for
+/// each configuration in a temporary folder inside `out`.
 ///
 /// # Errors
 /// An engine cannot run a configuration. The message contains the engine, the configuration and the error of the

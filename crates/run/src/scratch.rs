@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use types::{Outcome, Problem};
 
-/// The prefix of the names of scratch folders.
+/// The prefix of the names of scratch folders, by which later runs find abandoned folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
 /// The minimum age at which an unlocked scratch folder is removed. The process that has created a younger folder may
 /// not have locked it yet.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
-/// A scratch folder, which is removed when this value is dropped.
+/// A scratch folder for temporary files, which is removed when this value is dropped.
 pub struct Scratch {
     folder: TempDir,
     /// The lock that shows other processes that the folder is in use.
@@ -24,12 +24,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Returns the path of the folder.
+    /// Returns the path of the scratch folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Renames the folder, so that no run removes it as an old scratch folder. Returns the new path.
+    /// Renames the scratch folder, so that no run removes it as an abandoned folder. Returns the new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -46,7 +46,7 @@ impl Scratch {
 /// system.
 ///
 /// # Errors
-/// The folder `folder` does not exist or is not writable.
+/// Returns an error if the folder `folder` does not exist or is not writable.
 pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let system = std::env::temp_dir();
     let above = folder.unwrap_or(&system);
@@ -58,14 +58,14 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let folder = made.map_err(|error| {
         Problem::doing(
             format!("make a folder in {}", above.display()),
-            format!("{error}; name an existing folder"),
+            format!("{error}; name an existing folder that you may write to"),
         )
     })?;
     let lock = locked(folder.path());
     Ok(Scratch { folder, _lock: lock })
 }
 
-/// Returns the scratch folders in the folder `above` that no process uses.
+/// Returns the scratch folders in the folder `above` that no process uses any more.
 fn abandoned(above: &Path) -> Vec<PathBuf> {
     let entries = above.read_dir().into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -77,7 +77,8 @@ fn abandoned(above: &Path) -> Vec<PathBuf> {
     old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
 }
 
-/// Locks the folder. Returns `None` if another process holds the lock, or if the file system does not support locks.
+/// Locks a scratch folder, so that no other process removes it. Returns `None` if another process holds the lock, or if
+/// the file system does not support locks.
 fn locked(folder: &Path) -> Option<File> {
     File::open(folder).ok().filter(|file| file.try_lock().is_ok())
 }

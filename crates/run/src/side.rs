@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 use super::trial_process::{Event, TrialProcess};
 use crate::interrupt;
 
-/// The interval between two checks for an interruption.
+/// The interval between two checks whether the user has interrupted the run.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
 /// The state of a trial process, according to the last message from the process.
@@ -39,17 +39,17 @@ pub(super) struct Side {
     pub(super) state: State,
     /// The report of the trial, or its error. `None` until the process has ended.
     outcome: Option<Outcome<TrialReport>>,
-    /// The total time for which the process was paused during calls, in nanoseconds.
+    /// The total time for which the process was paused during calls such as a flush, in nanoseconds.
     stopped_ns: u64,
-    /// The time at which the process was last paused, in nanoseconds of the monotonic clock. `None` while the process
-    /// runs.
+    /// The time at which the parent last paused the process, in nanoseconds of the monotonic clock. `None` while the
+    /// process runs.
     stopped_at_ns: Option<u64>,
-    /// The start and the end of the last pause during a call, in nanoseconds of the monotonic clock.
+    /// The start and the end of the last pause during a call such as a flush, in nanoseconds of the monotonic clock.
     last_stop_ns: Option<(u64, u64)>,
 }
 
 impl Side {
-    /// Starts the process of a trial.
+    /// Starts the process of a trial that takes turns with others.
     pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
         Ok(Self {
             process: TrialProcess::start(spec, &[], line)?,
@@ -63,11 +63,13 @@ impl Side {
 
     /// Returns the report of the trial or its error. Call this function after the process has ended.
     pub(super) fn into_outcome(self) -> Outcome<TrialReport> {
-        self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
+        self.outcome
+            .unwrap_or_else(|| Err(Problem::new("the trial process has not ended, so it has no report")))
     }
 
     /// Runs one turn of the process, and then pauses the process. A turn ends when the process waits for its next turn.
-    /// A turn during a call ends at the latest after the time `slice`. Returns `false` if the user interrupted the run.
+    /// During a call such as a flush, a turn ends at the latest after the time `slice`. Returns `false` if the user
+    /// interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -85,7 +87,8 @@ impl Side {
         Ok(true)
     }
 
-    /// Starts the turn of the process. `operations` is the number of operations of the slice.
+    /// Lets the process continue, so that its turn begins. `operations` is the number of operations that the process
+    /// executes in its turn.
     pub(super) fn begin_turn(&mut self, operations: u64) -> Outcome<()> {
         if let Some(from) = self.stopped_at_ns.take() {
             if self.state == State::Calling {
@@ -105,8 +108,8 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process has finished its turn. During a call, waits for at most the time `slice`, or until the
-    /// end of the call if `slice` is `None`. Returns `false` if the user interrupted the run.
+    /// Waits until the process has finished its turn. During a call such as a flush, waits for at most the time
+    /// `slice`, or until the end of the call if `slice` is `None`. Returns `false` if the user interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,
@@ -146,8 +149,8 @@ impl Side {
         }
     }
 
-    /// Records that a call ended at the time `at_ns`, in nanoseconds of the monotonic clock. The call may have ended
-    /// shortly before the process was paused.
+    /// Records that a call such as a flush ended at the time `at_ns`, in nanoseconds of the monotonic clock. The call
+    /// may have ended shortly before the process was paused.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

@@ -9,7 +9,7 @@ use types::{Outcome, Problem};
 /// Appends a text to a file. Creates the file if it does not exist.
 ///
 /// # Errors
-/// The file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn append(path: &Path, text: &str) -> Outcome<()> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));

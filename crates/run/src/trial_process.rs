@@ -25,18 +25,18 @@ pub(super) struct TrialProcess {
     /// the parent process dies, the kernel closes the pipe.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
-    /// The label of the engine, for error messages.
+    /// The engine of the trial with its parameters as text, for messages.
     engine: String,
     /// A function that prints a line of output from a library in the process.
     line: fn(&str),
 }
 
-/// An event of a trial process.
+/// The result of waiting for a trial process.
 pub(super) enum Event {
     /// The process sent no message within the time limit.
     None,
     Message(Message),
-    /// The process has closed its output.
+    /// The process has closed its standard output, so it sends no more messages.
     Ended,
 }
 
@@ -52,8 +52,9 @@ impl TrialProcess {
         // Ctrl-C at a terminal is for the parent, which ends its trials in order.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| Problem::doing("start the trial process", error))?;
-        let mut lifeline = child.stdin.take().expect("standard input of the trial process is a pipe");
-        let out = child.stdout.take().expect("standard output of the trial process is a pipe");
+        let mut lifeline =
+            child.stdin.take().expect("the standard input of the trial process must be a pipe");
+        let out = child.stdout.take().expect("the standard output of the trial process must be a pipe");
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(out).lines().map_while(Result::ok);
@@ -64,15 +65,15 @@ impl TrialProcess {
         if let Some(limit) = &limit {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }
-        let text =
-            serde_json::to_string(spec).expect("a specification contains only types that serialize to JSON");
+        let text = serde_json::to_string(spec)
+            .expect("the settings of a trial must contain only types that serialize to JSON");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
         let process = Self { child, lines, lifeline, limit, engine: spec.configuration.engine.label(), line };
         sent.map_err(|error| Problem::doing("write to the trial process", error))?;
         Ok(process)
     }
 
-    /// Waits for an event of the process, for at most the time `most`.
+    /// Waits for a message of the trial process, for at most the time `most`.
     pub(super) fn wait(&self, most: Duration) -> Event {
         let said = match self.lines.recv_timeout(most) {
             Ok(said) => said,
@@ -91,15 +92,16 @@ impl TrialProcess {
         }
     }
 
-    /// Sends the order to run `turn` to the process.
+    /// Sends the trial process the order to run the turn `turn`.
     pub(super) fn give(&mut self, turn: Turn) {
-        let text = serde_json::to_string(&turn).expect("a turn contains only types that serialize to JSON");
+        let text = serde_json::to_string(&turn)
+            .expect("the order to run a turn must contain only types that serialize to JSON");
         // A process that has ended is reported with its exit status by the next event.
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
-    /// Pauses the process with all its threads, and waits until the process is paused or has ended. If a thread is in a
-    /// kernel call that cannot be interrupted, such as a sync, the call completes before the thread stops.
+    /// Pauses the trial process with all its threads, and waits until the process is paused or has ended. If a thread
+    /// is in a kernel call that cannot be interrupted, such as a sync, the call completes before the thread stops.
     pub(super) fn stop(&self) -> Outcome<()> {
         self.signal(Signal::STOP)?;
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -107,7 +109,7 @@ impl TrialProcess {
         stopped.map(drop).map_err(|error| Problem::doing("wait for the trial process to stop", error))
     }
 
-    /// Continues a paused process.
+    /// Continues a paused trial process.
     pub(super) fn go_on(&self) -> Outcome<()> {
         self.signal(Signal::CONT)
     }
@@ -117,23 +119,23 @@ impl TrialProcess {
             .map_err(|error| Problem::doing("signal the trial process", error))
     }
 
-    /// Waits for the end of a process that has closed its output.
+    /// Waits for the end of a trial process that has closed its output, and returns its exit status.
     pub(super) fn end(&mut self) -> Outcome<std::process::ExitStatus> {
         self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 
-    /// Returns the error for a process that has ended without sending a result.
+    /// Returns the error for a trial process that has ended without sending a result.
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {
             "; trials.memory_limit may be too low for memtables, filters and the model that checks answers"
         });
-        Ok(Problem::new(format!("the trial process ended without a result ({status}){hint}")))
+        Ok(Problem::new(format!("the trial process ended without reporting a result ({status}){hint}")))
     }
 }
 
-/// Returns whether a line of output is a message of the trial process. A message is a JSON object. Any other line
-/// comes from a library in the process.
+/// Returns whether a line of output is a message of the trial process, which is a JSON object. Any other line comes
+/// from a library in the process.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }

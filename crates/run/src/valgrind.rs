@@ -16,10 +16,10 @@ const PROGRAM: &str = "valgrind";
 /// each run. With random addresses, the number of instructions of some copies and comparisons varies.
 const FIXED_ADDRESSES: [&str; 2] = ["setarch", "-R"];
 
-/// The word before the number of instructions in the output of callgrind.
+/// The word that precedes the number of instructions in the output of callgrind.
 const TOTALS: &str = "totals:";
 
-/// The output file of callgrind for one trial.
+/// The output file that callgrind writes for one trial.
 pub(super) struct Callgrind {
     output: PathBuf,
 }
@@ -28,8 +28,8 @@ impl Callgrind {
     /// Checks that valgrind is installed.
     ///
     /// # Errors
-    /// valgrind is missing or does not start, or valgrind's client requests do not support this CPU. The message
-    /// contains a remedy.
+    /// Returns an error if valgrind is missing or does not start, or if this CPU cannot switch the counting of valgrind
+    /// on and off. The message contains a remedy.
     pub(super) fn check() -> Outcome<()> {
         let remedy = "or remove trials.instructions and --instructions";
         if !IS_SUPPORTED {
@@ -56,7 +56,7 @@ impl Callgrind {
         }
     }
 
-    /// Returns the output file for a trial whose files are in `folder`.
+    /// Chooses the output file of callgrind for a trial whose files are in `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         Self { output: folder.join("callgrind-output") }
     }
@@ -75,7 +75,7 @@ impl Callgrind {
     /// Returns the number of counted instructions after the trial has ended.
     ///
     /// # Errors
-    /// The output of callgrind is missing, or contains no total.
+    /// Returns an error if the output of callgrind is missing, or if it contains no number of instructions.
     pub(super) fn instructions(&self) -> Outcome<u64> {
         let text = std::fs::read_to_string(&self.output)
             .map_err(|error| Problem::doing("read the output of valgrind", error))?;
@@ -83,7 +83,7 @@ impl Callgrind {
     }
 }
 
-/// Returns whether the system can start programs without ASLR.
+/// Returns whether the system can start programs without address space layout randomization (ASLR).
 fn can_fix_addresses() -> bool {
     let [program, option] = FIXED_ADDRESSES;
     let status = Command::new(program)
@@ -95,7 +95,7 @@ fn can_fix_addresses() -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Parses the total number of instructions from the output of callgrind. `None` if the text contains no total.
+/// Finds the total number of instructions in the output of callgrind. Returns `None` if the text contains no total.
 fn total(text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(TOTALS))?.split_whitespace().next()?.parse().ok()
 }

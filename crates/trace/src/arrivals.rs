@@ -6,7 +6,7 @@ use crate::summary::Arrivals;
 /// Nanoseconds per second.
 const SECOND_NS: f64 = 1e9;
 
-/// Statistics of the arrival times of the operations so far.
+/// The times of the operations of a trace so far, and the statistics of the gaps between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     first_ns: Option<u64>,
@@ -30,7 +30,7 @@ impl Times {
         self.last_ns = time_ns;
     }
 
-    /// Returns the statistics of the times between operations. Returns `None` if no operation has a time that is equal
+    /// Returns the statistics of the gaps between operations. Returns `None` if no operation has a time that is equal
     /// to or later than the time of the previous operation.
     pub(crate) fn summary(&self) -> Option<Arrivals> {
         let first_ns = self.first_ns.filter(|_| self.gaps.total() > 0)?;

@@ -5,35 +5,36 @@ use serde::Serialize;
 use crate::histogram::Histogram;
 use crate::statistics::{Statistics, capacities};
 
-/// The distances between a trace and a fitted workload. Apart from the two Zipf exponents, each value is a distance
-/// from 0 (equal) to 1.
+/// How much a workload that was fitted to a trace differs from the trace. Each value is a distance from 0 (equal) to 1,
+/// except for the two Zipf exponents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distances {
-    /// The total variation distance between the mixes of operations.
+    /// The difference between the mixes of operations (total variation distance).
     pub mix: f64,
-    /// Kolmogorov-Smirnov distance between the key sizes of the trace and of the fitted workload.
+    /// The difference between the distributions of key sizes (Kolmogorov-Smirnov distance).
     pub key_sizes: f64,
-    /// The Kolmogorov-Smirnov distance between the value sizes of the trace and of the fitted workload. `None` if the
-    /// trace has no value sizes.
+    /// The difference between the distributions of value sizes (Kolmogorov-Smirnov distance). `None` if the trace has
+    /// no value sizes.
     pub value_sizes: Option<f64>,
-    /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
-    /// `None` if the trace has no scans.
+    /// The difference between the distributions of scan lengths in entries (Kolmogorov-Smirnov distance). `None` if the
+    /// trace has no scans.
     pub scan_entries: Option<f64>,
-    /// The largest difference in skew between the trace and the fitted workload. For many fractions of keys, the
-    /// hottest keys of both are compared by the fraction of accesses that go to them.
+    /// The largest difference in skew between the trace and the fitted workload. The hottest keys of both get a
+    /// fraction of the accesses. This is the largest difference of the two fractions, over many fractions of keys that
+    /// count as hottest.
     pub popularity: f64,
-    /// The largest difference between the miss ratio of the trace and the miss ratio of the fitted workload, over many
-    /// capacities of an LRU cache.
+    /// The largest difference between the miss ratios of the trace and of the fitted workload in an LRU cache, over
+    /// many capacities of the cache.
     pub lru: f64,
-    /// The Zipf exponent that fits the trace best.
+    /// The exponent of the Zipf distribution that fits the accesses of the trace best.
     pub theta: f64,
-    /// The Zipf exponent that fits the operations of the fitted workload best.
+    /// The exponent of the Zipf distribution that fits the accesses of the fitted workload best.
     pub twin_theta: f64,
 }
 
 impl Distances {
-    /// Compares a trace with its fitted workload. The histograms contain the value sizes and scan lengths of the fitted
-    /// distributions.
+    /// Computes the distances between a trace and its fitted workload. The histograms contain the value sizes and the
+    /// scan lengths of the fitted distributions.
     pub(crate) fn of(
         trace: &Statistics,
         twin: &Statistics,
@@ -58,7 +59,7 @@ impl Distances {
         }
     }
 
-    /// Returns one sentence for each distance.
+    /// Returns one sentence for each distance between the trace and the fitted workload.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![
             format!("mix: total variation distance {:.4}", self.mix),

@@ -21,10 +21,10 @@ const MOST_OPERATIONS: u64 = 5_000_000;
 /// uniform.
 const LEAST_THETA: f64 = 0.03;
 
-/// The number of workloads that the search for the exponent tries.
+/// The number of exponents that the search for the best Zipf exponent tries.
 const ROUNDS: usize = 4;
 
-/// The number of quantiles at which two distributions of sizes are compared.
+/// The number of quantiles at which two distributions of sizes are compared with each other.
 const QUANTILES: u64 = 1 << 14;
 
 /// A workload that was fitted to a trace, with its distances to the trace.
@@ -38,7 +38,7 @@ pub struct Fit {
     pub notes: Vec<String>,
 }
 
-/// A distribution of sizes in TOML, and its histogram.
+/// A fitted distribution of sizes: its settings in TOML, and a histogram of the sizes that it gives.
 struct Law {
     toml: String,
     histogram: Histogram,
@@ -47,8 +47,8 @@ struct Law {
 /// Fits a workload to the statistics of a trace, and measures the distances between the trace and the workload.
 ///
 /// # Errors
-/// The trace has no operations on single keys, or the fitted workload is not possible, for example because the trace has
-/// too many keys.
+/// Returns an error if the trace has no operations on single keys, or if the fitted workload is not possible, for
+/// example because the trace has too many keys.
 pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     if trace.reuse.distinct() == 0 {
         return Err(Problem::new("the trace has no operation on a single key, so no workload can be fitted"));
@@ -91,7 +91,7 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     Ok(Fit { toml: format!("{head}\n{toml}"), distances, notes })
 }
 
-/// Returns one sentence for each property of the trace that the fitted workload does not have.
+/// Returns the properties of the trace that the fitted workload does not have, one sentence each.
 fn notes(trace: &Statistics) -> Vec<String> {
     let mut notes = Vec::new();
     let range_deletes = trace.operations_of(TraceOperation::DeleteRange);
@@ -132,7 +132,8 @@ fn notes(trace: &Statistics) -> Vec<String> {
     notes
 }
 
-/// Returns the workload with the Zipf exponent `theta` as TOML.
+/// Writes the fitted workload as TOML. `theta` is the exponent of its key distribution, `values` the distribution of
+/// its value sizes, and `scans` that of its scan lengths.
 fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) -> String {
     let keys = trace.reuse.distinct();
     let inserts = trace.inserted_keys();
@@ -181,15 +182,16 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of keys in bytes: the mean length in the trace, or a larger length if the mean length has too few
-/// different keys.
+/// Returns the length of the keys of the fitted workload in bytes. This is the mean length in the trace, or the
+/// shortest length with enough different keys if that is longer.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;
     (trace.key_sizes.mean().round() as u64).clamp(u64::from(bits.div_ceil(8)), MAX_KEY_BYTES as u64)
 }
 
-/// Returns the distribution of the catalog that is closest to the sizes. Returns `None` if there are no sizes.
+/// Returns the distribution of `catalog` that is closest to the sizes in a histogram. `name` is the parameter of a
+/// fixed size, and `unit` the unit of sizes in TOML. Returns `None` if there are no sizes.
 fn best(
     catalog: &Catalog<dyn LengthDistribution>,
     sizes: &Histogram,
@@ -209,8 +211,8 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns the candidate distributions for the sizes: a fixed size, a uniform distribution, and a generalized Pareto
-/// distribution through the quartiles.
+/// Returns distributions that may fit the sizes: a fixed size, a uniform distribution, and a generalized Pareto
+/// distribution through the quartiles. `name` is the parameter of a fixed size, and `unit` the unit of sizes in TOML.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {
         "" => Value::Integer(size.max(1).cast_signed()),
@@ -247,7 +249,7 @@ fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     candidates
 }
 
-/// Formats a TOML table on one line.
+/// Formats a TOML table as an inline table, on one line.
 fn inline(table: &Table) -> String {
     let pairs: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", pairs.join(", "))

@@ -41,7 +41,7 @@ impl TraceFormat {
     /// Returns a writer of this format, which writes to `file`.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn writer(self, file: File) -> io::Result<Box<dyn TraceWriter + Send>> {
         Ok(match self {
             Self::Dsl => Box::new(TextWriter::new(BufWriter::new(file))),

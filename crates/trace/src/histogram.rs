@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use crate::summary::Sizes;
 
-/// The number of sizes that are counted exactly: all sizes below this number.
+/// The size up to which each size has a counter of its own. Larger sizes share counters.
 const EXACT: u64 = 4096;
 
-/// The number of leading bits that the histogram keeps of a size of [`EXACT`] or more. It sets the lower bits of the
-/// size to 0.
+/// The number of leading bits of a size of [`EXACT`] or more that the histogram keeps. The other bits count as 0, so
+/// the relative error is below 1/64.
 const LEADING_BITS: u32 = 7;
 
-/// A histogram of sizes.
+/// A histogram of sizes in bounded memory, such as the sizes of keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
     counts: BTreeMap<u64, u64>,
@@ -35,8 +35,8 @@ impl Histogram {
         self.total
     }
 
-    /// Returns the smallest size that at least a fraction `quantile` of all sizes does not exceed. Returns 0 if there
-    /// are no sizes.
+    /// Returns a quantile: the smallest size that at least a fraction `quantile` of all sizes does not exceed. Returns
+    /// 0 if there are no sizes.
     pub(crate) fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((self.total as f64 * quantile).ceil() as u64).max(1);
         let mut below = 0;
@@ -52,8 +52,8 @@ impl Histogram {
         if self.total == 0 { 0.0 } else { self.sum / self.total as f64 }
     }
 
-    /// Returns the Kolmogorov-Smirnov distance to another histogram, which is the largest difference between both
-    /// cumulative distributions.
+    /// Returns how much two histograms differ, from 0 (equal) to 1: the largest difference between their cumulative
+    /// distributions (Kolmogorov-Smirnov distance).
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         if self.total == 0 || other.total == 0 {
             return if self.total == other.total { 0.0 } else { 1.0 };
@@ -70,7 +70,7 @@ impl Histogram {
         largest
     }
 
-    /// Returns the statistics of the sizes; `None` if there are no sizes.
+    /// Returns the mean, the percentiles and the limits of the sizes; `None` if there are no sizes.
     pub(crate) fn summary(&self) -> Option<Sizes> {
         (self.total > 0).then(|| Sizes {
             count: self.total,

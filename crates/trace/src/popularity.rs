@@ -5,11 +5,11 @@ use crate::summary::AccessSkew;
 /// The largest Zipf exponent that the fit tries.
 const MOST_THETA: f64 = 5.0;
 
-/// The number of ranks that sums add one by one. Later ranks are added in groups, each of which has 1/64 as many ranks
-/// as its first rank.
+/// The number of first ranks that the sums over ranks add one by one. Later ranks are added in groups, each of which
+/// has 1/64 as many ranks as its first rank, because they differ little.
 const SINGLE_RANKS: u64 = 4096;
 
-/// The numbers of accesses to all keys, sorted so that the hottest key comes first.
+/// The numbers of accesses to all keys of a trace, sorted so that the hottest key comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking {
     /// The number of accesses to each key, largest number first.
@@ -18,15 +18,15 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// Creates the ranking of keys with these numbers of accesses.
+    /// Creates a ranking from the number of accesses to each key, in any order.
     pub(crate) fn new(mut counts: Vec<u64>) -> Self {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let total = counts.iter().map(|count| *count as f64).sum();
         Self { counts, total }
     }
 
-    /// Returns the statistics of the skew. `scale` is the number of keys that each sampled key represents. Returns
-    /// `None` if there are no keys.
+    /// Returns the statistics of the skew of accesses. If the keys are sampled, `scale` is the number of keys that each
+    /// sampled key represents. Returns `None` if there are no keys.
     pub(crate) fn summary(&self, scale: f64) -> Option<AccessSkew> {
         if self.counts.is_empty() {
             return None;
@@ -44,7 +44,7 @@ impl Ranking {
     }
 
     /// Returns the fraction of accesses that go to the hottest keys. `share` is the fraction of keys that count as
-    /// hottest.
+    /// hottest, from 0 to 1.
     pub(crate) fn share(&self, share: f64) -> f64 {
         let keys = self.counts.len() as f64 * share;
         let whole: f64 = self.counts.iter().take(keys as usize).map(|count| *count as f64).sum();
@@ -53,7 +53,8 @@ impl Ranking {
         if self.total > 0.0 { (whole + edge) / self.total } else { 0.0 }
     }
 
-    /// Returns the exponent of the Zipf distribution with the highest likelihood for these numbers of accesses.
+    /// Returns the exponent of the Zipf distribution that fits these numbers of accesses best, which means with the
+    /// highest likelihood.
     pub(crate) fn theta(&self) -> f64 {
         let ranks = self.counts.len() as u64;
         if ranks < 2 {
@@ -74,7 +75,8 @@ impl Ranking {
         (low + high) / 2.0
     }
 
-    /// Returns the Kolmogorov-Smirnov distance between the ranking and a Zipf distribution with exponent `theta`.
+    /// Returns how much the ranking differs from a Zipf distribution with exponent `theta`: the largest difference of
+    /// the cumulative distributions (Kolmogorov-Smirnov distance).
     fn distance_to_zipf(&self, theta: f64) -> f64 {
         let weights = || (1..=self.counts.len() as u64).map(|rank| (rank as f64).powf(-theta));
         let whole: f64 = weights().sum();
@@ -87,8 +89,9 @@ impl Ranking {
         largest
     }
 
-    /// Returns the largest difference between two rankings in the fraction of accesses that go to the hottest keys. The
-    /// comparison uses 1,001 fractions of keys that count as hottest, from 0 to 1, most of them small.
+    /// Returns how much the skew of two rankings differs. The hottest keys of both get a fraction of the accesses, and
+    /// the result is the largest difference of the two fractions. The comparison uses 1,001 fractions of keys that
+    /// count as hottest, most of them small.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));
@@ -98,7 +101,8 @@ impl Ranking {
     }
 }
 
-/// Returns the expected logarithm of a rank, which is drawn from 1 to `ranks` with a Zipf distribution.
+/// Returns the expected logarithm of a rank that is drawn from 1 to `ranks` with a Zipf distribution. The best exponent
+/// is the one for which this value equals the mean logarithm in the trace.
 fn expected_log(ranks: u64, theta: f64) -> f64 {
     let (mut logs, mut weights) = (0.0, 0.0);
     let mut rank = 1;

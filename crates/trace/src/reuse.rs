@@ -10,52 +10,55 @@ use std::hash::BuildHasherDefault;
 
 use types::AlreadyHashed;
 
-/// A map whose keys are the hashes of trace keys.
+/// A map by the hash of a key. The map uses the hash directly and does not hash it again.
 type Map<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
 
-/// The number of positions in the Fenwick tree before the first renumbering.
+/// The number of positions for last accesses in the Fenwick tree at the start. When the positions are used up, they are
+/// renumbered.
 const FIRST_POSITIONS: usize = 1 << 12;
 
-/// The statistics of a sampled key.
+/// The statistics of a sampled key of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
-    /// The position of the last access to the key in the Fenwick tree.
+    /// The position of the last access to the key among the last accesses to all keys, in the Fenwick tree.
     position: u32,
     /// The number of accesses to the key.
     pub(crate) count: u64,
-    /// The number of the last access to the key, where all accesses of the trace are counted.
+    /// The number of the last access to the key, counted over all accesses of the trace.
     last: u64,
 }
 
-/// The reuse distances of a trace, computed from the sampled keys.
+/// The reuse distances of a trace: how many other keys are accessed between two accesses to the same key. The distances
+/// are computed from the sampled keys.
 #[derive(Debug)]
 pub(crate) struct Reuse {
     most_keys: usize,
-    /// The sampling rate is 2^(−`shift`).
+    /// The sample contains one key in 2^`shift`.
     shift: u32,
     keys: Map<Key>,
     tree: Vec<u32>,
     next: u32,
-    /// The number of accesses by reuse distance. The unit of the distance is one sampled key.
+    /// The number of accesses with each reuse distance, by distance. The distance counts sampled keys.
     distances: Vec<f64>,
-    /// The number of first accesses to sampled keys.
+    /// The number of accesses to sampled keys that were the first access to their key.
     cold: f64,
     accesses: u64,
 }
 
-/// The result of adding an access: whether the key is sampled, and which earlier access had the same key.
+/// The earlier access to the same key that an access has found: none, the last one, or unknown because the key is not
+/// sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The key of the access is not in the sample.
     NotSampled,
     /// The access is the first access to its key.
     First,
-    /// The number of the last access to this key. All accesses of the trace are numbered in order.
+    /// The number of the last access to this key, counted over all accesses of the trace.
     Last(u64),
 }
 
 impl Reuse {
-    /// Creates empty statistics, which keep at most `most_keys` keys.
+    /// Creates empty statistics, which keep at most `most_keys` keys in memory.
     pub(crate) fn new(most_keys: usize) -> Self {
         Self {
             most_keys: most_keys.max(1),
@@ -69,7 +72,7 @@ impl Reuse {
         }
     }
 
-    /// Adds an access to the key with this hash.
+    /// Adds an access to the key with the hash `hash`, and returns the earlier access to this key.
     pub(crate) fn access(&mut self, hash: u64) -> Seen {
         let now = self.accesses;
         self.accesses += 1;
@@ -153,7 +156,7 @@ impl Reuse {
         capacities.iter().map(ratio).collect()
     }
 
-    /// Halves the sample: keeps the half of the keys with the smaller hashes.
+    /// Halves the sample to save memory: keeps the half of the keys with the smaller hashes, and adapts the counts.
     fn halve(&mut self) {
         self.shift += 1;
         let shift = self.shift;
@@ -167,8 +170,8 @@ impl Reuse {
         self.renumber();
     }
 
-    /// Renumbers the positions of the sampled keys in order, starting at 0. Reserves the same number of positions for
-    /// further accesses.
+    /// Renumbers the positions of the last accesses in order, starting at 0, so that no position is unused. Reserves as
+    /// many positions again for further accesses.
     fn renumber(&mut self) {
         let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
         keys.sort_unstable_by_key(|key| key.position);
@@ -186,7 +189,7 @@ impl Reuse {
             .collect();
     }
 
-    /// Returns the number of last accesses at positions up to `position`.
+    /// Returns the number of last accesses at positions up to `position`, from the Fenwick tree.
     fn up_to(&self, position: u32) -> usize {
         let mut node = position as usize + 1;
         let mut sum = 0;
@@ -197,7 +200,8 @@ impl Reuse {
         sum
     }
 
-    /// Adds `change`, modulo 2³², to the count at `position` in the Fenwick tree.
+    /// Adds `change` to the number of last accesses at `position` in the Fenwick tree. The sum wraps around at 2³², so
+    /// `u32::MAX` subtracts 1.
     fn change(&mut self, position: u32, change: u32) {
         let mut node = position as usize + 1;
         while node < self.tree.len() {
@@ -207,7 +211,7 @@ impl Reuse {
     }
 }
 
-/// Returns whether the key with this hash is in a sample with the rate 2^(−`shift`).
+/// Returns whether a sample of one key in 2^`shift` contains the key with the hash `hash`.
 fn is_sampled(hash: u64, shift: u32) -> bool {
     hash.leading_zeros() >= shift
 }

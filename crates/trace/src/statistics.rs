@@ -10,13 +10,14 @@ use crate::reuse::{Reuse, Seen};
 use crate::summary::{MissRatio, Share, TraceStatistics};
 use crate::window::Windows;
 
-/// The default for the maximum number of keys in memory. With this maximum, the statistics need about 400 MB.
+/// The default limit on the number of keys that the statistics keep in memory. With so many keys, the statistics need
+/// about 400 MB.
 const MOST_KEYS: usize = 4_000_000;
 
-/// The number of points of the miss-ratio curve per power of two.
+/// The number of capacities per power of two at which the miss-ratio curve of LRU is computed.
 const POINTS_PER_DOUBLING: u32 = 4;
 
-/// The statistics of the records so far.
+/// The statistics of a trace, over the records that were added so far.
 ///
 /// Accesses are operations on one key: all operations except scans and range deletes, which count only in the mix of
 /// operations. The number of keys in memory is limited. If the trace has more keys, the statistics use a spatially
@@ -77,7 +78,7 @@ impl Statistics {
         self.windows.advance();
     }
 
-    /// Returns the number of operations of a kind.
+    /// Returns the number of operations of one kind.
     pub(crate) fn operations_of(&self, operation: TraceOperation) -> u64 {
         self.operations[operation as usize]
     }
@@ -93,12 +94,13 @@ impl Statistics {
         self.operations.map(|count| count as f64 / all)
     }
 
-    /// Returns the number of keys whose first access is a put. If the keys are sampled, this is an estimate.
+    /// Returns the number of keys whose first access is a put, which a fitted workload must insert. If the keys are
+    /// sampled, this is an estimate.
     pub(crate) fn inserted_keys(&self) -> u64 {
         self.inserted.round() as u64
     }
 
-    /// Returns the numbers of accesses to the keys, sorted so that the hottest key comes first.
+    /// Returns the numbers of accesses to all keys, sorted so that the hottest key comes first.
     pub(crate) fn ranking(&self) -> Ranking {
         Ranking::new(self.reuse.counts())
     }
@@ -135,7 +137,8 @@ impl Statistics {
     }
 }
 
-/// Returns cache capacities up to `keys` keys, with equal distances on a logarithmic scale.
+/// Returns the capacities at which the miss-ratio curve is computed, up to `keys` keys. The capacities have equal
+/// distances on a logarithmic scale.
 pub(crate) fn capacities(keys: u64) -> Vec<u64> {
     let mut capacities: Vec<u64> = (0..u64::BITS * POINTS_PER_DOUBLING)
         .map(|point| f64::from(point) / f64::from(POINTS_PER_DOUBLING))

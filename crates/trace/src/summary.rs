@@ -38,7 +38,7 @@ pub struct TraceStatistics {
     pub notes: Vec<String>,
 }
 
-/// The number and the fraction of the operations of one kind.
+/// The number and the fraction of the operations of one kind in a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// The kind of operation.
@@ -49,8 +49,8 @@ pub struct Share {
     pub share: f64,
 }
 
-/// The distribution of a size in bytes, or of a number of entries. In the second case, the fields count entries instead
-/// of bytes.
+/// The distribution of sizes in bytes, or of numbers of entries. For entries, the fields count entries instead of
+/// bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizes {
     /// The number of counted sizes.
@@ -69,7 +69,7 @@ pub struct Sizes {
     pub max_bytes: u64,
 }
 
-/// The skew of accesses to keys.
+/// How unevenly the accesses of a trace are distributed over the keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccessSkew {
     /// The fraction of accesses that go to the hottest key.
@@ -82,21 +82,21 @@ pub struct AccessSkew {
     pub once: f64,
     /// The exponent of the Zipf distribution with the highest likelihood for the numbers of accesses.
     pub theta: f64,
-    /// The largest difference between the measured and the fitted fraction of accesses to the hottest keys, over all
-    /// fractions of keys.
+    /// How far the accesses are from the fitted Zipf distribution. The hottest keys get a measured and a fitted
+    /// fraction of the accesses, and this is the largest difference of the two, over all fractions of keys.
     pub theta_distance: f64,
 }
 
-/// The miss ratio of a cache of one capacity.
+/// The miss ratio of an LRU cache with one capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MissRatio {
-    /// The capacity in keys.
+    /// The capacity of the cache in keys.
     pub keys: u64,
-    /// The fraction of accesses that miss.
+    /// The fraction of accesses that miss the cache.
     pub miss_ratio: f64,
 }
 
-/// A window of a trace, with the number of distinct keys in the window.
+/// A part of a trace (a window of successive accesses), with the number of distinct keys in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WorkingSet {
     /// The number of the first access in the window.
@@ -111,7 +111,7 @@ pub struct WorkingSet {
     pub keys_so_far: u64,
 }
 
-/// The times between operations.
+/// The times between the operations of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
     /// The time from the first to the last operation, in seconds.
@@ -126,11 +126,11 @@ pub struct Arrivals {
     pub gap_max_ns: u64,
     /// The standard deviation of the time between operations, divided by its mean. The value of a Poisson process is 1.
     pub variation: f64,
-    /// The number of operations with an earlier time than the previous operation.
+    /// The number of operations whose time is earlier than the time of the previous operation.
     pub backward: u64,
 }
 
-/// Formats the curves of a trace as rows of CSV.
+/// Formats the curves of a trace (the miss ratio and the working set) as rows of CSV.
 pub struct CurvePoint;
 
 impl CurvePoint {

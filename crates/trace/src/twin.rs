@@ -1,4 +1,5 @@
-//! Converts the operations of a workload to trace records, so that [`Statistics`] can measure them like a trace.
+//! Converts the operations of a fitted workload to trace records, so that [`Statistics`] can measure the workload like
+//! a trace.
 
 use std::path::Path;
 
@@ -9,17 +10,17 @@ use workload::{Batch, Extent, Kind, TraceOperation, TraceRecord, Workload, Workl
 
 use crate::statistics::Statistics;
 
-/// The seed of the operations.
+/// The seed of the generated operations.
 const SEED: u64 = 1;
 
-/// Generates the operations of the last phase of a workload, and returns their statistics.
+/// Generates the operations of the last phase of the workload `toml`, and returns their statistics.
 pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
     let wrong = |error: ChoiceError| Problem::new(format!("the fitted workload is not possible: {error}"));
     let table: Table = toml.parse().map_err(|error| Problem::doing("parse the fitted workload", error))?;
     let workload = Workload::from_toml(&table).map_err(wrong)?;
     let plan = WorkloadPlan::new(&workload, SEED, Path::new("."))
         .map_err(|error| Problem::new(format!("the fitted workload is not possible: {error}")))?;
-    let (last, before) = plan.phases().split_last().expect("a workload has a phase");
+    let (last, before) = plan.phases().split_last().expect("a fitted workload must have a phase");
     let extent = before.iter().fold(Extent::default(), |extent, phase| phase.extent_after(extent));
     let mut statistics = Statistics::default();
     let mut batch = Batch::default();
@@ -31,7 +32,7 @@ pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
     Ok(statistics)
 }
 
-/// Returns the trace record of operation `at` of a batch.
+/// Returns the trace record of the operation with the index `at` of a batch.
 fn record(batch: &Batch, at: usize) -> TraceRecord {
     let operation = &batch.operations()[at];
     let kind = match operation.kind {

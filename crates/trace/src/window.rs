@@ -8,17 +8,17 @@
 
 use crate::summary::WorkingSet;
 
-/// The maximum number of windows that are kept for the shortest length.
+/// The maximum number of windows in the result. The windows are as short as this number permits.
 const MOST_WINDOWS: usize = 64;
 
-/// All windows of one length.
+/// The windows of one length, which together cover the trace.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// The number of distinct keys and the number of new keys in each window.
+    /// For each window, the number of distinct keys, and the number of keys that were never accessed before.
     windows: Vec<(f64, f64)>,
 }
 
-/// The windows of all lengths that the statistics may need.
+/// The working set of a trace: the distinct keys in windows of all lengths that the result may need.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     /// The binary logarithm of the shortest window length.
@@ -34,8 +34,8 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// Counts an access to a sampled key. `last` is the position of the last access to the key. `weight` is the number
-    /// of keys that the sampled key represents.
+    /// Counts an access to a sampled key in the windows of all lengths. `last` is the position of the last access to
+    /// the key. `weight` is the number of keys that the sampled key represents.
     pub(crate) fn add(&mut self, last: Option<u64>, weight: f64) {
         let position = self.accesses;
         // Windows of up to this length begin after the last access.
@@ -49,8 +49,8 @@ impl Windows {
         }
     }
 
-    /// Moves to the next position in the trace. Call this function after each access, even if the access was not
-    /// counted.
+    /// Moves to the next position in the trace. Call this function after each access, also if the key of the access is
+    /// not sampled.
     pub(crate) fn advance(&mut self) {
         self.accesses += 1;
         if self.accesses >> self.first > MOST_WINDOWS as u64 {
@@ -59,7 +59,7 @@ impl Windows {
         }
     }
 
-    /// Returns the windows of the shortest length for which there are at most 64 windows.
+    /// Returns the windows of the shortest length for which the trace has at most 64 windows.
     pub(crate) fn summary(&self) -> Vec<WorkingSet> {
         let length = 1 << self.first;
         let windows = self.levels.first().map_or(&[][..], |level| &level.windows);

@@ -14,7 +14,7 @@ pub(crate) struct CsvWriter<W> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer, and writes the header.
+    /// Creates a writer of a CSV trace, and writes the header.
     pub(crate) fn new(mut out: W) -> io::Result<Self> {
         writeln!(out, "{CSV_HEADER}")?;
         Ok(Self { out, losses: Losses::default() })
@@ -51,7 +51,8 @@ impl<W: Write> TraceWriter for CsvWriter<W> {
     }
 }
 
-/// Returns a key as text. Bytes that are not printable ASCII, or that are special characters of CSV, become `\xHH`.
+/// Returns a key as text for CSV. Bytes that are not printable ASCII, or that are special characters of CSV, become
+/// `\xHH`.
 fn escaped(key: &[u8]) -> String {
     let mut text = String::new();
     for byte in key {

@@ -14,11 +14,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::keys::hash_of;
 use crate::writer::{Losses, TraceWriter};
 
-/// The size of a record in bytes, and the offset of the next-access field in a record.
+/// The size of a record in bytes. The next constant is the offset of the field "next access" in a record.
 const RECORD_BYTES: u64 = 24;
 const NEXT_OFFSET: u64 = 16;
 
-/// The maximum number of next-access positions that are collected in memory before they are written to the file.
+/// The maximum number of positions of next accesses that the writer collects in memory before it writes them to the
+/// file.
 const MOST_PENDING: usize = 1 << 20;
 
 /// Nanoseconds per second.
@@ -28,17 +29,17 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub(crate) struct OracleGeneralWriter {
     out: BufWriter<File>,
     written: u64,
-    /// The number of the last record of each object, by the hash of its key.
+    /// The number of the last record of each object so far, by the hash of its key.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// The next-access positions that are not in the file yet: pairs of a record number and the number of the next
-    /// access to the same object.
+    /// The positions of next accesses that are not in the file yet. Each position is a pair: the number of a record,
+    /// and the number of the next record of the same object.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,
 }
 
 impl OracleGeneralWriter {
-    /// Creates a writer to an empty file.
+    /// Creates a writer of an oracleGeneral trace to an empty file.
     pub(crate) fn new(file: File) -> Self {
         Self {
             out: BufWriter::new(file),
@@ -50,7 +51,7 @@ impl OracleGeneralWriter {
         }
     }
 
-    /// Writes the collected next-access positions into their records in the file.
+    /// Writes the collected positions of next accesses into their records in the file.
     fn set_next(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.pending.sort_unstable();

@@ -6,11 +6,12 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record. It names the version of RocksDB with whose tools the format was tested.
+/// The payload of the first record of a RocksDB trace. The format was tested with the tools of the version of RocksDB
+/// that it names.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 
-/// The types of records.
+/// The type numbers of the records of a RocksDB trace.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -18,14 +19,15 @@ const GET: u8 = 4;
 const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 
-/// Bit sets that state which fields a payload contains.
+/// Bits that state which fields the payload of a record contains: the fields of each type of record, and the optional
+/// bounds of a scan.
 const WRITE_FIELDS: u64 = 1 << 1;
 const GET_FIELDS: u64 = 1 << 2 | 1 << 3;
 const SEEK_FIELDS: u64 = 1 << 4 | 1 << 5;
 const LOWER_BOUND: u64 = 1 << 6;
 const UPPER_BOUND: u64 = 1 << 7;
 
-/// The tags of writes. The number of the column family follows each tag.
+/// The tags of the writes in a RocksDB write batch. The number of the column family follows each tag.
 const DELETION: u8 = 0x4;
 const VALUE: u8 = 0x5;
 const MERGE: u8 = 0x6;
@@ -41,7 +43,7 @@ pub(crate) struct RocksDbWriter<W> {
 }
 
 impl<W: Write> RocksDbWriter<W> {
-    /// Creates a writer to an empty file.
+    /// Creates a writer of a RocksDB trace to an empty file.
     pub(crate) fn new(out: W) -> Self {
         Self { out, last_us: 0, is_begun: false, losses: Losses::default() }
     }
@@ -54,7 +56,7 @@ impl<W: Write> RocksDbWriter<W> {
         self.out.write_all(payload)
     }
 
-    /// Returns the payload of a write record, which is a RocksDB write batch.
+    /// Returns the payload of a record that writes: a RocksDB write batch with one write.
     fn batch(&mut self, record: &TraceRecord) -> Vec<u8> {
         let tag = match record.operation {
             TraceOperation::Delete => DELETION,
@@ -164,7 +166,7 @@ impl<W: Write> TraceWriter for RocksDbWriter<W> {
     }
 }
 
-/// Appends a number as a varint: 7 bits per byte, low bits first.
+/// Appends a number to `out` as a varint: 7 bits of the number per byte, low bits first.
 fn push_number(mut number: u32, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);
@@ -173,7 +175,7 @@ fn push_number(mut number: u32, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Appends the length of `bytes`, followed by `bytes`.
+/// Appends the length of `bytes` to `out`, followed by `bytes`.
 fn push(bytes: &[u8], out: &mut Vec<u8>) {
     push_number(u32::try_from(bytes.len()).unwrap_or(u32::MAX), out);
     out.extend_from_slice(bytes);

@@ -6,7 +6,7 @@ use workload::{Command, TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The byte that fills values whose content was not recorded.
+/// The byte that fills a value whose content the trace did not record.
 const FILLER: u8 = b'x';
 
 /// A writer of traces as text commands.
@@ -16,7 +16,7 @@ pub(crate) struct TextWriter<W> {
 }
 
 impl<W: Write> TextWriter<W> {
-    /// Creates a writer to an empty file.
+    /// Creates a writer of text commands to an empty file.
     pub(crate) fn new(out: W) -> Self {
         Self { out, losses: Losses::default() }
     }

@@ -4,30 +4,30 @@ use std::io;
 
 use workload::TraceRecord;
 
-/// A writer of trace records in one format.
+/// A writer of trace records in one trace format.
 pub trait TraceWriter {
     /// Writes the next record. If the format cannot express the record, the writer skips and counts it.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn write(&mut self, record: &TraceRecord) -> io::Result<()>;
 
     /// Writes the end of the file and all buffered bytes.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 
     /// Returns one sentence for each property of the records that the format could not express.
     fn losses(&self) -> Vec<String>;
 }
 
-/// Counts of the records that a format could not express.
+/// Counts of the records that a trace format could not express, by the kind of loss.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(Vec<(&'static str, u64)>);
 
 impl Losses {
-    /// Counts one skipped or changed record. `what` describes the loss.
+    /// Counts one record that the writer has skipped or changed. `what` describes the loss.
     pub(crate) fn add(&mut self, what: &'static str) {
         match self.0.iter_mut().find(|(known, _)| *known == what) {
             Some((_, count)) => *count += 1,
@@ -35,7 +35,7 @@ impl Losses {
         }
     }
 
-    /// Returns one sentence per kind of loss.
+    /// Returns one sentence per kind of loss, with the number of records.
     pub(crate) fn sentences(&self) -> Vec<String> {
         self.0.iter().map(|(what, count)| format!("{count} {what}")).collect()
     }

@@ -10,24 +10,27 @@ use workload::{Phase, SIZES};
 
 use super::measured::Measured;
 
-/// The number of levels of the deepest tree.
+/// The maximum number of levels of a tree. The code checks so many levels for compactions that move values to blob
+/// files.
 const MOST_LEVELS: usize = 64;
 
-/// The properties of the values of a phase in a design with blob files. All values of the phase have the same size.
+/// The location and the size of the values of a phase, in a design that separates values from keys into blob files. All
+/// values of the phase have the same size.
 pub(super) struct Separation<'a> {
     design: &'a Design,
     policy: Box<dyn ValuePolicy>,
     /// Whether flushes write the values to blob files. Otherwise, the values stay in SSTables.
     is_apart: bool,
-    /// The mean size of a record in a blob file.
+    /// The size of a record in a blob file: a key, its value and the overhead of the record.
     record_bytes: f64,
-    /// The number of records in a flush of a full memtable.
+    /// The number of records that the flush of a full memtable writes.
     per_flush: f64,
 }
 
 impl<'a> Separation<'a> {
-    /// Returns the properties of the values of a phase whose puts have `user_bytes` bytes on average. Returns `None` if
-    /// the sizes of values differ, or if compactions move the values from SSTables to blob files.
+    /// Returns how the design stores the values of a phase whose puts have `user_bytes` bytes of key and value on
+    /// average. Returns `None` if the sizes of values differ, or if compactions move the values from SSTables to blob
+    /// files.
     pub(super) fn of(design: &'a Design, phase: &Phase, user_bytes: f64) -> Option<Self> {
         let policy = CATALOG.build(design.choice("values")).ok()?;
         let size = Some(&phase.value.size).filter(|size| size.kind() == SIZES.baseline().kind())?;
@@ -44,8 +47,8 @@ impl<'a> Separation<'a> {
         Some(Self { design, policy, is_apart, record_bytes, per_flush })
     }
 
-    /// Computes the expected values of a phase that only adds keys to an empty store. Returns `None` if the compaction
-    /// policy has no closed form for flushes of keys and pointers.
+    /// Computes the expected columns of a phase that only adds keys to an empty store. Returns `None` if no formula
+    /// exists for the compaction policy.
     pub(super) fn of_load(&self, measured: &Measured) -> Option<Measurements> {
         let settled = &measured.settled.as_ref()?.stats;
         let done = |stats: &EngineStats, metric| stats.whole.counted(metric, &measured.before.whole);
@@ -75,9 +78,9 @@ impl<'a> Separation<'a> {
         Some(cells)
     }
 
-    /// Computes the expected values of a phase that only overwrites random keys of a store with `keys` keys. `earlier` is
-    /// the number of overwrites before this phase. Returns `None` if the value policy or the compaction policy has no
-    /// closed form, or if the store is not in its steady state.
+    /// Computes the expected columns of a phase that only overwrites random keys of a store with `keys` keys. `earlier`
+    /// is the number of overwrites before this phase. Returns `None` if no formula exists for the value policy or the
+    /// compaction policy, or if the store is not in its steady state.
     pub(super) fn of_overwrites(&self, keys: f64, earlier: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -114,14 +117,14 @@ impl<'a> Separation<'a> {
         Some(cells)
     }
 
-    /// Returns the size of `entries` entries in SSTables, in memtables. `entry_bytes` is the size of a key with its
-    /// pointer.
+    /// Returns how many full memtables the keys and pointers of `entries` entries fill. `entry_bytes` is the size of a
+    /// key with its pointer.
     fn buffers(&self, entries: f64, entry_bytes: f64) -> f64 {
         entries * (entry_bytes + ENTRY_CHARGE_BYTES as f64) / self.design.memtable_capacity.0 as f64
     }
 
-    /// Returns the bytes that flushes write to blob files for this number of records: the records, and the footers of
-    /// their files. 0 if the values stay in SSTables.
+    /// Returns the bytes that `flushes` flushes with `records` records in total write to blob files: the records, and
+    /// the footers of the files. Returns 0 if the values stay in SSTables.
     fn flushed(&self, records: f64, flushes: f64) -> f64 {
         if !self.is_apart || flushes == 0.0 {
             return 0.0;
@@ -133,14 +136,14 @@ impl<'a> Separation<'a> {
         records * self.record_bytes + files * BLOB_FOOTER_BYTES as f64
     }
 
-    /// Returns the number of records in a full blob file.
+    /// Returns the number of records after which a blob file is full.
     fn file_records(&self) -> f64 {
         (self.policy.file_bytes() as f64 / self.record_bytes).ceil()
     }
 }
 
-/// Returns the number of entries in SSTables, and the mean size of a key with its stored value. The stored value of a
-/// value in a blob file is the pointer.
+/// Returns the number of entries in SSTables, and the mean size of an entry in bytes. An entry is a key with its value,
+/// or a key with a pointer if the value is in a blob file.
 fn stored(stats: &EngineStats) -> Option<(f64, f64)> {
     let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
     Some((entries, stats.sum_of_levels(&n::ENTRY_BYTES)? as f64 / entries))

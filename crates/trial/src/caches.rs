@@ -9,11 +9,12 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the value in the column `cache_state` if the storage bypasses the page cache with direct I/O.
+/// The suffix of the text in the column `cache_state` for a store that bypasses the page cache with direct I/O.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Brings the block cache and the page cache of a store into a state, outside of the measured time. `families` contains
-/// the names of the column families of the store. Returns the store, which may have been reopened.
+/// Brings the block cache and the page cache of a store into the state that a phase requests, outside of the measured
+/// time. `families` contains the names of the column families of the store. Returns the store, which the function may
+/// have reopened.
 pub(super) fn set<'f>(
     state: CacheState,
     store: OpenStore,
@@ -68,7 +69,7 @@ pub(super) fn page_cache_share(directory: &Path) -> Option<f64> {
     all.iter().filter_map(|file| resident(file).ok()).fold(Resident::default(), Resident::and).share()
 }
 
-/// Returns the files in `directory` and in its subfolders.
+/// Returns the paths of all files in `directory` and in its subfolders.
 fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(folder) = folders.pop() {

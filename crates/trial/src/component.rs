@@ -8,7 +8,8 @@ use super::failure::TrialResult;
 use super::measured::identity;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 
-/// Runs a trial of a component experiment. The function `tell` sends a message to the parent process.
+/// Runs a trial of a component experiment, which measures one component without a tree. The function `tell` sends a
+/// message to the parent process.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {
     std::fs::create_dir_all(&spec.directory)?;
     let begin = |phase| tell(&Message::Progress(Step { phase, share: 0.0, checking: false }));
@@ -18,7 +19,8 @@ pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -
     Ok(report(bench.into_phases()))
 }
 
-/// Returns a report with the rows of the phases. If a component gave a wrong answer, the rows contain no measurements.
+/// Creates the report of the trial from the results of its phases. If a component gave a wrong answer, the rows contain
+/// no measurements.
 fn report(phases: Vec<PhaseResult>) -> TrialReport {
     let mut report = TrialReport::default();
     for phase in &phases {

@@ -8,10 +8,10 @@ use subject::Task;
 use toml::{Table, Value};
 use tree::Design;
 
-/// The key of the engine in the TOML document of a configuration.
+/// The key of the TOML document that contains the engine.
 const ENGINE: &str = results::columns::ENGINE;
 
-/// The key of the design in the TOML document of a configuration.
+/// The key of the TOML document that contains the design.
 const DESIGN: &str = "design";
 
 /// The configuration of a trial: an engine, a design and a task. In JSON, a configuration is a string that contains one

@@ -10,18 +10,18 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// The sampling intervals of latencies for which the overhead is always reported. The overhead for the sampling
-/// interval of the run is reported, too.
+/// The sampling intervals of latencies for which the overhead is always reported: each operation, and one in a hundred.
+/// The overhead for the sampling interval of the run is reported, too.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// The number of repeated measurements. Only the smallest result is used, because disturbances only add time.
+/// How often the overhead is measured. The smallest result counts, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The number of keys that exist at the start of the measured phase. The phase `load` of [`WORKLOAD`] inserts as many
 /// keys.
 const KEYS: u64 = 1_000_000;
 
-/// The workload of the measurement. One thread executes uniform gets of 16-byte keys in a closed loop.
+/// The workload with which the overhead is measured: one thread executes uniform gets of 16-byte keys in a closed loop.
 const WORKLOAD: &str = r#"
 key = { format = "u64", bytes = 16 }
 [[phase]]
@@ -34,8 +34,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the overhead per operation with the settings of a run. The run times one operation in `sampling`, keeps one
-/// answer in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
+/// Measures how much time the harness adds to each operation, with the settings of a run. The run times one operation
+/// in `sampling`, keeps one answer in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -75,13 +75,14 @@ pub fn clock_cost() -> HarnessCost {
 }
 
 fn phase() -> Arc<PhasePlan> {
-    let workload = Workload::from_toml(&WORKLOAD.parse().expect("WORKLOAD is valid TOML"))
-        .expect("WORKLOAD is a valid workload");
-    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("the plan of WORKLOAD is valid");
-    Arc::clone(plan.phases().last().expect("WORKLOAD has at least one phase"))
+    let workload = Workload::from_toml(&WORKLOAD.parse().expect("the constant WORKLOAD must be valid TOML"))
+        .expect("the constant WORKLOAD must be a valid workload");
+    let plan = WorkloadPlan::new(&workload, 42, Path::new(""))
+        .expect("the plan of the constant WORKLOAD must be valid");
+    Arc::clone(plan.phases().last().expect("the constant WORKLOAD must have at least one phase"))
 }
 
-/// Returns the time for generation, timing and recording of one operation, in nanoseconds.
+/// Returns the time that the harness needs to generate, time and record one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1, retired: 0 };
     let parts = phase.parts();

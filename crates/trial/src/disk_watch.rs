@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The time between two measurements. Each measurement requests the size of every file of the store from the file
-/// system.
+/// The time between two measurements of the disk space. A measurement requests the size of every file of the store from
+/// the file system.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The latest and the largest measured disk space of a store, in bytes. 0 means that the space is unknown.
+/// The latest and the largest measured disk space of a store, in bytes. The value 0 stands for an unknown space.
 #[derive(Default)]
 pub(super) struct DiskWatch {
     latest_bytes: AtomicU64,
@@ -44,7 +44,7 @@ impl DiskWatch {
         (done, known(self.peak_bytes.load(Ordering::Relaxed)))
     }
 
-    /// Returns the number of bytes of the latest measurement. `None` if the space is unknown.
+    /// Returns the latest measured disk space of the store in bytes. `None` if the disk space is unknown.
     pub(super) fn latest(&self) -> Option<u64> {
         known(self.latest_bytes.load(Ordering::Relaxed))
     }

@@ -26,10 +26,10 @@ mod slices;
 /// The number of kinds of operations.
 const KINDS: usize = Kind::ALL.len();
 
-/// The settings of the timed loop.
+/// The settings of the timed loop, which executes and times operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drive {
-    /// The mode, which decides whether times are measured.
+    /// The mode of the trial, which decides whether times are measured.
     pub(super) mode: RunMode,
     /// The sampling interval of latencies: one operation in `sampling` is timed.
     pub(super) sampling: u64,
@@ -44,7 +44,7 @@ pub(super) struct Drive {
     pub(super) counts_instructions: bool,
 }
 
-/// The part of a phase that runs in one column family.
+/// The part of a phase that runs in one column family, with the store that executes it.
 #[derive(Clone, Copy)]
 pub(super) struct DrivePart<'a> {
     /// The store or the column family that executes the operations.
@@ -56,8 +56,8 @@ pub(super) struct DrivePart<'a> {
 
 /// The results of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals of each kind of operation, by name. For a step on the store, this field contains the totals of the
-    /// step.
+    /// The totals of each kind of operation that the phase executed, by name. For a step on the store, this field
+    /// contains the totals of the step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
@@ -68,17 +68,17 @@ pub(super) struct Driven {
     /// The time from the first start to the end of the last operation, in nanoseconds. `None` if time is not
     /// measured.
     pub(super) elapsed_ns: Option<u64>,
-    /// The intervals of the timeline.
+    /// The intervals of the timeline, with the operations and latencies of each interval.
     pub(super) intervals: Vec<Interval>,
     /// The time for which the threads that issue operations were ready to run but had no CPU, in nanoseconds. `None` if
     /// this time is unknown.
     pub(super) run_queue_ns: Option<u64>,
 }
 
-/// The results of the threads of a role.
+/// The results of all threads of a role, which is a group of threads with a mix of its own.
 pub(super) struct RoleTotals {
     pub(super) name: String,
-    /// The totals of each kind of operation, by name.
+    /// The totals of each kind of operation that the role executed, by name.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     pub(super) threads: u32,
     pub(super) rate: Rate,
@@ -90,7 +90,7 @@ pub(super) struct RoleTotals {
 /// The totals of the operations of one kind.
 #[derive(Clone, Default)]
 pub(super) struct KindTotals {
-    /// The number of operations.
+    /// The number of executed operations of this kind.
     pub(super) operations: u64,
     /// The number of requested keys that were found. Each key of a multi-get counts.
     pub(super) found: u64,
@@ -98,14 +98,15 @@ pub(super) struct KindTotals {
     pub(super) missing: u64,
     /// The number of memory allocations by the issuing threads during these operations.
     pub(super) allocations: u64,
-    /// The service times of the operations.
+    /// The service times of the timed operations, from the actual start to the end.
     pub(super) service: Histogram,
-    /// The response times of the operations: from the intended start to the end. Empty in a closed loop.
+    /// The response times of the timed operations, from the intended start to the end. Empty in a closed loop.
     pub(super) response: Histogram,
 }
 
 impl KindTotals {
-    /// Returns the totals of a single call. `ns` is the duration of the call in nanoseconds, if time is measured.
+    /// Returns the totals of a single call of the store, such as a flush. `ns` is the duration of the call in
+    /// nanoseconds, if time is measured.
     pub(super) fn one(ns: Option<u64>) -> Self {
         let mut totals = Self { operations: 1, ..Self::default() };
         ns.into_iter().for_each(|ns| totals.service.record(ns));
@@ -140,12 +141,12 @@ impl KindTotals {
     }
 }
 
-/// The shared state of the threads of a phase.
+/// The state that all threads of a phase share while they execute the phase.
 struct Shared<'a> {
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
-    /// The warm-up before the measured part. `None` for a phase without a warm-up.
+    /// The interface to the warm-up before the measured part. `None` for a phase without a warm-up.
     gate: Option<&'a dyn Gate>,
     /// The turns in which the process runs. `None` if the process runs without pauses.
     turns: Option<&'a Turns>,
@@ -157,8 +158,8 @@ struct Shared<'a> {
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    /// The number of running threads that are not background threads. When this number reaches 0, the background
-    /// threads end.
+    /// The number of running threads that are not background threads. When this number is 0, the background threads
+    /// end.
     unended: AtomicU32,
 }
 
@@ -243,8 +244,8 @@ impl Drive {
         Ok(shared.combine(vec![outcome]))
     }
 
-    /// Executes operations. If callgrind counts instructions, it counts only the instructions of these operations, and
-    /// only in this thread.
+    /// Executes `act`, which executes operations. If callgrind counts instructions, it counts only the instructions of
+    /// `act`, and only in this thread.
     #[inline]
     fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
         if !self.counts_instructions {
@@ -257,7 +258,7 @@ impl Drive {
     }
 }
 
-/// The results of one thread.
+/// The results of one thread of a phase.
 struct ThreadOutcome {
     kinds: [Option<Box<KindTotals>>; KINDS],
     record: AnswerDigests,
@@ -267,7 +268,8 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the results, with the start and end times moved `ns` nanoseconds earlier.
+    /// Returns the results of the thread with start and end times that are `ns` nanoseconds earlier. The turns of other
+    /// processes then do not count.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }
@@ -275,7 +277,7 @@ impl ThreadOutcome {
 
 impl Shared<'_> {
     fn combine(self, outcomes: Vec<ThreadOutcome>) -> Driven {
-        let start = outcomes.iter().map(|o| o.start).min().expect("a phase has at least one thread");
+        let start = outcomes.iter().map(|o| o.start).min().expect("a phase must have at least one thread");
         let mut roles = Vec::new();
         let mut first = 0;
         for role in self.phase.phase().roles() {
@@ -302,14 +304,15 @@ impl Shared<'_> {
         RoleTotals { name: name.clone(), operations: totals(outcomes), threads: *threads, rate, elapsed_ns }
     }
 
-    /// Returns the time from `start` to the end of the last operation, in nanoseconds. `None` if time is not measured.
+    /// Returns the duration of the given threads: the time from `start` to the end of their last operation, in
+    /// nanoseconds. `None` if time is not measured.
     fn elapsed_ns(&self, outcomes: &[ThreadOutcome], start: Stamp) -> Option<u64> {
         let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
     }
 
-    /// Runs the stream of one thread, after its warm-up, until the stream ends or the time limit is reached. `thread`
-    /// is the number of the thread in the phase.
+    /// Runs the stream of one thread: first its warm-up, and then the measured part, until the stream ends or the time
+    /// limit is reached. `thread` is the number of the thread in the phase.
     fn stream(
         &self,
         (thread, target, mut stream): (u32, &dyn Target, Stream),
@@ -347,8 +350,7 @@ impl Shared<'_> {
         Ok(worker.finish())
     }
 
-    /// Returns whether a background thread must end. A background thread ends when all other threads have ended or
-    /// when a thread has failed.
+    /// Returns whether a background thread must end now: all other threads have ended, or a thread has failed.
     fn ends_background(&self) -> bool {
         self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
     }
@@ -390,8 +392,8 @@ impl Shared<'_> {
         self.barrier.wait();
     }
 
-    /// Waits until all threads have finished their warm-up operations. One thread then discards the measurements of
-    /// the warm-up.
+    /// Waits at the end of the warm-up until all threads have finished their warm-up operations. One thread then
+    /// discards the measurements of the warm-up.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
             self.timeline.begin_anew();
@@ -401,7 +403,8 @@ impl Shared<'_> {
     }
 }
 
-/// Returns the totals of the given threads, with one entry for each kind of operation that these threads executed.
+/// Adds up the results of the given threads. Returns one entry for each kind of operation that these threads executed,
+/// with the name of the kind.
 fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
     for outcome in outcomes {
@@ -413,15 +416,15 @@ fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     named.filter(|(_, total)| total.operations > 0).collect()
 }
 
-/// Generates the next batch of a stream, with at most `left` operations, and reduces `left` by its size. Returns the
-/// size of the batch.
+/// Generates the next batch of a stream into `batch`. The batch has at most `left` operations, which is the number of
+/// operations that the thread may still execute. Returns the size of the batch, and reduces `left` by this size.
 fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     let filled = stream.fill(batch, (*left).min(Batch::OPERATIONS as u64) as usize);
     *left -= filled as u64;
     filled
 }
 
-/// The timed loop of one thread, with the measurements of this thread.
+/// The state of one thread in the timed loop, including its measurements.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
@@ -472,8 +475,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Begins a slice. `waited_ns` is the time for which the process waited for its turn before the slice, in
-    /// nanoseconds.
+    /// Begins a slice: the part of a phase that the process executes in one turn. `waited_ns` is the time for which the
+    /// process waited for its turn, in nanoseconds.
     fn resume(&mut self, waited_ns: u64) {
         let clock = self.shared.clock;
         self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
@@ -490,15 +493,15 @@ impl<'a> Worker<'a> {
         self.deadline = self.pace.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
-    /// Discards all measurements of the warm-up. The kept answers remain.
+    /// Discards all measurements of the warm-up. The answers that are kept for the check remain.
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
         self.run_queue_ns = Some(0);
     }
 
-    /// Runs the operations of a batch. Returns `false` if the thread must end: its time limit is reached, or it is a
-    /// background thread and all other threads have ended or one has failed.
+    /// Runs the operations of a batch. Returns `false` if the thread must end. A thread ends at its time limit. A
+    /// background thread also ends when all other threads have ended or when one has failed.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let ends = || self.shared.ends_background();
@@ -571,7 +574,7 @@ impl<'a> Worker<'a> {
         Some(due)
     }
 
-    /// Returns whether the next operation is among the sampled operations, whose time is measured. In counted mode, no
+    /// Returns whether the next operation is one of the sampled operations, whose time is measured. In counted mode, no
     /// operation is sampled.
     #[inline]
     fn is_timed(&mut self) -> bool {
@@ -585,7 +588,8 @@ impl<'a> Worker<'a> {
         self.until_timed == self.shared.drive.sampling - 1
     }
 
-    /// Records the latencies of the last operation. In an open loop, `due` is the intended start of the operation.
+    /// Records the latencies of the last operation, which started at `start`. In an open loop, `due` is the intended
+    /// start of the operation.
     #[inline]
     fn note(&mut self, kind: Kind, due: Option<Stamp>, start: Stamp) {
         if self.end >= self.interval_ends {
@@ -599,7 +603,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Ends the current interval, and finds the interval that contains the end of the last operation.
+    /// Ends the current interval of the timeline. The interval in which the last operation has ended becomes the
+    /// current interval.
     #[cold]
     fn end_interval(&mut self) {
         let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;
@@ -627,17 +632,17 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Sets the end time of the slice or phase to the current time. Does nothing if every operation is timed, because
-    /// then the end time of the last operation is known.
+    /// Records the current time as the end of the slice or phase. Does nothing if every operation is timed, because the
+    /// end of the last operation is then known.
     fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
     }
 
-    /// Adds the time for which the thread waited for a CPU since the start of the slice to the total, and returns this
-    /// time in nanoseconds. An undisturbed reading is not necessary here, because the measured time of a slice includes
-    /// its last reading.
+    /// Ends the count of the time for which the thread waited for a CPU in this slice: adds the time to the total, and
+    /// returns it in nanoseconds. The reading may be disturbed, because the measured time of a slice includes its last
+    /// reading.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

@@ -21,33 +21,35 @@ use super::space;
 /// The largest number of flushes that a forecast simulates. Only a policy without a closed formula needs a simulation.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The maximum relative difference between the bytes that compactions read and write in a phase with a forecast. A
-/// larger difference means that compactions drop keys, or compress blocks more than flushes do. A small difference
-/// remains because compactions do not fill blocks and filters exactly as flushes do.
+/// The maximum relative difference between the bytes that compactions read and the bytes that they write. With a larger
+/// difference, the formulas for write amplification do not apply, because compactions drop keys or compress blocks more
+/// than flushes do. A small difference is normal, because compactions do not fill blocks and filters exactly as flushes
+/// do.
 const MOST_RECODED: f64 = 0.1;
 
-/// The maximum number of block searches that do not find the key, as a fraction of the requests to the cache. With more
-/// searches that do not find the key, the requests to the cache do not follow the key distribution of the phase.
+/// The maximum number of searched blocks that do not contain the key, as a fraction of the requests to the cache. With
+/// more of these searches, the formulas for hit rates do not apply, because the requests do not follow the key
+/// distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
-/// The state from which the theoretical values of each phase of a trial are computed, one phase after the other.
+/// The state from which the theoretical values of the phases of a trial are computed, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
     /// Whether the formulas may assume that each sorted run covers the whole key range, so that all runs overlap.
     overlaps: bool,
-    /// The number of uniformly random overwrites since the last write of another kind.
+    /// The number of uniformly random overwrites since the last write of another kind. The formulas for blob files need
+    /// this number.
     overwrites: u64,
     /// The key distribution of the phase that last filled the cache, and the number of keys in that phase. `None` if no
     /// phase has filled the cache.
     warm_with: Option<(String, u64)>,
-    /// The last popularity of blocks that was computed. Phases with equal key distributions have the same popularity
-    /// of blocks.
+    /// The popularity of blocks that was computed last, with its inputs. Phases with equal inputs use the same result.
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
-/// The inputs of the popularity of blocks: the key distribution, the number of keys, and the number of keys per
-/// block.
+/// The inputs from which the popularity of blocks is computed: the key distribution, the number of keys, and the number
+/// of keys per block.
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
@@ -70,9 +72,9 @@ impl Forecast {
         }
     }
 
-    /// Computes the expected values of a phase. Call this function for each phase in order. `from` contains the keys
-    /// and versions that earlier phases used. `live` is the number of live bytes after the phase, if this number is
-    /// known.
+    /// Computes the expected columns of a phase. Call this function for each phase in order.
+    /// * `from` contains the keys and versions that earlier phases used.
+    /// * `live` is the number of live bytes after the phase, if known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,
@@ -110,8 +112,8 @@ impl Forecast {
         cells
     }
 
-    /// Computes the expected values of a phase that only adds keys to an empty store. Returns `None` for any other
-    /// phase, and for an engine that does not report the inputs of the formulas.
+    /// Computes the expected write amplification and number of sorted runs of a phase that only adds keys to an empty
+    /// store. Returns `None` for any other phase, and for an engine that does not report the inputs of the formulas.
     fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
         let (before, settled) = (&measured.before, &measured.settled.as_ref()?.stats);
         let done = |metric| settled.whole.counted(metric, &before.whole);
@@ -153,8 +155,8 @@ impl Forecast {
         Some(cells)
     }
 
-    /// Computes the expected bytes of blob files in a phase that only overwrites uniformly random keys. Returns `None`
-    /// for any other phase, and for keys or values of different sizes.
+    /// Computes the expected bytes that flushes and garbage collection write to blob files, in a phase that only
+    /// overwrites uniformly random keys. Returns `None` for any other phase, and for keys or values of different sizes.
     fn collections(
         &self,
         phase: &Phase,
@@ -173,8 +175,8 @@ impl Forecast {
         separation.of_overwrites(keys as f64, self.overwrites, measured)
     }
 
-    /// Computes the expected number of blocks per get. The formula assumes that every searched run may contain the key.
-    /// Returns `None` for a phase to which this assumption does not apply.
+    /// Computes the expected number of blocks that a get reads. The formula assumes that every searched run may contain
+    /// the key. Returns `None` for a phase to which this assumption does not apply.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -259,8 +261,9 @@ impl Forecast {
     }
 }
 
-/// Returns the number of requests for data blocks that gets sent to the cache. Returns `None` if more than
-/// [`MOST_STRAYS`] of these requests were for blocks without the key.
+/// Returns the number of requests for data blocks that gets sent to the cache, for the formulas of hit rates. Returns
+/// `None` if these formulas do not apply. They do not apply if more than [`MOST_STRAYS`] of the requests were for
+/// blocks without the key, or if some requests were for pages of an index.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -271,8 +274,8 @@ fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     (requests > 0 && pages == 0 && strays <= MOST_STRAYS * requests as f64).then_some(requests as f64)
 }
 
-/// Returns the sorted runs, from the newest to the oldest run. The function assumes that all runs of a level have
-/// equal sizes, and that all filters have the mean false-positive rate.
+/// Describes the sorted runs of a store for the formulas of lookups, from the newest to the oldest run. The function
+/// assumes that all runs of a level have equal sizes, and that all filters have the mean false-positive rate.
 fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
     let mut views = Vec::new();
@@ -284,7 +287,7 @@ fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     Some(views)
 }
 
-/// Returns whether a phase with this work only adds keys.
+/// Returns whether a phase only adds keys, because its work is a load or a mix of inserts.
 fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
@@ -299,8 +302,8 @@ fn overwrites_evenly(mixed: &Mixed) -> bool {
     is_uniform && Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Put))
 }
 
-/// Returns whether the written keys are spread over the whole key range. The result is valid only for key formats that
-/// sort keys by their indexes.
+/// Returns whether the writes of a phase are spread over the whole key range, so that all sorted runs overlap. The
+/// result is valid only for key formats that sort keys by their indexes.
 fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
@@ -312,7 +315,8 @@ fn adds_anywhere(work: &Work) -> bool {
     }
 }
 
-/// Returns the label of the key distribution of a phase. `None` if the phase draws no keys from a distribution.
+/// Returns the key distribution of a phase as text, with its parameters. `None` if the phase draws no keys from a
+/// distribution.
 fn law_of(work: &Work) -> Option<String> {
     match work {
         Work::Mixed(mixed) => match &mixed.keys {

@@ -12,22 +12,23 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// The number of bytes that are written with one call.
+/// The number of bytes that one call of the system writes.
 const CHUNK: usize = 1 << 20;
 
 /// The smallest page size of all supported kernels, in bytes.
 const SMALLEST_PAGE: usize = 4096;
 
-/// The number of bytes that [`cost`] writes. The number is large enough to exceed the noise, and the writes take at
-/// most a tenth of a second.
+/// The number of bytes that [`cost`] writes. The number is large enough for an exact measurement, and small enough for
+/// a measurement of at most a tenth of a second.
 const SAMPLE_BYTES: usize = 32 << 20;
 
-/// Writes to `bytes` bytes of free memory, and then frees this memory. The function does this twice, because the
-/// kernel has separate lists of pages: first with small pages, which files use, and then with huge pages, which a
-/// memtable may use. The peak of resident memory does not change. If the kernel cannot exclude huge pages from the
-/// peak, the function uses only small pages.
+/// Writes to `bytes` bytes of free memory, and then frees this memory, so that the kernel has the pages ready for the
+/// phase. The function writes twice, because the kernel has separate lists of pages: small pages, which files use, and
+/// huge pages, which a memtable may use. The peak of resident memory does not change. If the kernel cannot exclude huge
+/// pages from the peak, the function uses only small pages.
 ///
 /// # Errors
+///
 /// The kernel does not support files in memory, or less than `bytes` bytes of memory are free. Page cache that is not
 /// in use counts as free.
 pub(super) fn touch(bytes: u64) -> io::Result<()> {
@@ -42,7 +43,7 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Writes to small free pages through a file in memory, and frees them.
+/// Writes to free memory in small pages, and frees the memory. The memory belongs to a temporary file in memory.
 fn touch_small_pages(bytes: usize) -> io::Result<()> {
     let file = file_in_memory()?;
     let chunk = vec![1; CHUNK];
@@ -55,8 +56,8 @@ fn touch_small_pages(bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to huge free pages through memory of this process, and frees them. The process advises the kernel to use
-/// huge pages.
+/// Writes to free memory in huge pages, and frees the memory. The memory belongs to this process, which advises the
+/// kernel to use huge pages.
 fn touch_huge_pages(bytes: usize) -> io::Result<()> {
     let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
     // Without huge pages, the kernel ignores the advice and uses small pages.
@@ -72,14 +73,14 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Ok(std::fs::File::from(memfd_create("lsmbench-free-memory", MemfdFlags::CLOEXEC)?))
 }
 
-/// Returns the error that this kernel does not support files in memory.
+/// Returns an error, because this kernel does not support files in memory.
 #[cfg(not(target_os = "linux"))]
 fn file_in_memory() -> io::Result<std::fs::File> {
     Err(types::PlatformPart::WarmMemory.missing().into())
 }
 
-/// The speed of writes to free memory. The first value is for pages that were not used recently, and the second value
-/// is for pages that were just freed.
+/// The speed of writes to free memory. The ratio of the two speeds shows how long the host of a virtual machine takes
+/// to provide memory.
 pub struct Cost {
     /// Speed of writes to pages that were not used recently, in bytes per second.
     pub first: f64,
@@ -108,7 +109,10 @@ mod tests {
         let peak = probe::rss_peak_bytes().unwrap();
         touch(300 * CHUNK as u64 + 1).unwrap();
         let grown = probe::rss_peak_bytes().unwrap() - peak;
-        assert!(grown < 150 * CHUNK as u64, "the largest resident memory grew by {grown} bytes");
+        assert!(
+            grown < 150 * CHUNK as u64,
+            "the peak of resident memory must not grow, but it grew by {grown} bytes"
+        );
         let cost = cost().unwrap();
         assert!(cost.first > 0.0 && cost.again > 0.0);
         assert_eq!(touch(u64::MAX).unwrap_err().kind(), io::ErrorKind::OutOfMemory);

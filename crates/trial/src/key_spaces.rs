@@ -9,12 +9,12 @@ use workload::{AnswerDigests, Extent, KeyFormat, PhasePart, PhasePlan, Shadow, T
 
 use super::truth::{Checked, Truth};
 
-/// The keys of a column family with their expected content.
+/// The keys of a column family, with the values that the store must contain for them.
 struct KeySpace {
-    /// The name of the family; `None` in a workload without families.
+    /// The name of the column family; `None` in a workload without families.
     family: Option<String>,
     truth: Truth,
-    /// The keys and versions that were used so far.
+    /// The keys and versions that the phases have used so far.
     extent: Extent,
 }
 
@@ -45,7 +45,7 @@ impl KeySpaces {
         Self { spaces: families.into_iter().map(space).collect(), format: Arc::clone(plan.format()) }
     }
 
-    /// Prepares the key spaces of a phase for its operations. See [`Truth::begin`].
+    /// Prepares the expected content for the operations of a phase, family by family. See [`Truth::begin`].
     pub(super) fn begin(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -59,14 +59,14 @@ impl KeySpaces {
         Ok(wrong)
     }
 
-    /// Returns the keys and versions that were used so far in the family of a part.
+    /// Returns the keys and versions that the phases so far have used in the column family of a part of a phase.
     pub(super) fn extent(&self, part: &PhasePart) -> Extent {
         let space = self.spaces.iter().find(|space| space.family == part.family);
         space.map_or_else(Extent::default, |space| space.extent)
     }
 
-    /// Returns the keys and versions that were used so far in the family of a phase. Returns an empty extent for a
-    /// phase with several families, and for a step.
+    /// Returns the keys and versions that the phases so far have used in the column family of `phase`. Returns an empty
+    /// extent for a phase with several families, and for a step.
     pub(super) fn extent_of_phase(&self, phase: &Arc<PhasePlan>) -> Extent {
         match &*phase.parts() {
             [part] => self.extent(part),
@@ -74,7 +74,7 @@ impl KeySpaces {
         }
     }
 
-    /// Returns whether the content of all families of a phase is known, so that answers can be checked.
+    /// Returns whether the expected content of all column families of a phase is known, so that answers can be checked.
     pub(super) fn is_known(&self, phase: &Arc<PhasePlan>) -> bool {
         let parts = phase.parts();
         self.spaces
@@ -83,9 +83,9 @@ impl KeySpaces {
             .all(|space| space.truth.is_known())
     }
 
-    /// Compares the recorded answers of each thread of a phase with the expected answers, and applies the writes of the
-    /// phase to the expected content. The function generates the operations of the phase again, or reads them again
-    /// from the trace.
+    /// Checks the answers that the threads got in a phase: compares them with the expected answers, and applies the
+    /// writes of the phase to the expected content. The function generates the operations of the phase again, or reads
+    /// them again from the trace.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -110,8 +110,8 @@ impl KeySpaces {
         Ok(all)
     }
 
-    /// Returns the total size of the keys and values of all live data in bytes. `None` if the content of a family is
-    /// unknown.
+    /// Returns the total size of the keys and values that the store must contain, in bytes. `None` if the content of a
+    /// family is unknown.
     pub(super) fn live_bytes(&self) -> Option<u64> {
         self.spaces.iter().map(|space| space.truth.live_bytes()).sum()
     }
@@ -141,6 +141,8 @@ impl KeySpaces {
 
     fn space_mut(&mut self, part: &PhasePart) -> &mut KeySpace {
         let mut spaces = self.spaces.iter_mut();
-        spaces.find(|space| space.family == part.family).expect("each part of the plan has a key space")
+        spaces
+            .find(|space| space.family == part.family)
+            .expect("every part of a phase must have an expected content")
     }
 }

@@ -1,5 +1,5 @@
-//! Connects a process of this program to its parent through the standard input of the process. Standard input ends when
-//! the parent closes the pipe or ends.
+//! Connects a process of this program to its parent process through its standard input. When the parent closes the pipe
+//! or ends, standard input ends, and the process ends too.
 
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,19 +8,21 @@ use serde::de::DeserializeOwned;
 
 use super::message::Turn;
 
-/// Reads the specification of the process from the first line of standard input. The process ends when standard input
-/// ends.
+/// Reads the task of this process from the first line of standard input. From then on, the process ends when standard
+/// input ends, so it does not outlive its parent.
 ///
 /// # Errors
+///
 /// The line cannot be parsed.
 pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
     Ok(take_orders_and_turns()?.0)
 }
 
-/// Reads the specification of the process from the first line of standard input. Each further line is an order to run a
-/// turn. The process ends when standard input ends, or when a line is not a valid order.
+/// Reads the task of this process from the first line of standard input. Each further line is an order of the parent to
+/// run a turn. The process ends when standard input ends, or when a line is not a valid order.
 ///
 /// # Errors
+///
 /// The first line cannot be parsed.
 pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receiver<Turn>), String> {
     let mut text = String::new();
@@ -28,12 +30,14 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     let orders = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
     let (sender, turns) = channel();
     let watch = std::thread::Builder::new().spawn(move || end_with_the_starter(&sender));
-    watch.map_err(|error| format!("cannot start a thread: {error}"))?;
+    watch.map_err(|error| {
+        format!("cannot start the thread that reads the orders of the parent process: {error}")
+    })?;
     Ok((orders?, turns))
 }
 
-/// Reads the orders to run turns from standard input, and sends them to the trial through `turns`. Ends the process
-/// when standard input ends.
+/// Reads the orders of the parent process to run turns from standard input, and sends them to the trial through
+/// `turns`. Ends this process when standard input ends.
 fn end_with_the_starter(turns: &Sender<Turn>) {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
     for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {

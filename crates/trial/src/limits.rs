@@ -6,57 +6,58 @@ use std::sync::OnceLock;
 
 use measure::Clock;
 
-/// The factor by which the limits exceed the measured speed of a core. A core may become faster after the measurement,
-/// for example by turbo or because another program ends.
+/// The factor by which the limits exceed the measured speed of a core. A core may be faster later, for example with a
+/// turbo frequency or when another program ends.
 const HEADROOM: f64 = 2.0;
 
-/// The number of bytes of one copy. Source and target together fit into the first-level cache of every supported CPU.
+/// The number of bytes of one copy. Source and target of a copy together fit into the first-level cache of every
+/// supported CPU.
 const COPIED_BYTES: usize = 8 << 10;
 
 /// The number of copies in one measurement. A measurement takes a few tens of microseconds, so most measurements are
 /// not interrupted.
 const COPIES: usize = 64;
-/// The number of steps in one measurement of the cycles per second. A step takes a known number of cycles.
+/// The number of steps in one measurement of the cycles per second of a core. A step takes a known number of cycles.
 const STEPS: u64 = 4096;
 
-/// The number of repeated measurements. Only the best result is used, because disturbances only add time.
+/// How often each limit is measured. The best result counts, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The physical limits of a machine, which no correct measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The largest possible number of bytes per second. The number includes memory and the first-level caches of all
+    /// The largest possible number of copied bytes per second, which includes memory and the first-level caches of all
     /// cores.
     pub bytes_per_second: f64,
     /// The largest possible number of cycles per second of one core. An operation takes at least one cycle.
     pub cycles_per_second: f64,
     /// The shortest possible measured time of an operation, in nanoseconds.
     pub clock_ns: f64,
-    /// A text for each limit that says where the limit comes from.
+    /// The texts that explain where each limit comes from.
     pub derived: Derived,
 }
 
-/// For each limit, a text that says where the limit comes from. The text is the end of the message about a value beyond
-/// the limit.
+/// For each limit of a machine, a text that says where the limit comes from. The text is the end of the message about a
+/// value beyond the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
-    /// The source of the limit on bytes per second.
+    /// Where the limit on copied bytes per second comes from.
     pub bytes: &'static str,
-    /// The source of the limit on cycles per second.
+    /// Where the limit on CPU cycles per second comes from.
     pub cycles: &'static str,
-    /// The source of the limit on times.
+    /// Where the limit on the time of an operation comes from.
     pub clock: &'static str,
 }
 
 impl Derived {
-    /// The sources of the limits that apply to all current machines.
+    /// The sources of the limits that apply to every current machine.
     const ANY: Self = Self {
         bytes: "beyond the memory bandwidth of any machine",
         cycles: "beyond the frequency of any CPU",
         clock: "below the resolution of any clock",
     };
 
-    /// The sources of limits that lsmbench measured on this machine and then multiplied by the tolerance factor
+    /// The sources of the limits that lsmbench measured on this machine, and then widened by the tolerance factor
     /// [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
@@ -71,7 +72,8 @@ impl Limits {
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
-    /// Returns the limits of this machine. The measurement takes some milliseconds and runs once per process.
+    /// Returns the limits of this machine, beyond which measured values are implausible. The measurement takes some
+    /// milliseconds and runs once per process.
     pub fn of_this_machine() -> Self {
         static MEASURED: OnceLock<Limits> = OnceLock::new();
         *MEASURED.get_or_init(|| {
@@ -86,8 +88,8 @@ impl Limits {
         })
     }
 
-    /// Returns the stricter value of each limit. If a limit of `self` was not measured, the result contains the limit
-    /// of `fallback`.
+    /// Returns the stricter value of each limit. If a limit of `self` could not be measured, the result contains the
+    /// limit of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };

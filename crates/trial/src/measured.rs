@@ -9,21 +9,24 @@ use super::timeline::Sample;
 use super::usage::Usage;
 use super::warm_up::Warmed;
 
-/// The measurements of a phase.
+/// The measurements of a phase, from which its rows are computed.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// The samples of the store in time order, with about one sample per interval of the timeline.
+    /// The samples of the store (its statistics at points in time), in time order. A phase has about one sample per
+    /// interval of the timeline.
     pub(super) samples: Vec<Sample>,
-    /// The warm-up of the phase. `None` for a phase without a warm-up.
+    /// The outcome of the warm-up. `None` for a phase without a warm-up.
     pub(super) warmed: Option<Warmed>,
     /// The statistics of the store before the phase, after its warm-up.
     pub(super) before: EngineStats,
-    /// The statistics of the store immediately after the last operation of the phase.
+    /// The statistics of the store immediately after the last operation of the phase, before flushes and compactions
+    /// have finished.
     pub(super) burst: EngineStats,
     /// The state of the store after all flushes and compactions have finished. `None` if the phase did not wait for
     /// them.
     pub(super) settled: Option<Settled>,
-    /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened.
+    /// The time that closing the store took before it was reopened, in nanoseconds. `None` if the store was not
+    /// reopened.
     pub(super) close_ns: Option<u64>,
     /// The size of the store's files after all flushes and compactions have finished, in bytes. `None` if time is not
     /// measured.
@@ -33,7 +36,7 @@ pub(super) struct Measured {
     /// The fraction of the store's file pages that were in the page cache at the start of the phase. `None` if
     /// unknown.
     pub(super) page_cache_share: Option<f64>,
-    /// Whether the store has files on a file system, so that the kernel counts its reads and writes.
+    /// Whether the store has files on a file system. Only then, the kernel counts its reads and writes.
     pub(super) is_stored: bool,
     /// Whether this program can count the memory allocations of the engine.
     pub(super) allocates_in_program: bool,
@@ -43,7 +46,7 @@ pub(super) struct Measured {
     pub(super) rate: Rate,
 }
 
-/// The state after the flushes and compactions of a phase have finished.
+/// The state of the store after the flushes and compactions of a phase have finished.
 pub(super) struct Settled {
     pub(super) stats: EngineStats,
     /// The time from the last operation until all flushes and compactions had finished, in nanoseconds.
@@ -53,7 +56,7 @@ pub(super) struct Settled {
 }
 
 impl Measured {
-    /// Returns the values on which a rate search can set a limit.
+    /// Returns the measurements that a rate search compares with its objective.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));

@@ -8,14 +8,14 @@ use trace::TraceFormat;
 
 use super::configuration::Configuration;
 
-/// The specification of a trial. The parent process sends the specification to the trial process.
+/// The settings of one trial, which the parent process sends to the trial process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
-    /// The engine, the design and the task of the trial.
+    /// The configuration that the trial measures: the engine, the design and the task.
     pub configuration: Configuration,
     /// The folder to which relative paths in the task refer.
     pub base: PathBuf,
-    /// The seed of the operations.
+    /// The seed from which all random operations of the trial follow.
     pub seed: u64,
     /// Whether the trial measures time or only counters.
     pub mode: RunMode,
@@ -29,9 +29,9 @@ pub struct TrialSpec {
     pub directory: PathBuf,
     /// The results folder, in which the trial writes latency logs. With `None`, the trial writes no latency logs.
     pub results: Option<PathBuf>,
-    /// The number of the configuration.
+    /// The number of the configuration in the experiment, for the latency logs.
     pub cell: u64,
-    /// The number of the trial.
+    /// The number of the trial of this configuration, for the latency logs.
     pub trial: u64,
     /// The memory limit of the process in bytes. `None` without a limit.
     #[serde(default)]
@@ -47,8 +47,8 @@ pub struct TrialSpec {
     /// pauses.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
-    /// The phase that the trial records as a trace. The trial ends after the recorded phase. `None` if the trial
-    /// records no phase.
+    /// The phase that the trial records as a trace. The trial ends after this phase. `None` if the trial records no
+    /// phase.
     #[serde(default)]
     pub recording: Option<RecordingSpec>,
     /// The phase that a tool outside of the process observes. The trial ends after this phase. `None` if no tool
@@ -57,12 +57,12 @@ pub struct TrialSpec {
     pub observed: Option<ObservedPhase>,
 }
 
-/// The observation of one phase by an external tool that has started the trial process.
+/// One phase of a trial that an external tool observes. The tool has started the trial process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservedPhase {
-    /// The name of the phase.
+    /// The name of the observed phase.
     pub phase: String,
-    /// The tool. The trial process switches the tool on for the phase.
+    /// The observing tool. The trial process switches the tool on for this phase.
     pub tool: ObservingTool,
 }
 
@@ -81,45 +81,46 @@ pub enum ObservingTool {
     InstructionCounter,
 }
 
-/// The recording of one phase as a trace.
+/// The settings for the recording of one phase as a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordingSpec {
-    /// The name of the phase.
+    /// The name of the recorded phase.
     pub phase: String,
-    /// The format of the trace.
+    /// The format of the written trace.
     pub format: TraceFormat,
     /// The path of the trace file. The file must not exist before the recording.
     pub file: PathBuf,
 }
 
-/// The outcome of a recording.
+/// The outcome of the recording of a phase as a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// The number of recorded operations.
+    /// The number of operations in the recorded trace.
     pub records: u64,
-    /// The properties of operations that the format does not support, one sentence each.
+    /// The properties of operations that the format of the trace cannot express, one sentence each.
     pub losses: Vec<String>,
 }
 
-/// Settings for a process that runs in turns with the processes of other configurations.
+/// Settings for a trial process that runs in turns with the processes of other configurations, so that disturbances of
+/// the machine affect all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpec {
     /// The core to which all threads of the process are bound. `None` if the threads may run on any core.
     pub core: Option<usize>,
 }
 
-/// An order to run the next turn, which the parent process sends. Only a process that takes turns receives this
-/// order.
+/// An order of the parent process to run the next turn: a number of operations, after which the process waits again.
+/// Only a process that takes turns receives this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The number of operations of the turn, over all threads. After these operations, the process waits for the next
     /// order.
     pub operations: u64,
-    /// The total time for which the parent has paused the process during calls, such as a flush, in nanoseconds.
+    /// The total time for which the parent has stopped the process during calls such as a flush, in nanoseconds.
     pub stopped_ns: u64,
 }
 
-/// A message from a process that takes turns. After most of these messages, the process waits for its next turn.
+/// A message from a trial process that takes turns. After most of these messages, the process waits for its next turn.
 /// After the message about the start of a call, the process continues to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,17 +134,17 @@ pub enum Yielded {
     },
     /// The process has executed a slice of operations.
     Ran(Slice),
-    /// A call without operations, such as a flush, begins. The process continues to run, and the parent may stop it
-    /// at any time.
+    /// A call of the store without operations, such as a flush, begins. The process continues to run, and the parent
+    /// may stop it at any time.
     Calls,
-    /// A call without operations, such as a flush, has ended.
+    /// A call of the store without operations, such as a flush, has ended.
     Returned {
-        /// The end of the call on the monotonic clock of the machine, in nanoseconds.
+        /// The end of the call in nanoseconds, on the monotonic clock of the machine, which the parent also reads.
         at_ns: u64,
     },
 }
 
-/// The measurements of a slice. In a slice, a process executes a number of operations of a phase in one turn.
+/// The measurements of a slice: the operations of a phase that a process executes in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// The number of operations in the slice, summed over all threads.
@@ -158,19 +159,19 @@ pub struct Slice {
     pub is_last: bool,
 }
 
-/// How a trial process uses a fixture, which is a saved store: it either builds the fixture, or starts from a copy of
-/// it.
+/// How a trial uses a fixture, which is a saved store with its first phases already executed. The trial either builds
+/// the fixture, or starts from a copy of the fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the first phases of the workload. The files of its store then become the fixture.
+    /// The trial runs only the first phases of the workload. The files of its store then become the fixture.
     Build {
-        /// The number of phases to run.
+        /// The number of phases of the workload that belong to the fixture.
         phases: usize,
     },
-    /// The process starts from a copy of the fixture.
+    /// The trial starts from a copy of the fixture, and skips the phases of the fixture.
     Stands {
-        /// The number of operations that each thread executed in each phase of the fixture.
+        /// The number of operations that each thread executed in each phase when the fixture was built.
         done: Vec<Vec<u64>>,
     },
 }
@@ -182,7 +183,7 @@ pub enum FixtureStep {
 pub enum Message {
     /// The progress of the trial.
     Progress(Step),
-    /// The process runs in turns, and its current turn has ended.
+    /// The process takes turns with other processes, and its current turn has ended.
     Yields(Yielded),
     /// The trial has ended. The message contains the measurements of the trial.
     Done(TrialReport),
@@ -190,8 +191,8 @@ pub enum Message {
     Failed(String),
 }
 
-/// Parses a line both as a message to the trial process and as a message from it. Returns each parsed message as JSON.
-/// A result is `None` if the line is not a message of this kind.
+/// Parses a line both as a message to the trial process and as a message from it, for tests with hostile input. Returns
+/// each parsed message as JSON. A result is `None` if the line is not a message of this kind.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -202,10 +203,10 @@ pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     )
 }
 
-/// The progress of a running trial.
+/// The progress of a running trial, for the progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// The index of the phase, from 0.
+    /// The index of the running phase, from 0.
     pub phase: usize,
     /// The finished fraction of the phase, from 0 to 1.
     pub share: f64,
@@ -223,11 +224,11 @@ pub struct TrialReport {
     /// The rows of `levels.csv`, without the columns of configuration and trial.
     #[serde(default)]
     pub levels: Vec<Measurements>,
-    /// The intended and the executed operations of each phase.
+    /// For each phase, statistics of the intended and of the executed operations.
     pub streams: Vec<StreamRecord>,
     /// A description of each wrong answer. Empty if all checked answers were correct.
     pub wrong: Vec<String>,
-    /// The number of operations that each thread executed in each phase. Empty if the trial did not build a fixture.
+    /// The number of operations that each thread executed in each phase, if the trial built a fixture. Empty otherwise.
     #[serde(default)]
     pub done: Vec<Vec<u64>>,
     /// The version that the engine reports; `None` if the engine reports no version.

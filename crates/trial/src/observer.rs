@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use super::failure::TrialResult;
 use super::message::{ObservedPhase, ObservingTool};
 
-/// The tool that observes the current phase.
+/// The tool that observes the current phase: a profiler, callgrind, or none.
 pub(super) struct Observer {
     tool: Tool,
-    /// The reason why the tool could not be switched on.
+    /// The reason why the tool could not be switched on, if so.
     failure: OnceLock<String>,
 }
 
@@ -25,7 +25,8 @@ enum Tool {
     InstructionCounter,
 }
 
-/// The connection to a running `perf record`. Each command and each acknowledgment is one line.
+/// The connection to a running `perf record`, on which the trial switches sampling on and off. Each command and each
+/// acknowledgment is one line.
 struct Profiler {
     control: File,
     acknowledgments: File,
@@ -36,7 +37,7 @@ impl Observer {
     /// observer does nothing.
     ///
     /// # Errors
-    /// The process does not run under the tool, or the tool cannot be reached.
+    /// Returns an error if the tool did not start this process, or if the tool cannot be reached.
     pub(super) fn of(observed: Option<&ObservedPhase>, phase: &str) -> TrialResult<Self> {
         let tool = match observed.filter(|observed| observed.phase == phase).map(|observed| &observed.tool) {
             None => Tool::None,
@@ -45,7 +46,9 @@ impl Observer {
             }
             Some(ObservingTool::InstructionCounter) if callgrind::is_running() => Tool::InstructionCounter,
             Some(ObservingTool::InstructionCounter) => {
-                return Err("cannot count instructions, because the trial does not run under valgrind".into());
+                return Err(
+                    "cannot count instructions, because the trial process does not run under valgrind".into(),
+                );
             }
         };
         Ok(Self { tool, failure: OnceLock::new() })
@@ -56,7 +59,8 @@ impl Observer {
         matches!(self.tool, Tool::InstructionCounter)
     }
 
-    /// Switches the tool on. If this fails, [`end`](Self::end) returns the error.
+    /// Switches the tool on at the start of the observed operations. If this fails, [`end`](Self::end) returns the
+    /// error.
     pub(super) fn begin(&self) {
         match &self.tool {
             Tool::None => {}
@@ -69,10 +73,10 @@ impl Observer {
         }
     }
 
-    /// Switches the tool off.
+    /// Switches the tool off at the end of the observed operations.
     ///
     /// # Errors
-    /// The tool could not be switched on, or does not answer.
+    /// Returns an error if the tool could not be switched on, or does not answer.
     pub(super) fn end(&self) -> TrialResult<()> {
         if let Some(failure) = self.failure.get() {
             return Err(failure.as_str().into());
@@ -85,10 +89,10 @@ impl Observer {
         Ok(())
     }
 
-    /// Executes a call without operations, and observes the whole call.
+    /// Executes a call of the store such as a flush, and observes the whole call.
     ///
     /// # Errors
-    /// The error of the call, or an error of the tool.
+    /// Returns the error of the call, or an error of the tool.
     pub(super) fn observe_call<T>(&self, call: impl FnOnce() -> TrialResult<T>) -> TrialResult<T> {
         let toggle = || self.counts_instructions().then(callgrind::toggle_collection);
         self.begin();
@@ -109,7 +113,7 @@ impl Profiler {
         })
     }
 
-    /// Sends a command, and waits until the profiler has executed the command.
+    /// Sends a command to the profiler, and waits until the profiler has executed the command.
     fn command(&mut self, command: &str) -> Result<(), String> {
         let failed = |error| format!("the profiler does not acknowledge the command \"{command}\": {error}");
         writeln!(self.control, "{command}").map_err(failed)?;
@@ -153,7 +157,7 @@ mod tests {
         let error = Observer::of(Some(&observed), "get").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("cannot count instructions, because the trial does not run under valgrind")
+            Some("cannot count instructions, because the trial process does not run under valgrind")
         );
     }
 }

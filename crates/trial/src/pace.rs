@@ -6,32 +6,36 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// The length of the last part of a wait, in nanoseconds. In this part, the thread polls the clock instead of sleeping.
+/// The length of the last part of a wait, in nanoseconds. In this part, the thread polls the clock instead of sleeping,
+/// because a sleep may end late.
 const SPIN_NS: u64 = 100_000;
 
 /// The interval at which a waiting background thread checks whether the phase has ended.
 const BACKGROUND_PERIOD: Duration = Duration::from_millis(10);
 
-/// Returns the number of threads of a phase that do not run in the background.
+/// Returns the number of threads of a phase that are not background threads. The phase ends when these threads have
+/// ended.
 pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
     let background = phase.roles().iter().filter(|role| role.is_background()).map(|role| role.threads);
     phase.threads - background.sum::<u32>()
 }
 
-/// The rate at which a thread starts operations, and the condition that ends the thread.
+/// When a thread starts its operations, and when it ends.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
-    /// The index of the thread among all threads of its role or phase. The next field is the number of these threads.
+    /// The position of the thread among all threads of its role or phase. The next field is the number of these
+    /// threads.
     place: u32,
     of: u32,
     pub(super) time_limit_ns: Option<u64>,
-    /// Whether the thread runs until all other threads have ended.
+    /// Whether the thread is a background thread, which runs until all other threads have ended.
     pub(super) is_background: bool,
 }
 
 impl Pace {
-    /// Returns the pace of a thread of a phase. If the phase has no roles, the thread has the rate of the phase.
+    /// Returns the pace of one thread of a phase. A thread of a role has the rate of its role, and any other thread has
+    /// the rate of the phase.
     pub(super) fn of(phase: &Phase, thread: u32, (mode, rate): (RunMode, Rate)) -> Self {
         match (phase.role_of(thread), &phase.work) {
             (Some((role, place)), _) => Self {
@@ -61,8 +65,9 @@ impl Pace {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
 
-    /// In a thread of a background role, waits until shortly before the intended start of the next operation. `issued`
-    /// is the number of earlier operations of the thread. Returns `false` if `ends` returns true before this time.
+    /// Makes a thread of a background role wait until shortly before the intended start of its next operation. `issued`
+    /// is the number of earlier operations of the thread. Returns `false` if `ends` returns true before this time,
+    /// because the phase has ended.
     pub(super) fn wait_in_background(
         &self,
         issued: u64,
@@ -81,7 +86,8 @@ impl Pace {
     }
 }
 
-/// Waits until the time `due`. The thread sleeps first, and polls the clock near the end of the wait.
+/// Waits until the time `due`, the intended start of an operation. The thread sleeps first, and polls the clock near
+/// the end of the wait.
 pub(super) fn wait_until(clock: &Clock, due: Stamp) {
     loop {
         let now = clock.now();

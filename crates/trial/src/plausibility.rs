@@ -9,18 +9,18 @@ use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// The number of standard deviations by which a measured fraction may exceed a bound because of chance.
+/// The number of standard deviations by which chance may move a measured fraction beyond a bound.
 const SIGMAS: f64 = 5.0;
 
-/// The tolerance for the hit rate of the most popular blocks, as a fraction of requests. The computed popularity of
-/// blocks is not exact, because blocks have different numbers of keys.
+/// The tolerance of the bound on the hit rate, as a fraction of requests. The bound comes from the popularity of
+/// blocks, which is computed and not exact, because blocks have different numbers of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// The allowed relative deviation from exact limits. Rounding, block trailers, and histograms with three digits cause
-/// deviations.
+/// The allowed relative deviation of a value from an exact limit. Rounding, block trailers, and histograms with three
+/// digits cause deviations.
 const SLACK: f64 = 0.02;
 
-/// The facts that the rules need in addition to the row.
+/// The facts about a configuration and its earlier phases that the rules need in addition to the row.
 #[derive(Clone, Debug)]
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
@@ -28,45 +28,48 @@ struct Facts {
     /// Whether the files of the store contain all bytes of the entries. True if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
-    /// The smallest possible ratio of the size of values in the files to their original size, from 0 to 1. Compression
-    /// cannot reduce the values further.
+    /// The smallest possible size of values in the files, as a fraction of their original size. Compression cannot
+    /// reduce the values further.
     least_kept: f64,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.
     is_oracle: bool,
     /// The facts about the filters of the design.
     filters: FilterFacts,
-    /// The smallest fraction of values in the bytes of the entries, over all phases so far. The bounds use only
-    /// values, because keys may need nearly no bytes on storage.
+    /// The smallest share of the values in the bytes of keys and values, over all phases so far. The bounds on sizes
+    /// count only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
-    /// The bytes of all entries that were written so far, and the bytes of their files after flushes.
+    /// The bytes of all entries that were written so far, and then the bytes of the SSTables that flushes wrote for
+    /// them.
     entered: f64,
     flushed: f64,
     /// The fraction of the accesses that go to the most popular key, according to the key distribution of the phase.
     hottest: Option<f64>,
 }
 
-/// The facts of the filters of a design.
+/// The facts about the filters of a design that the rules need.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
-    /// Whether all filters of the design have the same number of bits per key.
+    /// Whether all filters of the design have the same number of bits per key, because memory is not divided unevenly
+    /// between levels.
     are_even: bool,
-    /// Whether the actual false-positive rate may be far below the expected rate. This applies to filters that store
-    /// keys instead of hashes, because absent keys that are far from all other keys are never false positives. It also
-    /// applies to adaptive filters, because repeated lookups have a lower false-positive rate.
+    /// Whether the measured false-positive rate may be far below the expected rate.
+    /// * In filters that store keys instead of hashes, an absent key far from all other keys is never a false positive.
+    /// * In adaptive filters, repeated lookups have a lower false-positive rate.
     may_have_lower_rate: bool,
     /// Whether the expected false-positive rate applies only to absent keys that are distributed like the keys in the
     /// filter. For other absent keys, the rate may be higher.
     assume_similar_keys: bool,
 }
 
-/// A rule with its name. The function `check` returns a message if a row exceeds the bound of the rule.
+/// A rule that measured values must follow, with its name. The function `check` returns a message if a row breaks the
+/// rule.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
 }
 
-/// The rules that check all bounds.
+/// All rules that measured values must follow.
 static RULES: [Rule; 16] = [
     Rule { name: "share", check: share },
     Rule { name: "sign", check: sign },
@@ -102,10 +105,12 @@ impl Default for Facts {
     }
 }
 
-/// Properties of the stored values that follow from the engine and the workload, not from the design.
+/// How the values of a workload are stored: the properties that follow from the engine and the workload, and not from
+/// the design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoredValues {
-    /// Whether the engine stores values as the design says. Other engines may compress, whatever the design says.
+    /// Whether the engine stores values as the design describes. Other engines may compress values although the design
+    /// has no compression.
     pub follow_design: bool,
     /// The largest fraction of the bytes of a value that compression may save. The fraction is 1 for values of unknown
     /// content.
@@ -113,9 +118,9 @@ pub struct StoredValues {
 }
 
 impl StoredValues {
-    /// Returns the smallest fraction of the bytes of values that the files of a design contain.
+    /// Returns the smallest possible size of values in the files of a design, as a fraction of their original size.
     ///
-    /// Repeated parts of a block compress more than the values alone, so the bound of a compressed file is half of the
+    /// Repeated parts of a block compress more than the values alone, so the bound for a compressed file is half of the
     /// bytes that do not compress.
     fn least_kept(self, design: &Design) -> f64 {
         match (keeps_all(design), self.follow_design && keeps_bytes(design)) {
@@ -126,33 +131,33 @@ impl StoredValues {
     }
 }
 
-/// Returns the designs of all trees of a store.
+/// Returns the designs of all trees of a store: one per column family, or the design itself without families.
 fn trees(design: &Design) -> Vec<Design> {
     let families = design.families().filter(|_| design.has_family_trees());
     let trees: Vec<Design> = families.filter_map(|name| design.family(name).ok()).collect();
     if trees.is_empty() { vec![design.clone()] } else { trees }
 }
 
-/// Returns whether a design uses the first variant of an axis, which is the baseline.
+/// Returns whether a design uses the first variant of the axis `name`, which is the baseline of the axis.
 fn is_first(design: &Design, name: &str) -> bool {
     let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
     variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
 }
 
-/// Returns whether the SSTables of a design contain all values, and the store drops no expired data.
+/// Returns whether the SSTables of a design contain all values: no values are in blob files, and the store drops no
+/// data.
 fn keeps_all(design: &Design) -> bool {
     let drops = |tree: &Design| tree.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
     trees(design).iter().all(|tree| is_first(tree, "values") && !drops(tree))
 }
 
-/// Returns whether the SSTables of a design contain all values without compression, and the store drops no expired
-/// data.
+/// Returns whether the SSTables of a design contain all values without compression, and the store drops no data.
 fn keeps_bytes(design: &Design) -> bool {
     keeps_all(design) && trees(design).iter().all(|tree| is_first(tree, "compression"))
 }
 
 impl Facts {
-    /// Collects the facts of a configuration with this design and these values on a machine with these limits.
+    /// Collects the facts about a configuration.
     fn of(design: &Design, values: StoredValues, limits: Limits) -> Self {
         let is_oracle = design.choices().any(|(name, choice)| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
@@ -174,7 +179,7 @@ impl Facts {
         }
     }
 
-    /// Updates the facts for the next row. `hottest` is the fraction of accesses to the most popular key. This function
+    /// Adds the next row to the facts. `hottest` is the fraction of accesses to the most popular key. This function
     /// must be called for the rows in order, because the facts include all earlier writes.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
@@ -187,28 +192,28 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// Estimates the ratio of the bytes of SSTables to the bytes of their entries, from the flushes so far. The result
-    /// is at least 1. In a small SSTable, filters, index pages and footers may be half of the file. A compaction
-    /// creates these parts again without reading the old parts.
+    /// Estimates how much larger SSTables are than the entries in them, as a factor of at least 1, from the flushes so
+    /// far. In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes these
+    /// parts again without reading them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The smallest number of expected false positives for which a deviation of the measured number is significant. With
-/// 100 expected false positives, the standard deviation of the measured number is 10.
+/// The smallest number of expected false positives for which the measured false-positive rate is meaningful. With 100
+/// expected false positives, the standard deviation of the measured number is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Returns whether gets probed the filters for enough different absent keys that the measured false-positive rate is
-/// significant.
+/// Returns whether the gets of a row probed the filters for enough different absent keys. With fewer keys, the measured
+/// false-positive rate is mostly chance.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Finds the rows of a trial that exceed a bound, and sets their column `implausible` to the messages. Clears the
-/// residual of the false-positive rate in rows with too few expected false positives. Returns the phase and the message
-/// of each implausible row.
+/// Marks the rows of a trial that break a rule: sets their column `implausible` to the messages. In rows with too few
+/// expected false positives, also clears the residual of the false-positive rate. Returns the phase and the message of
+/// each marked row.
 pub fn mark(
     design: &Design,
     values: StoredValues,
@@ -233,7 +238,7 @@ pub fn mark(
     marked
 }
 
-/// Returns the messages about all bounds that a row exceeds. Returns `None` for a row within all bounds.
+/// Returns the messages of all rules that a row breaks. Returns `None` if the row follows all rules.
 fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     let found = RULES.iter().filter_map(|rule| {
         let words = (rule.check)(row, facts)?;
@@ -261,7 +266,7 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
         value.is_some_and(|value| !value.is_finite() || (value < 0.0 && !is_residual))
     };
     let metric = c::METRICS.iter().filter(|metric| metric.unit != Unit::Share).find(wrong)?;
-    Some(format!("{} is {}, but the value must be finite and at least 0", metric.name, shown(row, metric)?))
+    Some(format!("{} is {}, but it must be finite and at least 0", metric.name, shown(row, metric)?))
 }
 
 /// Rule: a higher percentile is not smaller than a lower percentile, and a response time is not shorter than its
@@ -279,14 +284,14 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     };
     // In component runs the mean is of slices, and no maximum exists.
     let pair = orders.iter().flat_map(|order| order.windows(2)).find(exceeds)?;
-    Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
+    Some(format!("{} exceeds {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
 /// Rule: no operation is shorter than the resolution of the clock.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
-    Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
+    Some(format!("p50_ns is {shortest}, but a time must be at least {clock_ns:.1} ns: {}", derived.clock))
 }
 
 /// Rule: an operation that is called individually takes at least one CPU cycle. The rule does not apply to a call
@@ -300,13 +305,16 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { cycles_per_second, derived, .. } = facts.limits;
     let most = cycles_per_second * threads;
     (rate > most).then(|| {
-        format!("ops_per_second {rate:.3e} > {most:.1e}, the limit for {threads} threads: {}", derived.cycles)
+        format!(
+            "ops_per_second {rate:.3e} exceeds the limit {most:.1e} of {threads} threads: {}",
+            derived.cycles
+        )
     })
 }
 
-/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place does not copy
-/// them. The limit of this machine does not apply to its rate, so the rule uses the limit that no current machine
-/// exceeds.
+/// Rule: a store cannot move more bytes per second than memory and the first-level caches transfer. A component that
+/// returns bytes in place does not copy them, so the limit of this machine does not apply to it. For such a rate, the
+/// rule uses the limit that no current machine exceeds.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
@@ -323,7 +331,7 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let mut exceeding = held.filter_map(|(rate, limits)| Some((rate?, limits)));
     let ((name, rate), Limits { bytes_per_second: most, derived, .. }) =
         exceeding.find(|((_, rate), limits)| *rate > limits.bytes_per_second)?;
-    Some(format!("{name} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
+    Some(format!("{name} {rate:.3e} B/s exceeds the possible {most:.1e} B/s: {}", derived.bytes))
 }
 
 /// Rule: in a closed loop, a thread executes one operation after the other, so the sum of all operation times is not
@@ -354,7 +362,7 @@ fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (rate, target) = (number(&c::OPS_PER_SECOND)?, number(&c::TARGET_OPS_PER_SECOND)?);
     (number(&c::OPS)? >= LEAST_OPS && rate > target * (1.0 + SLACK))
-        .then(|| format!("ops_per_second {rate:.0} > target_ops_per_second {target:.0}"))
+        .then(|| format!("ops_per_second {rate:.0} exceeds target_ops_per_second {target:.0}"))
 }
 
 /// Rule: no cache exceeds the hit rate of Belady's algorithm, which knows the future requests.
@@ -364,7 +372,7 @@ fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
     let allowance = if threads > 1.0 { SLACK } else { 1e-9 };
     let (rate, best) = (row.get(&c::CACHE_HIT_RATE).number()?, row.get(&c::BEST_HIT_RATE).number()?);
     (rate > best + allowance)
-        .then(|| format!("cache_hit_rate {rate:.4} > {best:.4}, the hit rate of Belady's algorithm"))
+        .then(|| format!("cache_hit_rate {rate:.4} exceeds {best:.4}, the hit rate of Belady's algorithm"))
 }
 
 /// Rule: for independent requests, no cache has a higher hit rate than a cache that keeps the most popular blocks.
@@ -374,7 +382,7 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let requests = number(&c::BLOCKS_READ).unwrap_or(0.0) + number(&c::BLOCKS_FROM_CACHE).unwrap_or(0.0);
     let chance = SIGMAS * (best * (1.0 - best) / requests.max(1.0)).max(0.0).sqrt();
     (rate > best + STATIC_SET_ALLOWANCE + chance).then(|| {
-        format!("cache_hit_rate {rate:.4} > {best:.4}, the hit rate of a cache with the most popular blocks")
+        format!("cache_hit_rate {rate:.4} exceeds {best:.4}, the hit rate of the most popular blocks")
     })
 }
 
@@ -387,15 +395,15 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, expected) = (number(&c::FPR)?, number(&c::EXPECTED_FPR)?);
     let chance = SIGMAS * (expected / independent_probes(row, facts)).sqrt();
     if !facts.filters.assume_similar_keys && fpr > MOST * expected + chance {
-        return Some(format!("fpr {fpr:.3e} > {MOST} × expected_fpr {expected:.3e}"));
+        return Some(format!("fpr {fpr:.3e} exceeds {MOST} × expected_fpr {expected:.3e}"));
     }
     // If large runs have fewer bits per key than small runs, the mean over runs differs from the mean over probes.
     (facts.filters.are_even && !facts.filters.may_have_lower_rate && fpr + chance < LEAST * expected)
-        .then(|| format!("fpr {fpr:.3e} < {LEAST} × expected_fpr {expected:.3e}"))
+        .then(|| format!("fpr {fpr:.3e} is below {LEAST} × expected_fpr {expected:.3e}"))
 }
 
-/// Returns the number of filter probes for absent keys that are independent of each other. Repeated probes for one key
-/// have the same result, so they count once.
+/// Returns the number of filter probes for absent keys whose results are independent. Repeated probes for one key have
+/// the same result, so they count once.
 fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     let number = |metric| row.get(metric).number().unwrap_or(0.0);
     let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
@@ -410,8 +418,9 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
-    (!facts.is_oracle && !facts.filters.may_have_lower_rate && fpr + chance < least * (1.0 - SLACK))
-        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the theoretical minimum for {bits:.1} bits per key"))
+    (!facts.is_oracle && !facts.filters.may_have_lower_rate && fpr + chance < least * (1.0 - SLACK)).then(
+        || format!("fpr {fpr:.3e} is below {least:.3e}, the theoretical minimum for {bits:.1} bits per key"),
+    )
 }
 
 /// Rule: every filter probe has exactly one result, so there are at most as many results as probes.
@@ -419,11 +428,12 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
     let answers = number(&c::FILTER_NEGATIVES)? + number(&c::FILTER_FALSE_POSITIVES)?;
-    (answers > probes)
-        .then(|| format!("filter_negatives + filter_false_positives = {answers} > filter_probes {probes}"))
+    (answers > probes).then(|| {
+        format!("filter_negatives + filter_false_positives = {answers} exceeds filter_probes {probes}")
+    })
 }
 
-/// Rule: if each key was written once to an empty tree, all data that is not in a memtable was flushed, so write
+/// Rule: in a phase that only adds keys to an empty tree, all data outside of memtables was flushed, so write
 /// amplification has a minimum.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
@@ -435,7 +445,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let is_bound = number(&c::FLUSHES)? > 0.0;
     (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
         format!(
-            "write_amp {amp:.3} < {flushed:.3}, the minimum if all user bytes outside of memtables were \
+            "write_amp {amp:.3} is below {flushed:.3}, the minimum if all user bytes outside of memtables were \
              flushed"
         )
     })
@@ -450,7 +460,7 @@ fn merges(row: &Row, facts: &Facts) -> Option<String> {
     let most = MOST * facts.beside_entries();
     (facts.keeps_bytes && written > most * read).then(|| {
         format!(
-            "compaction_bytes_written {written} > {most:.2} × compaction_bytes_read {read}, although \
+            "compaction_bytes_written {written} exceeds {most:.2} × compaction_bytes_read {read}, although \
              compactions add no entries"
         )
     })
@@ -471,13 +481,13 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Formats the value of a metric as the row contains it.
+/// Returns the value of a metric as the row contains it. Returns `None` if the row has no value.
 fn shown(row: &Row, metric: &Metric) -> Option<String> {
     let value = row.get(metric);
     (!value.is_empty()).then(|| value.to_string())
 }
 
-/// Returns the name and the value of a metric, such as `p50_ns 300`.
+/// Returns the name and the value of a metric, such as `p50_ns 300`, for a message.
 fn told(row: &Row, metric: &Metric) -> Option<String> {
     Some(format!("{} {}", metric.name, shown(row, metric)?))
 }

@@ -4,8 +4,8 @@ use workload::{Extent, PhasePart, Profile};
 
 use super::drive::Driven;
 
-/// Returns the profile of the operations that a part of a phase executed. For a replay of recorded operations, only the
-/// number of operations and the mix are known.
+/// Returns the statistics of the operations that a phase executed in one column family. For a replay of recorded
+/// operations, only the number of operations and the mix are known.
 pub(super) fn realised(part: &PhasePart, from: Extent, driven: &Driven) -> Profile {
     if part.plan.replay().is_none() {
         let records = part.threads.iter().filter_map(|thread| driven.records.get(*thread as usize));
@@ -18,7 +18,7 @@ pub(super) fn realised(part: &PhasePart, from: Extent, driven: &Driven) -> Profi
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 
-/// Converts a profile to its manifest entry.
+/// Converts the statistics of a phase to their entry in the manifest of the results.
 pub(crate) fn as_result(profile: &Profile) -> results::ProfileRecord {
     results::ProfileRecord {
         operations: profile.operations,

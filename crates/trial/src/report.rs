@@ -13,11 +13,11 @@ use super::timeline::Sample;
 use super::truth::Checked;
 use super::{levels, steadiness};
 
-/// The measurements and settings from which the rows of one phase are computed.
+/// The measurements and settings from which the rows of one phase in the CSV files are computed.
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
-    /// The requested state of the caches.
+    /// The state of the caches that the phase requested, for the column `cache_state`.
     pub(super) cache_state: &'a str,
     /// The state of the store at the start of the phase, for the column `state_at_start`.
     pub(super) state_at_start: &'a str,
@@ -31,19 +31,20 @@ pub(super) struct PhaseReport<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// The rows and latencies of a phase. The trial keeps the rows and latencies in memory until all answers are checked.
+/// The rows and latencies of a phase. The trial keeps them in memory until all answers are checked, because a trial
+/// with a wrong answer reports no measurements.
 pub(super) struct PhaseRows {
     /// The name of the phase.
     pub(super) name: String,
-    /// The number of wrong answers.
+    /// The number of wrong answers of the store in the phase.
     pub(super) wrong: u64,
     checked: u64,
     is_open: bool,
     /// The rows of `runs.csv`: one row per kind of operation, followed by the row of all operations.
     pub(super) rows: Vec<Measurements>,
-    /// The rows of `timeline.csv`.
+    /// The rows of the phase in `timeline.csv`.
     pub(super) timeline: Vec<Measurements>,
-    /// The rows of `levels.csv`.
+    /// The rows of the phase in `levels.csv`.
     pub(super) levels: Vec<Measurements>,
     pub(super) latencies: LatencyLog,
     /// The duration of the phase. `None` if time is not measured.
@@ -54,22 +55,22 @@ impl PhaseRows {
     /// Adds the result of a rate search to the row of all operations. `rate` is the highest sustained rate, `limit` is
     /// the condition that limits it, and `probes` is the number of tested rates.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
-        let all = self.rows.last_mut().expect("the last row covers all operations");
+        let all = self.rows.last_mut().expect("the last row of a phase must be the row of all operations");
         // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
         // equal.
         all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate.filter(|_| limit.is_some()));
         all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
     }
 
-    /// Adds the expected values of the phase to the row of all operations.
+    /// Adds the expected columns of the phase, which formulas compute, to the row of all operations.
     pub(super) fn expect(&mut self, expected: Measurements) {
         if let Some(all) = self.rows.last_mut() {
             all.extend(expected);
         }
     }
 
-    /// Returns the row of a phase for a trial with a wrong answer. The row contains no measurements, only the numbers
-    /// of checked and of wrong answers.
+    /// Returns the row of a phase for a trial with a wrong answer. The row contains the numbers of checked and of wrong
+    /// answers, and no measurements.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -78,7 +79,7 @@ impl PhaseRows {
 }
 
 impl PhaseReport<'_> {
-    /// Computes the rows of the phase.
+    /// Computes the rows of the phase for all CSV files.
     pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
         let driven = &self.measured.driven;
         let mut rows: Vec<Measurements> =
@@ -164,7 +165,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the number of gets, if the phase contains only gets.
+    /// Returns the number of gets, or `None` if the phase contains other operations than gets.
     fn gets_alone(&self) -> Option<u64> {
         match self.measured.driven.operations.as_slice() {
             [(name, totals)] if *name == Kind::Get.name() => Some(totals.operations),
@@ -172,8 +173,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the number of gets and scans, if the phase contains only reads. Each key of a multi-get counts as one
-    /// get.
+    /// Returns the number of gets and scans, or `None` if the phase contains writes. Each key of a multi-get counts as
+    /// one get.
     fn reads_alone(&self) -> Option<u64> {
         let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
             name if [Kind::Range, Kind::Prefix, Kind::First, Kind::Last].map(Kind::name).contains(name) => {
@@ -209,7 +210,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Sets the values that the store reports, and the values that do not depend on the store.
+    /// Sets the columns with the statistics of the store, and the columns with the live bytes and the numbers of reads.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
@@ -252,8 +253,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the time per operation without waits for a CPU, in nanoseconds. Returns `None` in an open loop,
-    /// because a thread of an open loop also waits for the start of its next operation.
+    /// Returns the time that an operation keeps its thread busy, without waits for a CPU, in nanoseconds. Returns
+    /// `None` in an open loop, because a thread of an open loop also waits for the start of its next operation.
     fn busy_ns(&self) -> Option<f64> {
         let driven = &self.measured.driven;
         let threads = u64::from(self.phase.threads);
@@ -263,7 +264,7 @@ impl PhaseReport<'_> {
         is_known.then(|| (elapsed_ns * threads).saturating_sub(waited_ns) as f64 / operations as f64)
     }
 
-    /// Sets the bytes that the operating system read and wrote.
+    /// Sets the columns with the bytes that the operating system read and wrote for the process.
     fn set_system(&self, row: &mut Measurements) {
         let [before, burst] = self.measured.usage;
         let settled = self.measured.settled.as_ref().and_then(|settled| settled.usage.os_write_bytes);
@@ -275,7 +276,8 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Sets the columns that describe the conditions of the phase, including whether the store was steady.
+    /// Sets the columns that describe the conditions of the phase, such as the state of the caches, and whether the
+    /// store was steady.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
@@ -343,7 +345,7 @@ impl PhaseReport<'_> {
     }
 }
 
-/// Returns the totals over all kinds of operations.
+/// Adds up the totals of all kinds of operations.
 fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
     let mut all = KindTotals::default();
     operations.iter().for_each(|(_, totals)| all.add(totals));
@@ -382,7 +384,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Computes the derived columns of a row. Removes all columns that the file of the row does not have.
+/// Completes a row: computes its derived columns, and removes all columns that the CSV file of the row does not have.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

@@ -5,8 +5,8 @@ use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// Returns the bounds of `space_amp_settled` for a store with `live` bytes of live data. Returns `None` if the store
-/// contains tombstones or blob files, or if the engine does not report the content of its levels.
+/// Returns the bounds of the column `space_amp_settled` for a store with `live` bytes of live data. Returns `None` if
+/// the store contains tombstones or blob files, or if the engine does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     if !design.keeps_values_inline() {
         return None;

@@ -7,25 +7,26 @@ use results::{columns as c, formulas};
 
 use super::timeline::{Interval, Sample};
 
-/// The number of rounds into which a measured phase is divided for the check of steadiness.
+/// The number of rounds into which a measured phase is divided, to check whether the store was steady.
 const ROUNDS: u64 = 5;
 
-/// A difference of at most one sorted run in a level counts as no difference between two rounds.
+/// The number of sorted runs in a level by which two rounds may differ although the store is steady.
 const RUN: f64 = 1.0;
 
-/// The work and the state of a store in one round. `runs` is empty for an engine that does not report levels.
+/// The work and the state of a store in one round, which is a part of a phase or of a warm-up. `runs` is empty for an
+/// engine that does not report levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
-    /// SSTable bytes that were written per user byte. `None` if the user wrote no bytes.
+    /// The write amplification in the round. `None` if the user wrote no bytes.
     write_amp: Option<f64>,
     /// The mean number of sorted runs in each level during the round.
     runs: Vec<f64>,
 }
 
 impl Round {
-    /// Creates a round from the samples of the store at the start and at the end of the round. The numbers of sorted
-    /// runs are averages over the samples `between`. `operations` is the number of operations in the round.
+    /// Creates a round from the samples of the store at its start and at its end. The numbers of sorted runs are
+    /// averages over the samples `between`, and `operations` is the number of operations in the round.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);
@@ -39,8 +40,9 @@ impl Round {
     }
 }
 
-/// Returns the names of the values that differed too much in the last `window` rounds: throughput, write amplification,
-/// or the runs of a level. Empty if the store is steady. `None` if there are fewer than `window` rounds.
+/// Checks whether the store was steady in the last `window` rounds. Returns the names of the values that changed too
+/// much: throughput, write amplification, or the sorted runs of a level. The result is empty if the store was steady,
+/// and `None` if there are fewer than `window` rounds.
 ///
 /// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
@@ -65,9 +67,9 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Returns the names of the values that were not steady in a measured phase. The function divides the phase into five
-/// equal rounds of whole seconds. Returns `None` if the phase is shorter than five seconds. `ns_since_start` returns
-/// the time of a sample in nanoseconds.
+/// Checks whether the store was steady in a measured phase, and returns the names of the values that changed too much.
+/// The function divides the phase into five equal rounds of whole seconds. Returns `None` if the phase is shorter than
+/// five seconds. `ns_since_start` returns the time of a sample in nanoseconds.
 pub(super) fn of_phase(
     intervals: &[Interval],
     samples: &[Sample],

@@ -19,7 +19,7 @@ use super::turn::{self, Turns};
 /// The name of the folder for a checkpoint. The folder is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The parts of a trial that a step uses, in addition to the store.
+/// The parts of a trial that a step on the store needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
@@ -27,21 +27,21 @@ pub(super) struct StepContext<'a> {
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
-    /// The expected content of the store. A checkpoint is compared with this content.
+    /// The expected content of the store, with which a checkpoint is compared.
     pub(super) spaces: &'a mut KeySpaces,
 }
 
-/// The results of an executed step on the store.
+/// The results of a step on the store, such as a flush.
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,
-    /// The statistics of the store immediately after the step reset its counters. The counts of the step are
-    /// differences from these statistics. `None` if the step did not reset the counters.
+    /// The statistics of the store after a step that resets its counters, such as a reopening. The counts of the step
+    /// are differences from these statistics. `None` if the step did not reset the counters.
     pub(super) restarted: Option<EngineStats>,
-    /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened or time is not
-    /// measured.
+    /// The time that closing the store took before it was reopened, in nanoseconds. `None` if the store was not
+    /// reopened or time is not measured.
     pub(super) close_ns: Option<u64>,
-    /// The differences between a checkpoint and the expected content.
+    /// The differences between a checkpoint (a copy of the store) and the expected content.
     pub(super) wrong: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl StepContext<'_> {
         Ok(Taken { store, driven, restarted, close_ns, wrong })
     }
 
-    /// Executes the call of a step other than `reopen`.
+    /// Executes the call of the store that belongs to a step, for all steps except `reopen`.
     fn work(&self, step: StoreStep, store: &OpenStore) -> TrialResult<()> {
         match step {
             StoreStep::Flush => store.target().flush(),
@@ -91,13 +91,13 @@ impl StepContext<'_> {
                 Ok(())
             }
             StoreStep::Reopen => {
-                unreachable!("the caller executes the step reopen, because this step replaces the store")
+                unreachable!("the caller must execute the step reopen, because this step replaces the store")
             }
         }
     }
 
-    /// Executes a call of the store. In a process that runs in turns, the parent may pause and continue the process
-    /// during the call.
+    /// Executes a call of the store. In a process that runs in turns, the parent process may pause and continue this
+    /// process during the call.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }
@@ -111,8 +111,8 @@ impl StepContext<'_> {
         (self.mode == RunMode::Timed).then(|| self.clock.ns_between(start, turn::now(self.clock)))
     }
 
-    /// Opens a checkpoint, compares its content with the expected content, and removes the checkpoint. Returns the
-    /// first difference of each family.
+    /// Checks a checkpoint: opens the copy of the store, compares its content with the expected content, and removes
+    /// the copy. Returns the first difference of each column family.
     fn check_copy(self, store: &OpenStore) -> TrialResult<Vec<String>> {
         let directory = self.copy();
         let copy = store.open_copy(&directory)?;
@@ -123,8 +123,9 @@ impl StepContext<'_> {
     }
 }
 
-/// Returns the outcome of a call that an engine may not support. lsmbench checks before a run that the engine supports
-/// all calls. If a call is still not supported, a function is missing in the library of the engine.
+/// Returns the outcome of a call, or an error if the engine does not support the call. lsmbench checks before a run
+/// that the engine supports all steps. The error therefore means that a function is missing in the library of the
+/// engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

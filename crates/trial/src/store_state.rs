@@ -2,18 +2,19 @@
 
 use workload::{CacheState, Phase, StoreStep};
 
-/// The state of the store between two phases, which follows from the steps of earlier phases.
+/// The state of the store between two phases, such as written or flushed. The state follows from the earlier phases.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoreState {
     is_written: bool,
-    /// The steps that the store executed after the last phase with writes, in order.
+    /// The steps that the store has executed since the last phase with writes, in order.
     steps: Vec<&'static str>,
-    /// Whether flushes or compactions may still be running.
+    /// Whether flushes or compactions may still be running in the store.
     is_unsettled: bool,
 }
 
 impl StoreState {
-    /// Records the end of a phase. `is_settled` is true if all flushes and compactions have finished.
+    /// Updates the state of the store at the end of a phase. `is_settled` is true if all flushes and compactions have
+    /// finished.
     pub(super) fn pass(&mut self, phase: &Phase, is_settled: bool) {
         if phase.may_write() {
             self.is_written = true;
@@ -35,14 +36,15 @@ impl StoreState {
         }
     }
 
-    /// Records the preparation of the caches for the next phase. For cold caches, the store is flushed and reopened.
+    /// Updates the state of the store after the caches were prepared for the next phase. For cold caches, the store was
+    /// flushed and reopened.
     pub(super) fn prepare(&mut self, cache: CacheState) {
         if cache == CacheState::Cold {
             self.reopen_flushed();
         }
     }
 
-    /// Records that the store was flushed, closed and opened again.
+    /// Updates the state of a store that was flushed, closed and opened again.
     pub(super) fn reopen_flushed(&mut self) {
         if !self.steps.iter().any(|step| ["flushed", "compacted"].contains(step)) {
             self.add("flushed");
@@ -57,7 +59,7 @@ impl StoreState {
         }
     }
 
-    /// Returns the text for the column `state_at_start`.
+    /// Returns the state of the store as text, for the column `state_at_start`.
     pub(super) fn name(&self) -> String {
         let mut words = self.steps.clone();
         if !self.is_written {

@@ -6,18 +6,19 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// Latencies of the intervals of one phase, over all threads. When all threads have left an interval, the histogram
-/// of the interval is replaced by a summary.
+/// The latencies of each interval of a phase, over all threads. When all threads have left an interval, a summary
+/// replaces the histogram of the interval to save memory.
 pub(super) struct Timeline {
-    /// The length of an interval, in nanoseconds.
+    /// The length of an interval of the timeline, in nanoseconds.
     interval_ns: u64,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The intervals that at least one thread has not left yet, by their numbers.
+    /// The intervals whose latencies are still histograms, because at least one thread has not left them, by their
+    /// numbers.
     open: BTreeMap<u64, OpenInterval>,
-    /// For each thread, the number of its current interval.
+    /// For each thread of the phase, the number of its current interval.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }
@@ -29,7 +30,7 @@ struct OpenInterval {
     response: Histogram,
 }
 
-/// One interval of a phase.
+/// The operations and latencies of a phase in one interval of time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
     /// The start of the interval in nanoseconds after the start of the phase.
@@ -45,19 +46,19 @@ pub(super) struct Interval {
     pub(super) response: Option<Summary>,
 }
 
-/// The operations of one kind that one thread executed in an interval.
+/// The operations of one kind that one thread executed in one interval.
 pub(super) struct Share<'a> {
     pub(super) operations: u64,
     pub(super) service: &'a Histogram,
     pub(super) response: &'a Histogram,
 }
 
-/// The state of the store at a point in time.
+/// The statistics of the store and of the process at a point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// The time at which the sample was taken.
     pub(super) at: Stamp,
-    /// The statistics of the store.
+    /// The statistics that the store reported at this time.
     pub(super) stats: EngineStats,
     /// The peak of resident memory up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
@@ -66,7 +67,7 @@ pub(super) struct Sample {
 }
 
 impl Interval {
-    /// Returns an interval in which no operation ended.
+    /// Creates the interval with the number `number`, without any operation.
     fn empty(number: u64, interval_ns: u64) -> Self {
         let [start_ns, end_ns] = [number, number + 1].map(|number| number * interval_ns);
         Self { start_ns, end_ns, operations: 0, service: None, response: None }
@@ -81,7 +82,8 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all recorded values. The caller must ensure that no other thread records values during this call.
+    /// Discards all recorded operations and latencies. The caller must ensure that no other thread records values
+    /// during this call.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);
@@ -89,8 +91,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the operations of a thread in its current interval. The thread then enters the interval with the number
-    /// `next`. `next` is `None` if the thread has ended.
+    /// Adds the operations that a thread executed in its current interval. The thread then enters the interval with the
+    /// number `next`, or has ended if `next` is `None`.
     pub(super) fn add<'a>(
         &self,
         thread: u32,
@@ -129,7 +131,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Summarizes the intervals that all threads have left.
+    /// Replaces the histograms of the intervals that all threads have left by summaries.
     fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {

@@ -13,12 +13,11 @@ use super::failure::TrialResult;
 use super::message::{Recorded, RecordingSpec};
 use super::turn;
 
-/// A description of lost information: the trace cannot contain backward scans that begin at the largest key of the
-/// store.
-const UNBOUNDED: &str =
-    "backward scans from the largest key are missing, because a trace record needs the first key";
+/// A note about lost operations: the trace cannot contain backward scans that begin at the largest key of the store.
+const UNBOUNDED: &str = "backward scans that begin at the largest key of the store are missing, because a \
+                         trace record needs the key at which a scan begins";
 
-/// A store whose operations are recorded.
+/// A store that records its operations as a trace, and passes them to another store.
 pub(super) struct TraceRecorder<'a> {
     target: &'a dyn Target,
     clock: &'a Clock,
@@ -34,8 +33,8 @@ struct Trace {
 }
 
 impl<'a> TraceRecorder<'a> {
-    /// Creates the trace file and a recorder. The recorder passes all operations to `target`. The times in the trace
-    /// begin at this call.
+    /// Creates the trace file, and a recorder that passes all operations to `target`. Times in the trace count from
+    /// this call.
     ///
     /// # Errors
     /// The file exists or cannot be created.
@@ -54,7 +53,7 @@ impl<'a> TraceRecorder<'a> {
     /// Completes the trace file.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(super) fn finish(self) -> TrialResult<Recorded> {
         let Trace { mut writer, records, unbounded } = self.trace.into_inner();
         writer.finish()?;
@@ -67,7 +66,7 @@ impl<'a> TraceRecorder<'a> {
         self.clock.ns_between(self.start, turn::now(self.clock))
     }
 
-    /// Writes an operation to the trace, with the current time as its start.
+    /// Writes an operation on one key to the trace. The current time becomes the start of the operation.
     fn record(&self, operation: TraceOperation, key: &[u8], value: Option<&[u8]>) -> Result<(), TargetError> {
         let record = TraceRecord::new(operation, key);
         self.add(match value {
@@ -76,8 +75,8 @@ impl<'a> TraceRecorder<'a> {
         })
     }
 
-    /// Writes a record with the current time. The function reads the time while it holds the lock, so the times of
-    /// records never decrease.
+    /// Writes a record to the trace, with the current time. The function reads the time while it holds the lock, so the
+    /// times of records never decrease.
     fn add(&self, record: TraceRecord) -> Result<(), TargetError> {
         let mut trace = self.trace.lock();
         let record = record.at(self.now_ns());
@@ -86,7 +85,8 @@ impl<'a> TraceRecorder<'a> {
     }
 }
 
-/// Returns the record of a scan. Returns `None` if the scan is backward and begins at the largest key of the store.
+/// Returns the trace record of a scan. Returns `None` for a backward scan that begins at the largest key of the store,
+/// because its key is unknown.
 fn scan_record(scan: &Scan<'_>) -> Option<TraceRecord> {
     let (key, end) = match scan.direction {
         Direction::Forward => (scan.low, scan.high),
@@ -157,7 +157,7 @@ impl Target for TraceRecorder<'_> {
         self.target.range(scan, visit)
     }
 
-    /// Records each write of the batch as one operation.
+    /// Records each write of a write batch as a separate operation.
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
         for write in writes {
             match write {
@@ -173,7 +173,7 @@ impl Target for TraceRecorder<'_> {
         self.target.write(writes)
     }
 
-    /// Records each key as one get.
+    /// Records each key of a multi-get as a separate get.
     fn multi_get(
         &self,
         keys: &[&[u8]],

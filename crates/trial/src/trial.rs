@@ -37,10 +37,10 @@ use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, lifeline, profile, turn};
 
-/// The time between two progress messages.
+/// The time between two progress messages to the parent process.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// The error message about the recording of a phase whose roles have different families.
+/// The error message about a phase that cannot be recorded, because its roles have different column families.
 const RECORDED_FAMILIES: &str =
     "the phase uses several column families, but a trace has only one; record a phase with one family";
 
@@ -60,7 +60,8 @@ pub fn run_trial_process() -> bool {
 }
 
 fn send(message: &Message) {
-    let line = serde_json::to_string(message).expect("a message contains only types that serialize to JSON");
+    let line = serde_json::to_string(message)
+        .expect("a message to the parent process must contain only types that serialize to JSON");
     let mut out = std::io::stdout().lock();
     // A parent that has exited does not need the message.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
@@ -79,8 +80,8 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Asks the kernel to kill this process when its parent ends. This is necessary because a paused process does not
-/// notice the end of its standard input.
+/// Asks the kernel to kill this process when its parent process ends. This is necessary because a paused process does
+/// not notice the end of its standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -89,19 +90,22 @@ fn die_with_the_parent() -> TrialResult<()> {
 /// Does nothing, because lsmbench cannot make this kernel kill a process when its parent ends. `lsmbench doctor`
 /// reports this as [`types::PlatformPart::EndWithParent`].
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::unnecessary_wraps, reason = "on Linux, the function of this name can fail")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the function must return a result, because its variant for Linux can fail"
+)]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
 
-/// Binds this process to a core. Must be called before the process starts other threads, because new threads inherit
-/// the binding.
+/// Binds this process to the CPU core `core`. Must be called before the process starts other threads, because new
+/// threads inherit the binding.
 #[cfg(target_os = "linux")]
 fn pin(core: usize) -> TrialResult<()> {
     let mut cores = rustix::thread::CpuSet::new();
     cores.set(core);
     let pinned = rustix::thread::sched_setaffinity(None, &cores);
-    Ok(pinned.map_err(|error| format!("cannot run on core {core}: {error}"))?)
+    Ok(pinned.map_err(|error| format!("cannot bind the process to CPU core {core}: {error}"))?)
 }
 
 /// Returns an error, because this kernel cannot bind a process to a core.
@@ -110,7 +114,7 @@ fn pin(_: usize) -> TrialResult<()> {
     Err(types::PlatformPart::CoreBinding.missing().to_string().into())
 }
 
-/// Returns the mode of the tree that corresponds to the mode of a trial.
+/// Converts the mode of a trial (timed or counted) to the mode of the tree.
 fn tree_mode(mode: RunMode) -> Mode {
     match mode {
         RunMode::Timed => Mode::Timed,
@@ -118,7 +122,7 @@ fn tree_mode(mode: RunMode) -> Mode {
     }
 }
 
-/// Returns the options with which the trial opens its store.
+/// Returns the options with which the trial opens its store, such as the folder, the design and the clock.
 fn opening(spec: &TrialSpec) -> Opening {
     // A fixture has equal bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
@@ -138,7 +142,7 @@ fn monotonic_ns() -> u64 {
     clock.ns_between(*origin, turn::now(clock))
 }
 
-/// A trial that is ready to run.
+/// A trial that is ready to run: the plan of its workload, its settings, and the results so far.
 struct Trial {
     spec: TrialSpec,
     plan: WorkloadPlan,
@@ -149,21 +153,20 @@ struct Trial {
     /// Whether the store has files on a file system.
     is_stored: bool,
     spaces: KeySpaces,
-    /// The state of the store at the start of the next phase.
+    /// The state of the store at the start of the next phase, such as written or flushed.
     state: StoreState,
     forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<StreamRecord>,
-    /// A description of each wrong answer.
+    /// A description of each wrong answer of the store so far.
     wrong: Vec<String>,
-    /// The number of operations that each thread executed in each phase.
+    /// The number of operations that each thread executed in each phase so far.
     done: Vec<Vec<u64>>,
     /// A function that sends a message to the parent process.
     tell: fn(&Message),
     /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
-    /// phase.
+    /// The outcome of the recording of a phase as a trace. The outcome is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
     /// The measurements of the disk space of the store.
     disk: DiskWatch,
@@ -254,8 +257,8 @@ impl Trial {
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
-    /// Applies the writes of the fixture's phases to the expected content, because the trial starts from a copy of the
-    /// fixture.
+    /// Applies the writes of the phases of the fixture to the expected content, because the trial starts from a copy of
+    /// the fixture and skips these phases.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<()> {
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(()) };
         for (phase, done) in phases.iter().zip(done) {
@@ -282,7 +285,7 @@ impl Trial {
         Ok(measured.probed())
     }
 
-    /// Executes the step of a phase. A step writes no keys, so the expected content stays unchanged.
+    /// Executes a phase that is a step on the store. A step writes no keys, so the expected content stays unchanged.
     fn step(mut self, number: usize, phase: &Arc<PhasePlan>, step: StoreStep) -> TrialResult<Self> {
         (self.tell)(&Message::Progress(Step { phase: number, share: 0.0, checking: false }));
         self.prepare_memory()?;
@@ -319,18 +322,19 @@ impl Trial {
         Ok(self)
     }
 
-    /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
-    /// compaction has finished. The rows describe the run at the highest rate that the store sustains.
+    /// Runs a phase at several rates, one after the other, to find the highest rate that the store sustains. Each run
+    /// starts with the store of the previous run, after compaction has finished. The rows describe the run at the
+    /// highest sustained rate.
     fn search(&mut self, number: usize, phase: &Arc<PhasePlan>, search: Sustained) -> TrialResult<()> {
         let mut wrong = 0;
         let found = search.search(|per_second| -> TrialResult<_> {
             let probed = self.once(number, phase, Rate::Open { per_second })?;
-            let rows = self.phases.pop().expect("a phase has at least one row");
-            let stream = self.streams.pop().expect("a phase has at least one stream");
+            let rows = self.phases.pop().expect("a measured phase must have rows");
+            let stream = self.streams.pop().expect("a measured phase must have a record of its operations");
             wrong += rows.wrong;
             Ok(((rows, stream), search.objective.missed(&probed)))
         })?;
-        let (mut rows, stream) = found.best.expect("a rate search tries at least one rate");
+        let (mut rows, stream) = found.best.expect("a rate search must try at least one rate");
         rows.set_found(found.rate, found.limit, found.probes);
         rows.wrong = wrong;
         self.phases.push(rows);
@@ -338,7 +342,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Runs a phase and records all its measurements.
+    /// Runs the operations of a phase at one rate, and returns all its measurements.
     fn measure(&self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Measured> {
         let page_cache_share = self.page_cache_share();
         self.prepare_memory()?;
@@ -425,7 +429,7 @@ impl Trial {
         }
     }
 
-    /// Checks the answers of a phase and computes its rows.
+    /// Checks the answers that the store gave in a phase, and computes the rows of the phase.
     fn judge(&mut self, phase: &Arc<PhasePlan>, measured: &Measured) -> TrialResult<()> {
         let name = &phase.phase().name;
         let (from, parts) = (self.spaces.extent_of_phase(phase), phase.parts());
@@ -477,7 +481,8 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Adds descriptions of differences between the store and its expected content to the wrong answers.
+    /// Adds descriptions of wrong answers, such as differences between the store and its expected content, to those of
+    /// the trial.
     fn blame(&mut self, wrong: Vec<String>) {
         if let Some(last) = self.phases.last_mut() {
             last.wrong += wrong.len() as u64;
@@ -590,7 +595,9 @@ impl Trial {
         observer.end()?;
         if let Some(recorder) = recorder {
             let outcome = recorder.finish()?;
-            self.recorded.set(outcome).map_err(|_| "a recorded phase runs once")?;
+            self.recorded
+                .set(outcome)
+                .map_err(|_| "a phase that is recorded as a trace must run only once")?;
         }
         Ok((driven, samples, warming_up.and_then(WarmingUp::into_begun)))
     }
@@ -628,9 +635,9 @@ impl Trial {
     }
 }
 
-/// The total length of a phase, from which the progress bar computes the finished fraction.
+/// The length of a phase, from which the progress bar computes the finished fraction.
 struct Way {
-    /// The index of the phase, from 0.
+    /// The index of the running phase, from 0.
     number: usize,
     /// The number of operations of the phase, if known.
     total: Option<u64>,
@@ -638,8 +645,8 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the finished fraction of the phase: the larger of the finished fraction of its operations and the
-    /// elapsed fraction of its time limit.
+    /// Returns the finished fraction of the phase: the fraction of its operations or the fraction of its time limit,
+    /// whichever is larger.
     fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
         let share =
             |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);

@@ -6,41 +6,42 @@ use std::sync::Arc;
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// The maximum size of the expected content of a replay, in key and value bytes. If the content becomes larger, later
-/// answers are not checked.
+/// The maximum size of the expected content of a replay in memory, in key and value bytes. If the content becomes
+/// larger, later answers are not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
-/// The expected content of a store or a column family.
+/// The content that a store or a column family must have after the phases so far.
 pub(super) enum Truth {
-    /// The newest version of each key that the workload generates.
+    /// The newest version of each key, for operations that the workload generates.
     Shadow(Shadow),
-    /// A copy of the content of the store, for replays. A replay writes keys and values that the plan of a workload
-    /// does not contain.
+    /// A copy of the content of the store, for replays. The plan of a workload does not contain the keys and values
+    /// that a replay writes.
     Model(Model),
-    /// The content is unknown, so answers are not checked.
+    /// The expected content is unknown, so answers are not checked.
     Unknown,
 }
 
-/// The result of a check of the answers of a phase.
+/// The result of checking the answers that the store gave in a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// The number of answers that were compared with expected answers.
     pub(super) answers: u64,
-    /// The number of wrong answers.
+    /// The number of compared answers that were wrong.
     pub(super) wrong: u64,
     /// The number of gets that found no value for a written key, if the design may drop data.
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The keys and versions that were used up to the end of the phase.
+    /// The keys and versions that the phases have used up to the end of this phase.
     pub(super) extent: Extent,
     /// The key and value bytes of all live data, if the content is known.
     pub(super) live_bytes: Option<u64>,
 }
 
 impl Truth {
-    /// Prepares for a phase. Before a replay, the function compares the complete content of the store with the expected
-    /// content, because this comparison is not possible after the replay. Returns the first difference, if any.
+    /// Prepares the expected content for a phase. Before a replay, the function also compares the complete content of
+    /// the store with the expected content, because this comparison is not possible after the replay. Returns the first
+    /// difference, if any.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -66,13 +67,14 @@ impl Truth {
         Ok(wrong)
     }
 
-    /// Returns whether answers can be checked.
+    /// Returns whether the expected content is known, so that answers can be checked.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self, Self::Unknown)
     }
 
-    /// Compares the recorded answers of a phase with the expected answers, and applies the writes of the phase to the
-    /// expected content. The function generates the operations of the phase again, or reads them again from the trace.
+    /// Checks the answers that the threads got in a phase: compares them with the expected answers, and applies the
+    /// writes of the phase to the expected content. The function generates the operations of the phase again, or reads
+    /// them again from the trace.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,

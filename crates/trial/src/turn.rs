@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 
 use super::message::{Message, Turn, Yielded};
 
-/// The total time for which this process waited for its turns, in nanoseconds. 0 in a process that does not run in
-/// turns.
+/// The total time for which this process waited for its turns, in nanoseconds. The time is 0 in a process that does not
+/// take turns with others.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the current time, minus the total time for which the process waited for its turns.
+/// Returns the current time on a clock that stops while the process waits for its turn.
 pub(super) fn now(clock: &Clock) -> Stamp {
     clock.before(clock.now(), paused_ns())
 }
@@ -35,12 +35,12 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// The total time for which the parent stopped the process during calls, in nanoseconds, as the latest order of the
-    /// parent reports.
+    /// The total time for which the parent stopped the process during calls such as a flush, in nanoseconds, as the
+    /// latest order of the parent reports.
     stopped_ns: u64,
 }
 
-/// The CPU time that this process had used at one reading of the clock.
+/// The CPU time that this process had used at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     at: Stamp,
@@ -48,32 +48,32 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// Reads the CPU time of this process and the clock.
+    /// Reads the clock and the CPU time that this process has used so far.
     fn read(clock: &Clock) -> Self {
         let cpu_ns = probe::cpu_ns();
         Self { cpu_ns, at: clock.now() }
     }
 
-    /// Returns the duration and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
-    /// The CPU time is read during this call.
+    /// Returns the duration and the CPU time of a slice (the operations of one turn), in nanoseconds. The slice began
+    /// at `self` and ended at `end`. The CPU time is read during this call.
     pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
         (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }
 }
 
-/// The start of a turn, with the time for which the process waited before the turn.
+/// The start of a turn, as the process sees it after its wait.
 pub(super) struct Begun {
     /// The number of operations of the turn.
     pub(super) operations: u64,
-    /// The time for which the process waited for the turn, in nanoseconds.
+    /// The time for which the process waited for this turn, in nanoseconds.
     pub(super) waited_ns: u64,
-    /// The CPU time of the process before the turn.
+    /// The CPU time that the process had used before this turn.
     pub(super) used: Used,
 }
 
 impl Turns {
-    /// Creates the connection. The parent's orders to run turns arrive on the channel `turns`. The function `tell`
-    /// sends a message to the parent.
+    /// Creates the connection to the parent process. The parent's orders to run turns arrive on the channel `turns`.
+    /// The function `tell` sends a message to the parent.
     pub(super) fn new(turns: Receiver<Turn>, tell: fn(&Message)) -> Self {
         Self { orders: Mutex::new(Orders { turns, stopped_ns: 0 }), tell }
     }
@@ -97,13 +97,13 @@ impl Turns {
         Begun { operations: turn.operations, waited_ns, used }
     }
 
-    /// Reports to the parent that a call without operations begins. The parent may pause the process at any time
-    /// during the call.
+    /// Reports to the parent process that a call without operations begins, such as a flush. The parent may pause this
+    /// process at any time during the call.
     pub(super) fn begin_call(&self) {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
 
-    /// Reports to the parent that the call has ended, and waits for the next turn.
+    /// Reports to the parent process that the call without operations has ended, and waits for the next turn.
     pub(super) fn end_call(&self, clock: &Clock) {
         let at_ns = probe::monotonic_ns();
         self.next(clock, |_| Yielded::Returned { at_ns });

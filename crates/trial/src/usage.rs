@@ -7,7 +7,7 @@ use results::RunMode;
 
 /// A meter of the resources that this process has used.
 pub(super) struct Meter {
-    /// The hardware counters, if they are available. `None` if time is not measured.
+    /// The hardware counters of the CPU. `None` if the counters are not available, or if time is not measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 
@@ -47,7 +47,7 @@ impl Meter {
 }
 
 impl Usage {
-    /// Returns the counts of kernel events since `before`.
+    /// Returns the events of this process that the kernel has counted since `before`, such as page faults.
     pub(super) fn kernel_since(&self, before: &Self) -> KernelUse {
         self.kernel.since(&before.kernel)
     }

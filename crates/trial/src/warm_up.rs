@@ -15,11 +15,12 @@ use super::timeline::Sample;
 use super::turn;
 use super::usage::Usage;
 
-/// The number of samples of the store in each round of the warm-up. The check of steadiness uses the means of these
-/// samples.
+/// The number of samples of the store in each round of the warm-up. The check whether the store is steady uses the
+/// means of these samples.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// The state of a warm-up that the threads of a phase share, and the sample at the end of the warm-up.
+/// The warm-up of a phase while it runs, which the threads of the phase share. At the end, it contains a sample of the
+/// store.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
@@ -27,9 +28,9 @@ pub(super) struct WarmingUp<'a> {
     done: &'a AtomicU64,
     warm_up: WarmUp,
     start: Stamp,
-    /// Whether the threads may start the measured part.
+    /// Whether the warm-up has ended, so that the threads may start the measured part.
     is_over: AtomicBool,
-    /// Whether the last rounds of the warm-up were steady. `None` if no steady state was requested.
+    /// Whether the store was steady at the end of the warm-up. `None` if the warm-up does not wait for a steady store.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
     /// A function that takes a sample of the store and of the used resources.
@@ -41,11 +42,11 @@ pub(super) struct WarmingUp<'a> {
 pub(super) struct Begun {
     pub(super) sample: Sample,
     pub(super) usage: Usage,
-    /// The warm-up before the measured part.
+    /// The length and the outcome of the warm-up that has ended.
     pub(super) warmed: Warmed,
 }
 
-/// The length of a finished warm-up, and whether the store became steady.
+/// The length of a warm-up that has ended, and whether the store became steady.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warmed {
     pub(super) ns: u64,
@@ -82,14 +83,19 @@ impl<'a> WarmingUp<'a> {
         Some(Self { store, clock, done, warm_up, start: turn::now(clock), is_over, is_steady, begun, sample })
     }
 
-    /// Returns the state at the start of the measured part. Returns `None` if the warm-up has not ended.
+    /// Returns the state of the store and of the process at the start of the measured part. Returns `None` if the
+    /// warm-up has not ended.
     pub(super) fn into_begun(self) -> Option<Begun> {
         self.begun.into_inner()
     }
 
-    /// Decides when the warm-up is over. A warm-up with a time ends at this time. A warm-up that waits for a steady
-    /// store ends when the store is steady, or at its time limit. For a warm-up with a number of operations, returns at
-    /// once, because the threads themselves end such a warm-up. Returns early if `phase_is_over` becomes true.
+    /// Decides when the warm-up is over.
+    /// * A warm-up with a time ends at this time.
+    /// * A warm-up that waits for a steady store ends when the store is steady, or at its time limit.
+    /// * For a warm-up with a number of operations, the function returns at once, because the threads themselves end
+    ///   such a warm-up.
+    ///
+    /// The function returns early if `phase_is_over` becomes true.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,
@@ -119,8 +125,8 @@ impl<'a> WarmingUp<'a> {
         }
     }
 
-    /// Compares the rounds of the warm-up until the store is steady. Returns `false` if the store does not become
-    /// steady before the time limit, or if the phase or the warm-up ends earlier.
+    /// Repeats rounds of the warm-up until the store is steady. Returns `false` if the store does not become steady
+    /// before the time limit, or if the phase or the warm-up ends earlier.
     fn rounds(&self, until: UntilSteady, phase_is_over: &AtomicBool) -> bool {
         let mut rounds: Vec<Round> = Vec::new();
         let (mut at, mut start, mut done) = (0, self.store.stats(), self.done.load(Ordering::Relaxed));
@@ -133,7 +139,8 @@ impl<'a> WarmingUp<'a> {
                 looks.push(self.store.stats());
             }
             let now = self.done.load(Ordering::Relaxed);
-            let end = looks.last().expect("each round has at least one sample of the counters");
+            let end =
+                looks.last().expect("a round of the warm-up must have at least one sample of the store");
             rounds.push(Round::of((now - done) as f64, [&start, end], &looks.iter().collect::<Vec<_>>()));
             (at, start, done) = (at + until.round_ns, end.clone(), now);
             if unsteady(&rounds, until.rounds as usize).is_some_and(|unsteady| unsteady.is_empty()) {

@@ -25,7 +25,10 @@ fn keys(criterion: &mut Criterion) {
         threads: 1,
     };
     for choice in KEYS.all() {
-        let mut sampler = KEYS.build(&choice).expect("the defaults can be built").sampler(&scope);
+        let mut sampler = KEYS
+            .build(&choice)
+            .expect("the default parameters of each key distribution must be valid")
+            .sampler(&scope);
         let (mut random, mut indexes) = (Random::new(1), vec![0; OPERATIONS]);
         group.bench_function(choice.label(), |bencher| {
             bencher.iter(|| sampler.fill(&mut random, KEYS_THERE_ARE, black_box(&mut indexes)));
@@ -98,7 +101,7 @@ fn phases(lines: &str) -> String {
 
 fn plan(toml: &str) -> WorkloadPlan {
     let workload: Workload = toml::from_str(toml).expect("the workload reads");
-    WorkloadPlan::new(&workload, 1, Path::new(".")).expect("the workload can be planned")
+    WorkloadPlan::new(&workload, 1, Path::new(".")).expect("the plan of the benchmark workload must be valid")
 }
 
 fn loaded() -> Extent {

@@ -13,15 +13,15 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// For each operation, the exclusive end key if the operation is a scan or a range delete with a span, else an
-    /// empty key. Empty if no operation of the batch has a span.
+    /// For each operation, the exclusive end key of its span: the key before which a scan or a range delete ends. The
+    /// end key of an operation without a span is empty. If no operation of the batch has a span, the list is empty.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
 
 impl Batch {
-    /// Recommended number of operations per batch. With this number, the fixed cost of filling a batch is small per
-    /// operation, and a batch fits into the L1 cache of a CPU.
+    /// Recommended number of operations per batch. The number is large enough to make the fixed cost per batch
+    /// negligible, and small enough to keep a batch in the L1 cache of a CPU.
     pub const OPERATIONS: usize = 256;
 
     /// Returns all operations. A write batch or a multi-get is a group of operations: the head of the group comes
@@ -34,14 +34,14 @@ impl Batch {
     /// Returns the key of the operation at index `at`.
     ///
     /// # Panics
-    /// Panics if the operation does not exist.
+    /// Panics if the batch has no operation at this index.
     #[inline]
     pub fn key(&self, at: usize) -> &[u8] {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of the operation at index `at`. Returns `None` if the operation has no span.
-    /// Only scans and range deletes can have a span.
+    /// Returns the exclusive end key of the scan or range delete at index `at`. Returns `None` for an operation without
+    /// a span: only scans and range deletes can have a span, which limits them to a range of key numbers.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
@@ -51,15 +51,16 @@ impl Batch {
     /// operation that writes no value.
     ///
     /// # Panics
-    /// Panics if the operation does not exist.
+    /// Panics if the batch has no operation at this index.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
-        let values = self.values.as_ref().expect("a batch that has operations also has values");
+        let values = self.values.as_ref().expect("a batch that has operations must have a source of values");
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations that one call of the store executes, if the call starts with the operation at
-    /// index `at`. The number is 1 for a single operation. For a group, the number includes the head and all members.
+    /// Returns the number of operations in the call of the store that begins with the operation at index `at`. The
+    /// number is 1 for a single operation. For a group (a write batch or a multi-get), the number includes the head and
+    /// all members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -105,7 +106,8 @@ impl Batch {
         self.ends.clear();
     }
 
-    /// Encodes the keys of all operations, and stores the source of the values that the operations write.
+    /// Completes the batch after its operations were added. The function encodes the keys of all operations in
+    /// `format`, and keeps `values`, the source of the values that the operations write.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

@@ -6,16 +6,16 @@ use toml::{Table, Value};
 
 use crate::spelling::{self, Spelling, inside};
 
-/// Default number of warm-up rounds that are compared to decide whether the store is steady.
+/// Default number of warm-up rounds whose measurements are compared to decide whether the store is steady.
 const DEFAULT_ROUNDS: u32 = 5;
 
-/// Maximum number of warm-up rounds that are compared to decide whether the store is steady.
+/// Maximum number of warm-up rounds whose measurements are compared to decide whether the store is steady.
 const MOST_ROUNDS: u64 = 100;
 
 /// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The settings of a phase's preparation: the state of the caches, and the warm-up.
+/// The settings of the preparation of a phase: the state of the caches, and the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     /// The state of the caches when the phase starts.
@@ -27,7 +27,7 @@ pub struct Before {
 /// The state of the caches when the measurement of a phase starts. In TOML, an example is `cache = "cold"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheState {
-    /// lsmbench does not change the caches, which contain the data of the previous phase.
+    /// The caches stay as the previous phase left them.
     #[default]
     AsIs,
     /// lsmbench reads all live entries once in key order, so that the caches contain as many entries as fit.
@@ -48,19 +48,20 @@ pub enum WarmUp {
     Steady(UntilSteady),
 }
 
-/// A warm-up that ends when the store is steady: when the measurements of the last `rounds` rounds are similar.
+/// A warm-up that ends when the store is steady. The store is steady when throughput, write amplification and the
+/// number of sorted runs are similar in the last `rounds` rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
-    /// Number of rounds whose measurements are compared: the last rounds of the warm-up, at least 2.
+    /// Number of last warm-up rounds whose measurements must be similar, at least 2.
     pub rounds: u32,
-    /// Length of a round in nanoseconds.
+    /// Length of a warm-up round in nanoseconds.
     pub round_ns: u64,
     /// Nanoseconds after which the warm-up ends, even if the store is not steady.
     pub at_most_ns: u64,
 }
 
 impl CacheState {
-    /// All cache states.
+    /// All cache states, in the order in which error messages list them.
     const ALL: [Self; 3] = [Self::AsIs, Self::Warm, Self::Cold];
 
     /// Returns the name of the cache state in TOML and in results.
@@ -146,8 +147,8 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads the TOML keys `cache` and `warm_up`. `no_warm_up` is the reason why the phase cannot have a warm-up, or
-    /// `None` if the phase can have a warm-up.
+    /// Reads the TOML keys `cache` and `warm_up` of a phase. For a phase whose work cannot have a warm-up, `no_warm_up`
+    /// contains the reason, which becomes the error if the phase has the key `warm_up`.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,
@@ -169,7 +170,7 @@ impl Before {
         Ok(Self { cache, warm_up })
     }
 
-    /// Writes the settings that differ from their defaults.
+    /// Writes the settings of the preparation that differ from their defaults to the TOML table of the phase.
     pub(crate) fn write(self, table: &mut Table) {
         if self.cache != CacheState::default() {
             table.insert("cache".to_owned(), self.cache.name().into());

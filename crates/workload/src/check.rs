@@ -19,7 +19,8 @@ use crate::stream::Stream;
 /// Maximum number of wrong answers that the result describes. All further wrong answers are only counted.
 const DESCRIBED: usize = 10;
 
-/// The record of one thread in a phase: the number of executed operations, and digests of their answers.
+/// The record of one thread in a phase: the number of operations that the thread executed, and digests (64-bit hashes)
+/// of the answers that the thread got from the store.
 #[derive(Clone, Debug)]
 pub struct AnswerDigests {
     stride: u64,
@@ -28,39 +29,40 @@ pub struct AnswerDigests {
     digests: Vec<u64>,
 }
 
-/// Result of the check of a phase.
+/// The result of checking the answers that a store gave in a phase.
 #[derive(Clone, Debug, Default)]
 pub struct CheckResult {
     /// The number of answers that were compared with the expected answers. Writes do not count, because writes have
     /// no answers.
     pub checked: u64,
-    /// The number of recorded answers that were not compared, because the expected answer is unknown. If the phase has
-    /// several threads of which at least one writes, the expected answers of scans and multi-gets are unknown. If the
-    /// store may drop data, the expected answer is also unknown for an answer with a missing entry.
+    /// The number of recorded answers that were not compared, because the expected answer is unknown.
+    /// * If several threads run and at least one of them writes, scans and multi-gets have no known answer.
+    /// * If the store may drop data, an answer with a missing entry has no known answer.
     pub unchecked: u64,
-    /// The number of wrong answers.
+    /// The number of compared answers that were wrong.
     pub wrong: u64,
-    /// The number of gets that missed a written key, in a store that may drop data.
+    /// The number of gets that found no value for a written key, in a store that may drop data. These answers are not
+    /// wrong.
     pub dropped: u64,
-    /// Descriptions of the first wrong answers.
+    /// Descriptions of the first wrong answers of the phase.
     pub examples: Vec<WrongAnswer>,
-    /// The keys and versions that the executed operations used. The next phase continues with the next keys and
-    /// versions.
+    /// The keys and versions that the executed operations have used. In the next phase, new keys and versions start
+    /// after these keys and versions.
     pub extent: Extent,
 }
 
-/// A wrong answer: an answer that a correct store cannot give.
+/// A wrong answer: an answer to an operation that a correct store cannot give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
-    /// The thread that received the answer.
+    /// The number of the thread that received the answer.
     pub thread: u32,
     /// The number of the operation in its thread's stream, from 0.
     pub operation: u64,
-    /// The kind of the operation.
+    /// The kind of the operation that got the wrong answer.
     pub kind: Kind,
-    /// The key as text, in the syntax of `lsmbench shell`.
+    /// The key of the operation as text, in the syntax of `lsmbench shell`.
     pub key: String,
-    /// The expected answer.
+    /// A description of the correct answer.
     pub expected: String,
 }
 
@@ -83,13 +85,14 @@ impl AnswerDigests {
         Self { operations, ..Self::new(0) }
     }
 
-    /// Returns whether the record keeps the answer of the next operation.
+    /// Returns whether the next operation is one of those whose answer the record keeps.
     #[inline]
     pub fn wants(&self) -> bool {
         self.until_next == 0 && self.stride != 0
     }
 
-    /// Counts one executed operation. Calls `digest` only if the record keeps the answer of the operation.
+    /// Counts one executed operation. If the record keeps the answer of this operation, the function calls `digest` to
+    /// compute the digest of the answer.
     #[inline]
     pub fn done(&mut self, digest: impl FnOnce() -> u64) {
         if self.wants() {
@@ -100,25 +103,27 @@ impl AnswerDigests {
         self.operations += 1;
     }
 
-    /// Returns the number of executed operations. A group with all its members counts as one operation.
+    /// Returns the number of executed operations. A group (a write batch or a multi-get) with all its members counts as
+    /// one operation.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Returns the kept answers one by one. Each item contains the number of the operation (from 0), and the digest
-    /// of its answer.
+    /// Returns the digests of the kept answers. Each item contains the number of the operation in the stream of its
+    /// thread, from 0, and the digest of the answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
     }
 }
 
-/// Checks the recorded answers of all threads of a phase. Updates the expected state for the next phase.
+/// Checks the recorded answers of all threads of a phase against the expected state of the store. The function applies
+/// the operations of the phase to the expected state, which is then ready for the next phase.
 ///
 /// If only one thread runs, or if no thread writes, all recorded answers are checked exactly. If several threads run,
-/// only the gets in which a thread reads its own keys are checked exactly. A get of another thread's key may return
-/// any version that the phase wrote, or the value before the phase. With several threads, scans and multi-gets count
-/// as unchecked.
+/// only the gets in which a thread reads its own keys are checked exactly. A get of another thread's key may return any
+/// version that the phase wrote, or the value before the phase. With several threads, scans and multi-gets count as
+/// unchecked.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -145,14 +150,15 @@ pub fn check(
     checker.verdict
 }
 
-/// An executed operation. The check generates the operation again instead of storing it.
+/// An operation that a thread has executed. The check generates the operation a second time, because the run does not
+/// store its operations.
 struct Step<'a> {
     stream: &'a Stream,
     /// The number of the operation in its thread's stream, from 0.
     ordinal: u64,
     batch: &'a Batch,
     at: usize,
-    /// The digest of the answer; `None` if the answer was not kept.
+    /// The digest of the answer that the store gave; `None` if the thread did not keep the answer.
     answer: Option<u64>,
 }
 
@@ -161,12 +167,14 @@ impl Step<'_> {
         &self.batch.operations()[self.at]
     }
 
-    /// Returns the operation. If the operation is the head of a group, also returns the members of the group.
+    /// Returns the operation of the step, followed by its members if the operation is the head of a group (a write
+    /// batch or a multi-get).
     fn all(&self) -> &[Operation] {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Returns whether the step is a get whose answer was recorded and whose key another thread may write.
+    /// Returns whether the operation of the step is a get with a recorded answer, of a key that another thread may
+    /// write. Such a get may see any version that the phase writes.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
@@ -174,7 +182,7 @@ impl Step<'_> {
 }
 
 /// Generates the executed operations of a thread again. Calls `visit` with each operation and the recorded digest of
-/// its answer, if any. Returns the extent of the thread after these operations.
+/// its answer, if any. Returns the keys and versions that the thread has used after these operations.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
@@ -196,24 +204,27 @@ fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<
 
 struct Checker<'a> {
     shadow: &'a mut Shadow,
-    /// Whether the phase has several threads, of which at least one writes.
+    /// Whether several threads run in the phase and at least one of them writes. The answer to a get of another
+    /// thread's key is then not unique.
     contended: bool,
-    /// The possible answers to gets, for each key that one thread gets and another thread may write.
+    /// For each key that one thread gets and another thread may write: all answers that a correct store may give to a
+    /// get of the key.
     witnesses: HashMap<u64, Witness>,
     verdict: CheckResult,
 }
 
-/// The possible answers to gets of one key.
+/// The answers that a correct store may give to gets of one key while another thread writes the key.
 struct Witness {
-    /// The digests of all possible answers.
+    /// The digests of all possible answers to a get of the key.
     digests: Vec<u64>,
-    /// The value of the key after the writes so far. The next merge applies its operand to this value.
+    /// The value of the key after the writes that the check has processed so far. A merge combines its operand with
+    /// this value.
     value: Option<Vec<u8>>,
 }
 
 impl Checker<'_> {
-    /// If the step is a get of a key that another thread may write, records the key and the value that the key had
-    /// before the phase. A get may return this value.
+    /// Prepares the check of a get whose key another thread may write. The get may return the value that the key had
+    /// before the phase, so the function records this value as the first possible answer.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -225,7 +236,8 @@ impl Checker<'_> {
         }
     }
 
-    /// For each write to a key that another thread gets, records the new value of the key as a possible answer.
+    /// For each write to a key that another thread gets, records the new value of the key as one more possible answer
+    /// to these gets.
     fn note_writes(&mut self, step: &Step<'_>) {
         // The head of a batch has no version, because the head writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {
@@ -243,7 +255,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one operation. The function then applies the operation and its members to the expected state.
+    /// Checks the answer to one operation, and then applies the operation and its members to the expected state.
     fn step(&mut self, step: &Step<'_>) {
         if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
             let right = match self.is_right(step, answer) {
@@ -257,8 +269,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether `answer`, the digest of an answer, is correct. Returns `None` if the expected answer is
-    /// unknown.
+    /// Returns whether `answer`, the digest of the answer that the store gave, is the digest of a correct answer.
+    /// Returns `None` if the correct answer is unknown.
     fn is_right(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         let operation = step.operation();
         match operation.kind {
@@ -283,14 +295,16 @@ impl Checker<'_> {
             | Kind::Batch
             | Kind::DeleteRange
             | Kind::Merge => {
-                unreachable!("a write has no answer to check")
+                unreachable!(
+                    "the check must not compare the answer of a write, because a write returns no data"
+                )
             }
         }
     }
 
-    /// Decides whether an answer that differs from the expected answer is still allowed, because the store may drop
-    /// data. The answer of a get is allowed if the get found no value, and wrong otherwise. For a scan or a multi-get,
-    /// the result is `None`, because the digest of the answer does not show which entries are missing.
+    /// Decides whether a store that may drop data is allowed to give this answer, which differs from the expected
+    /// answer. A get that found no value is allowed, and a get that found another value is wrong. For a scan or a
+    /// multi-get, the result is `None`, because the digest does not show which entries are missing.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,

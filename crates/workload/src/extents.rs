@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 
-/// The number of keys and versions that a workload has used so far in one column family. The extent after a phase is
-/// the extent before the next phase.
+/// The number of keys and versions that a workload has used so far in one column family. The extent at the end of a
+/// phase is the extent at the start of the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The index of the next key to add. All keys with smaller indexes were added, except the keys that a stopped
-    /// thread did not reach.
+    /// The index of the key that is added next. All keys with smaller indexes were added, except the keys that a
+    /// stopped thread did not reach.
     pub keys: u64,
-    /// Number of versions that were used. The first version is 1.
+    /// Number of versions that writes have used. Each write gets a version number, from 1 on.
     pub versions: u32,
-    /// All keys with an index below this number were removed by single deletes. The next single delete removes the key
-    /// with this index.
+    /// The number of keys that single deletes have removed. These are the keys with an index below this number, and the
+    /// next single delete removes the key with this index.
     pub retired: u64,
 }
 
 impl Extent {
-    /// Combines the extents of two threads of a phase. Each field of the result is the larger of the two values.
+    /// Combines the used keys and versions of two threads of a phase. Each field of the result is the larger of the two
+    /// values.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {
@@ -28,18 +29,18 @@ impl Extent {
     }
 }
 
-/// The keys and versions of each column family that were used so far. In a workload without families, the name is
-/// `None`.
+/// The keys and versions that a workload has used so far, by the name of the column family. In a workload without
+/// families, the name is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents(BTreeMap<Option<String>, Extent>);
 
 impl Extents {
-    /// Returns the extent of a family, which is 0 in all fields if the family is unused.
+    /// Returns the extent of a column family. For a family that no phase has used, all fields of the extent are 0.
     pub fn of(&self, family: Option<&str>) -> Extent {
         self.0.get(&family.map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Sets the extent of a family.
+    /// Sets the extent of a column family.
     pub fn set(&mut self, family: Option<&str>, extent: Extent) {
         self.0.insert(family.map(str::to_owned), extent);
     }

@@ -12,7 +12,7 @@ use catalog::Catalog;
 
 pub use policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 
-/// All key formats. The first format is the default.
+/// All key formats, which convert the number of a key to the bytes of the key. The first format is the default.
 pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog::new(
     catalog::origin!(),
     "key",

@@ -20,7 +20,7 @@ use catalog::Catalog;
 pub use distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 pub(crate) use zipf::check_theta;
 
-/// All key distributions. The first distribution is the default.
+/// All key distributions, which select the keys that operations access. The first distribution is the default.
 pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog::new(
     catalog::origin!(),
     "keys",

@@ -1,20 +1,20 @@
 //! The trait of distributions of value sizes and scan lengths. A length is an integer that is computed from 64 random
 //! bits.
 
-/// Distribution of the length of values in bytes, or of the length of scans in entries.
+/// Distribution of the sizes of values in bytes, or of the lengths of scans in entries.
 ///
 /// Invariants:
-/// 1. A length depends only on the random bits. The check of an answer can therefore compute the size of a value
-///    again.
+/// 1. A length depends only on the random bits. The check of an answer can therefore compute the size of a value again.
 /// 2. A scan length is at least 1, and no length is above [`max`](Self::max).
 pub trait LengthDistribution: Send + Sync {
-    /// Returns the length for these random bits.
+    /// Returns the length that belongs to these 64 random bits.
     fn length(&self, bits: u64) -> u32;
 
-    /// Returns the largest possible length.
+    /// Returns the largest length that the distribution can give.
     fn max(&self) -> u32;
 
-    /// Returns the mean length. The default implementation computes the mean from evenly spaced quantiles.
+    /// Returns the mean of the lengths that the distribution gives. The default implementation computes the mean from
+    /// evenly spaced quantiles.
     fn mean(&self) -> f64 {
         const QUANTILES: u64 = 1 << 16;
         let step = u64::MAX / QUANTILES;
@@ -68,12 +68,12 @@ pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,
     max: u32,
-    /// An entry for each value of the upper bits. If these upper bits determine the length, the entry is the length.
-    /// If the upper bits do not determine the length, the entry is [`MIXED`](Self::MIXED).
+    /// A table that gives the length for the upper bits of a random number. The entry is [`MIXED`](Self::MIXED) if the
+    /// length also depends on the lower bits.
     by_upper_bits: Vec<u32>,
 }
 
-/// Location, scale and shape of a generalized Pareto distribution.
+/// The parameters location, scale and shape of a generalized Pareto distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParetoLaw {
     /// The parameter θ (location) of the distribution.
@@ -85,13 +85,15 @@ pub(crate) struct ParetoLaw {
 }
 
 impl Pareto {
-    /// Number of upper bits with which the length is looked up. In most cases, these bits determine the length.
+    /// Number of upper bits of the random number that select an entry of the table. In most cases, these bits determine
+    /// the length.
     const UPPER_BITS: u32 = 10;
 
-    /// Marks a value of the upper bits for which the length also depends on the lower bits.
+    /// An entry of the table for upper bits that do not determine the length, because the length also depends on the
+    /// lower bits.
     const MIXED: u32 = u32::MAX;
 
-    /// Creates the distribution with lengths limited to `min..=max`.
+    /// Creates the generalized Pareto distribution `law`, with lengths from `min` to `max`.
     pub(crate) fn new(law: ParetoLaw, min: u32, max: u32) -> Result<Self, String> {
         check_bounds(min, max)?;
         if !law.theta.is_finite() || law.theta < 0.0 {
@@ -117,7 +119,8 @@ impl Pareto {
         Ok(pareto)
     }
 
-    /// Returns the length before the limits on the smallest and the largest length are applied.
+    /// Returns the length that the formula gives, before it is limited to the range from the smallest to the largest
+    /// length.
     fn uncut(&self, bits: u64) -> u64 {
         // u is never 0, so that the power is finite for every practical shape.
         let u = crate::random::unit(bits) + 0.5 / (1u64 << 53) as f64;
@@ -151,12 +154,14 @@ impl LengthDistribution for Pareto {
 /// frequent length.
 pub(crate) struct Zipfian {
     min: u32,
-    /// Element i contains the cumulative probability of the first i + 1 lengths.
+    /// The cumulative probabilities of the lengths. Element i is the sum of the probabilities of the first i + 1
+    /// lengths.
     cumulative: Vec<f64>,
 }
 
 impl Zipfian {
-    /// Maximum number of different lengths. A table contains one entry for each length.
+    /// Maximum number of different lengths, because the table of cumulative probabilities contains one entry for each
+    /// length.
     const MOST_LENGTHS: u32 = 1 << 20;
 
     /// Creates the Zipfian distribution with exponent `theta` over the lengths from `min` to `max`, both included.

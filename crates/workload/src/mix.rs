@@ -11,8 +11,9 @@ use crate::spelling::{self, Spelling};
 /// not exact in binary.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// A weight for every kind of operation. The weights are relative. If all weights are at most 1 and one of them is a
-/// fraction, the weights are shares and sum to 1.
+/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. However, weights
+/// that look like shares must sum to 1, because another sum is probably an error: all of them are at most 1, and one of
+/// them is a fraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],
@@ -94,30 +95,30 @@ impl Mix {
         )
     }
 
-    /// Returns the share of a kind, between 0 and 1.
+    /// Returns the share of a kind among the operations, between 0 and 1.
     pub fn share(&self, kind: Kind) -> f64 {
         self.weights[kind as usize] / self.weights.iter().sum::<f64>()
     }
 
-    /// Returns whether the mix has operations of a kind.
+    /// Returns whether the mix has operations of a kind, such as gets.
     pub fn has(&self, kind: Kind) -> bool {
         self.weights[kind as usize] > 0.0
     }
 
-    /// Returns whether an operation of the mix changes the store.
+    /// Returns whether the mix has a kind of operation that changes the store.
     pub fn writes(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))
     }
 }
 
-/// Sampler of kinds by their weights.
+/// Sampler that draws kinds of operations in proportion to their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// The exclusive upper limit of the random bits for each kind. Random bits select the first kind whose limit is
-    /// above the bits.
+    /// The exclusive upper limit of the random numbers that select each kind. A random number selects the first kind
+    /// whose limit is above the number.
     below: [u64; Kind::ALL.len()],
-    /// For each value of the upper byte of the random bits, the kind that this byte determines. `None` if the lower
-    /// bits also decide.
+    /// A table that gives the kind for the upper byte of a random number. The entry is `None` if the kind also depends
+    /// on the lower bits.
     by_upper_byte: [Option<Kind>; 256],
     /// The kind of all operations, if the mix has only one kind. `None` if the mix has several kinds.
     only: Option<Kind>,

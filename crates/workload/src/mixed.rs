@@ -13,12 +13,12 @@ use crate::trace::TraceFile;
 /// Maximum number of operations in one batch or multi-get.
 pub(crate) const MOST_MEMBERS: u64 = 65_536;
 
-/// The kinds of operations that write a value.
+/// The kinds of operations that write a value. A mix without these kinds has no use for the settings of values.
 const WITH_VALUES: [Kind; 5] =
     [Kind::Put, Kind::Insert, Kind::ReadModifyWrite, Kind::Merge, Kind::PutIfAbsent];
 
-/// The kinds of operations that use no drawn key of their own. A batch has no drawn key of its own, because only its
-/// members have keys.
+/// The kinds of operations that do not use the key that the stream draws for each operation. An insert, for example,
+/// uses the next new key, and a batch uses the keys of its members.
 const WITHOUT_DRAWN_KEY: [Kind; 5] = [Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete, Kind::Batch];
 
 /// Default number of members of a batch or multi-get.
@@ -32,18 +32,18 @@ pub struct Mixed {
     pub operations: Option<u64>,
     /// The time limit in nanoseconds. The phase ends at this limit, even if operations remain.
     pub time_limit_ns: Option<u64>,
-    /// The share of each kind of operation.
+    /// The share of each kind of operation in the phase.
     pub mix: Mix,
-    /// The source of the keys.
+    /// The source of the keys that the operations access.
     pub keys: KeySource,
     /// The share of absent keys, which are keys that never existed. The share applies to the keys of gets and
     /// multi-gets, and to the start keys of scans with a span.
     pub absent: f64,
     /// The lengths and directions of the scans.
     pub range: RangeSpec,
-    /// The number of members of a batch or multi-get.
+    /// The number of operations in a write batch, or of gets in a multi-get.
     pub batch: u32,
-    /// The share of each kind among the members of batches.
+    /// The share of each kind of operation in write batches.
     pub batch_mix: Mix,
 }
 
@@ -57,8 +57,8 @@ pub enum KeySource {
 }
 
 impl Mixed {
-    /// Reads the settings of a mix from a `[[phase]]` table. The keys come from `trace`, or are drawn from a
-    /// distribution if `trace` is `None`.
+    /// Reads the settings of a mix from a `[[phase]]` table. If `trace` is a trace, its keys are the keys of the
+    /// operations. If `trace` is `None`, the keys are drawn from a distribution.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         trace: Option<TraceFile>,
@@ -123,12 +123,12 @@ impl Mixed {
         Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch, batch_mix })
     }
 
-    /// Returns whether the mix executes operations of a kind, alone or in batches.
+    /// Returns whether the mix executes operations of a kind, as single operations or in write batches.
     pub fn has(&self, kind: Kind) -> bool {
         self.mix.has(kind) || (self.mix.has(Kind::Batch) && self.batch_mix.has(kind))
     }
 
-    /// Returns whether batches of the mix have members of a kind.
+    /// Returns whether write batches of the mix contain operations of a kind.
     pub fn batches(&self, kind: Kind) -> bool {
         self.mix.has(Kind::Batch) && self.batch_mix.has(kind)
     }
@@ -140,7 +140,8 @@ impl Mixed {
         self.mix.share(kind) + members * self.batch_mix.share(kind)
     }
 
-    /// Returns the maximum number of writes that one operation of the mix executes.
+    /// Returns the maximum number of writes that one operation of the mix executes: 1, or the number of members of a
+    /// batch.
     pub(crate) fn most_writes(&self) -> u64 {
         if self.mix.has(Kind::Batch) { u64::from(self.batch) } else { 1 }
     }
@@ -152,7 +153,7 @@ impl Mixed {
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
     }
 
-    /// Returns whether the mix has scans, prefix scans or range deletes.
+    /// Returns whether the mix has scans, prefix scans or range deletes, which use the settings of `range`.
     fn has_lengths(&self) -> bool {
         [Kind::Range, Kind::DeleteRange, Kind::Prefix].into_iter().any(|kind| self.has(kind))
     }
@@ -161,8 +162,8 @@ impl Mixed {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
 
-    /// Returns whether the mix uses the TOML key `key` of the `[[phase]]` table. Returns true for a TOML key that every
-    /// mix uses.
+    /// Returns whether the mix uses the TOML key `key` of the `[[phase]]` table. For example, a mix of gets does not
+    /// use `batch`. Keys that every mix uses always give true.
     pub(crate) fn reads(&self, key: &str) -> bool {
         match key {
             "absent" => self.asks_for_absent(),
@@ -178,8 +179,8 @@ impl Mixed {
         }
     }
 
-    /// Sets each setting that the mix does not use to its default. A setting for which `is_kept` returns true does
-    /// not change.
+    /// Sets each setting that the mix does not use to its default. Settings for which `is_kept` returns true keep their
+    /// values.
     pub(crate) fn forget_unread(&mut self, is_kept: impl Fn(&str) -> bool) {
         let is_idle = |mixed: &Self, key| !mixed.reads(key) && !is_kept(key);
         if is_idle(self, "absent") {
@@ -196,8 +197,8 @@ impl Mixed {
         }
     }
 
-    /// Writes the settings of the phase to `table`. The function also writes unused settings that differ from their
-    /// defaults, because a sweep may replace the mix with a mix that uses these settings.
+    /// Writes the settings of the mix to the TOML table of the phase. The function also writes unused settings that
+    /// differ from their defaults, because a sweep may replace the mix with a mix that uses these settings.
     pub(crate) fn write(&self, table: &mut Table) {
         if let Some(operations) = self.operations {
             table.insert("operations".to_owned(), operations.cast_signed().into());

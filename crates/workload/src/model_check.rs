@@ -1,5 +1,5 @@
-//! Checks the answers of a replay. The check executes the replay again on the model, a simple reference store,
-//! because the plan of a workload does not contain the keys and values of a replay.
+//! Checks the answers of a replay. The plan of a workload does not contain the keys and values of a replay. The check
+//! therefore executes the replay again on the model, which is a simple store in memory.
 
 use types::Direction;
 
@@ -8,7 +8,7 @@ use crate::perform::Performer;
 use crate::replay::{Due, Replay};
 use crate::target::{Model, Scan, Target, TargetError};
 
-/// Result of the check of a replay.
+/// The result of checking the answers of a replay.
 #[derive(Debug, Default)]
 pub struct ReplayVerdict {
     /// The number of answers that were compared.
@@ -17,13 +17,14 @@ pub struct ReplayVerdict {
     pub wrong: u64,
     /// Description of the first wrong answer, if an answer was wrong.
     pub first: Option<String>,
-    /// Whether the check stopped because the model was too large. If the comparison has stopped, later answers and
-    /// the final content of the store are not checked.
+    /// Whether the check stopped early because the model exceeded its memory limit. The later answers and the final
+    /// content of the store are then not checked.
     pub has_stopped: bool,
 }
 
-/// Executes a replay again on the model, and compares the recorded answers with the answers of the model. The check
-/// stops if the model has more than `most_bytes` bytes of keys and values.
+/// Executes a replay again on the model, which is a simple store in memory, and compares the recorded answers of the
+/// store with the answers of the model. The check stops early if the model has more than `most_bytes` bytes of keys and
+/// values.
 pub fn check(
     mut replay: Replay<'_>,
     record: &AnswerDigests,
@@ -63,7 +64,7 @@ pub fn check(
     Ok(verdict)
 }
 
-/// Returns a model with a copy of all entries of `target`.
+/// Returns a model (a simple store in memory) that contains all entries of the store `target`.
 pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     let model = Model::default();
     let mut failed = None;
@@ -73,8 +74,8 @@ pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     failed.map_or(Ok(model), Err)
 }
 
-/// Compares the entries of `target` with the entries of the model. Returns a description of the first difference;
-/// `None` if all entries are equal.
+/// Compares the entries of the store `target` with the entries of the model. Returns a description of the first
+/// difference; `None` if all entries are equal.
 pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
     let (mut expected, mut found) = (Vec::new(), Vec::new());
     model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;

@@ -38,7 +38,8 @@ pub enum Kind {
     PutIfAbsent,
     /// Scans all entries whose keys have the prefix of a key.
     Prefix,
-    /// Deletes the oldest key that the workload has not single-deleted. The key was written once.
+    /// Deletes a key by a single delete, which is valid only for a key that was written once. The key is the oldest key
+    /// that no earlier single delete has taken.
     SingleDelete,
 }
 
@@ -87,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether operations of this kind have an answer that can be checked.
+    /// Returns whether operations of this kind return data, so that their answers can be checked.
     pub fn answers(self) -> bool {
         !self.writes() || matches!(self, Self::ReadModifyWrite | Self::PutIfAbsent)
     }
@@ -110,48 +111,50 @@ impl fmt::Display for Kind {
 pub struct KeyId(u64);
 
 impl KeyId {
-    /// Returns the number of the present key with this index. The index is below 2⁶².
+    /// Returns the number of the present key with the index `index`, which is below 2⁶².
     #[inline]
     pub fn present(index: u64) -> Self {
         Self(index << 1)
     }
 
-    /// Returns the number of the absent key that belongs to this index. The index is below 2⁶².
+    /// Returns the number of the absent key that follows the present key with the index `index`, which is below 2⁶².
     #[inline]
     pub fn absent(index: u64) -> Self {
         Self(index << 1 | 1)
     }
 
-    /// If `absent` is true, returns the number of the absent key with this index. If `absent` is false, returns the
-    /// number of the present key with this index.
+    /// Returns the number of a key with the index `index`: of the absent key if `absent` is true, and of the present
+    /// key otherwise.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))
     }
 
-    /// Returns the index of the key. An absent key has the index of the present key before the absent key.
+    /// Returns the index of the key, which is the number of its insert. An absent key has the index of the present key
+    /// before the absent key.
     #[inline]
     pub fn index(self) -> u64 {
         self.0 >> 1
     }
 
-    /// Returns whether the key is an absent key. No operation writes an absent key.
+    /// Returns whether the key is an absent key. No operation writes an absent key, so a get of the key finds nothing.
     #[inline]
     pub fn is_absent(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// Returns twice the index, plus one for an absent key. Key formats that keep the key order encode this number.
+    /// Returns the number of the key: twice its index, plus 1 for an absent key. Key formats that keep the key order
+    /// encode this number.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
     }
 }
 
-/// Position of a value in the value pool. The pool contains the bytes of all values.
+/// The location of a value in the value pool, a buffer that contains the bytes of all values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Offset of the first byte in the pool.
+    /// Offset of the first byte of the value in the value pool.
     pub offset: u32,
     /// The number of bytes of the value.
     pub bytes: u32,
@@ -167,21 +170,21 @@ pub struct Operation {
     /// The key of the operation. In a scan, this is the key at which the scan starts. The head of a group contains
     /// the key of the first member.
     pub key: KeyId,
-    /// The value that the operation writes, or the operand of a merge.
+    /// The location in the value pool of the value that the operation writes, or of the operand of a merge.
     pub value: Span,
-    /// The version that the operation writes. The version is higher than the versions of all earlier writes to the
-    /// same key.
+    /// The version that the operation writes: a number that identifies the value. The version is higher than the
+    /// version of every earlier write to the same key.
     pub version: u32,
     /// A number whose meaning depends on the kind of the operation. For a scan, this is the maximum number of entries
     /// to read. For a prefix scan, this is the length of the prefix in bytes. For a range delete, this is the number
     /// of keys to delete. For the head of a group, this is the number of members.
     pub count: u32,
-    /// The span of a scan, as a difference of key numbers. The span is 0 if only the number of entries limits the
-    /// scan.
+    /// The length of the key range that a scan covers, as a difference of key numbers. The span is 0 if only the number
+    /// of entries limits the scan.
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,
-    /// Whether a scan reads from larger keys to smaller keys.
+    /// Whether a scan returns the largest keys first.
     pub backward: bool,
 }
 

@@ -3,17 +3,18 @@
 use crate::format::KeyFormat;
 use crate::operation::KeyId;
 
-/// Mapping from the index of a key to the key's position in key order, and back.
+/// Mapping between the index of a key, which is the number of its insert, and the position of the key in key order.
 pub(crate) enum KeyOrder {
-    /// The key format sorts keys by their indexes, so the position of a key is its index.
+    /// The key format sorts keys by their indexes, so the position of a key equals its index.
     Index,
-    /// The key format scatters the keys, so a table contains the sorted order.
+    /// The key format scatters the keys over the key order. `index_at` maps each position to an index, and `place_of`
+    /// maps each index to a position.
     Sorted { index_at: Vec<u32>, place_of: Vec<u32> },
 }
 
 impl KeyOrder {
-    /// Returns the order of the first `keys` keys. Returns `None` if the format scatters the keys and `keys` is above
-    /// 2³² − 1, the maximum number of keys that can be sorted.
+    /// Determines the order of the first `keys` keys of the key format. Returns `None` if the keys cannot be sorted:
+    /// the format scatters the keys, and `keys` does not fit into 32 bits.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -32,7 +33,7 @@ impl KeyOrder {
         Some(Self::Sorted { index_at, place_of })
     }
 
-    /// Returns whether the order includes the first `keys` keys.
+    /// Returns whether the mapping includes the keys with the indexes below `keys`.
     pub(crate) fn covers(&self, keys: u64) -> bool {
         match self {
             Self::Index => true,
@@ -40,7 +41,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position, in key order, of the key with the index `index`.
+    /// Returns the position of the key with the index `index` in key order.
     pub(crate) fn place(&self, index: u64) -> u64 {
         match self {
             Self::Index => index,
@@ -48,7 +49,8 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the number of positions. This number is larger than `keys` if the order contains more than `keys` keys.
+    /// Returns the number of positions that the mapping includes. The number is larger than `keys` if the mapping was
+    /// made for more keys.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,
@@ -56,12 +58,12 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position of the smallest key that is at or above `bound`, among the first `keys` keys.
+    /// Returns the position of the smallest key that is at or above `bound`. `keys` is the number of existing keys.
     pub(crate) fn lower_bound(&self, format: &dyn KeyFormat, bound: &[u8], keys: u64) -> u64 {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
             let middle = below + (not_below - below) / 2;
-            let index = self.index(middle, keys).expect("the position is below the number of positions");
+            let index = self.index(middle, keys).expect("a position of the key order must have a key");
             key.clear();
             format.append(KeyId::present(index), &mut key);
             if key.as_slice() < bound {
@@ -73,7 +75,8 @@ impl KeyOrder {
         below
     }
 
-    /// Returns the index of the key at the position `place`, or `None` after the last of `keys` keys.
+    /// Returns the index of the key at the position `place`. Returns `None` if there is no such position; `keys` is the
+    /// number of existing keys.
     pub(crate) fn index(&self, place: u64, keys: u64) -> Option<u64> {
         match self {
             Self::Index => (place < keys).then_some(place),
@@ -82,7 +85,8 @@ impl KeyOrder {
     }
 }
 
-/// Returns the first 16 bytes of a key as an integer. The integers have the same order as the bytes.
+/// Returns the first 16 bytes of the key with the index `index`, as an integer. The integers sort like the bytes, and
+/// comparing integers is faster. `key` is a buffer.
 fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     key.clear();
     format.append(KeyId::present(u64::from(index)), key);
@@ -92,7 +96,8 @@ fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// Sorts keys whose first 16 bytes are equal by their remaining bytes.
+/// Completes the sort of keys whose first 16 bytes are equal, by comparing the whole keys. `heads` contains the first
+/// 16 bytes of the sorted keys.
 fn sort_ties(format: &dyn KeyFormat, heads: &[(u128, u32)], index_at: &mut [u32]) {
     let mut start = 0;
     for group in heads.chunk_by(|a, b| a.0 == b.0) {

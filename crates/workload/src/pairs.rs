@@ -13,11 +13,12 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::Command;
 
-/// Maximum length of a line in bytes. The maximum is enough for a key and a value in which every byte is escaped, and
-/// for some blanks.
+/// Maximum length of a line of a file of key-value pairs, in bytes. The maximum is enough for a key and a value in
+/// which every byte is escaped, and for some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// A flag of the system call `open`. With this flag, the call does not wait for a writer if the file is a pipe.
+/// A flag of the system call `open`. With this flag, opening a pipe does not wait until another process writes to the
+/// pipe.
 const WITHOUT_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// Reason why a file of pairs cannot be loaded.
@@ -31,7 +32,7 @@ pub enum PairsError {
         /// The I/O error.
         source: io::Error,
     },
-    /// A line of the file is not a pair.
+    /// A line of the file is not a key-value pair.
     #[error("{}:{line}: {message}", path.display())]
     Line {
         /// The path of the file.
@@ -43,8 +44,8 @@ pub enum PairsError {
     },
 }
 
-/// Reader that returns the pairs of a file as put commands. A line is `KEY VALUE`, with or without a leading `p`.
-/// The reader ignores empty lines and lines that begin with `#`.
+/// Reader that returns each key-value pair of a file as a put command. A line is `KEY VALUE`, with or without a leading
+/// `p`. The reader ignores empty lines and lines that begin with `#`.
 ///
 /// The reader stops at the length that the file had at the time of opening. A line that is longer than any pair is an
 /// error.
@@ -104,7 +105,7 @@ impl Iterator for Pairs {
     }
 }
 
-/// Opens a file. The returned reader stops at the current length of the file.
+/// Opens a file of key-value pairs. The returned reader stops at the current length of the file.
 fn open(path: &Path) -> io::Result<Take<File>> {
     let file = OpenOptions::new().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
     let found = file.metadata()?;
@@ -114,7 +115,7 @@ fn open(path: &Path) -> io::Result<Take<File>> {
     }
 }
 
-/// Parses a line of a file of pairs. Returns a put command, or `None` if the line contains no pair.
+/// Parses a line of a file of key-value pairs. Returns a put command, or `None` if the line contains no pair.
 fn read_pair(text: &[u8]) -> Result<Option<Command>, String> {
     if text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"#") {
         return Ok(None);

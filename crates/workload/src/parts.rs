@@ -9,9 +9,9 @@ use crate::plan::{PhasePlan, PlannedWork};
 /// The operations of a phase in one column family. Each family has its own keys and versions, so each part has its own
 /// streams and answers.
 pub struct PhasePart {
-    /// The name of the family; `None` in a workload without families.
+    /// The name of the column family; `None` in a workload without families.
     pub family: Option<String>,
-    /// The plan of the part. If the phase has only one part, this is the plan of the phase.
+    /// The plan of the operations in this column family. If the phase has only one part, this is the plan of the phase.
     pub plan: Arc<PhasePlan>,
     /// For each thread of the part, the number of this thread in the phase.
     pub threads: Vec<u32>,
@@ -53,8 +53,8 @@ impl PhasePlan {
         parts
     }
 
-    /// Returns the keys and versions of each family after all operations of the phase. The function generates all
-    /// operations of the phase to find these numbers.
+    /// Returns the keys and versions of each column family after all operations of the phase. The function generates
+    /// all operations of the phase to find these numbers. `from` contains the numbers before the phase.
     pub fn extents_after(self: &Arc<Self>, from: &Extents) -> Extents {
         let mut after = from.clone();
         for part in self.parts() {
@@ -64,7 +64,7 @@ impl PhasePlan {
         after
     }
 
-    /// Returns the whole phase as a single part.
+    /// Returns the whole phase as a single part, for a phase in one column family.
     fn whole(self: &Arc<Self>) -> PhasePart {
         let threads = (0..self.phase.threads).collect();
         PhasePart { family: self.phase.family.clone(), plan: Arc::clone(self), threads }

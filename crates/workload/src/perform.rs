@@ -9,7 +9,7 @@ use crate::prefix;
 use crate::request::Request;
 use crate::target::{Scan, Target, TargetError, Write};
 
-/// Executor of operations on a store. The executor uses the same buffers for all operations.
+/// Executes operations on a store. The buffers for keys, values and answers are reused for all operations.
 pub struct Performer<'a> {
     target: &'a dyn Target,
     value: Vec<u8>,
@@ -32,10 +32,10 @@ pub struct AnswerCounts {
 /// The digest of the last answer, or the data from which the digest can be computed.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// The answer is in the value buffer, and its digest is not computed yet. The digest is computed only if a caller
-    /// requests the digest.
+    /// The answer of a get is in the value buffer, and its digest is not computed yet. The digest is computed only if a
+    /// caller requests it.
     Value { found: bool },
-    /// The digest was computed while the answer was received.
+    /// The digest of the answer, which was computed while the entries of the answer arrived.
     Made(u64),
 }
 
@@ -75,12 +75,16 @@ impl<'a> Performer<'a> {
             Kind::Merge => {
                 self.digest = Digest::Made(0);
                 let merged = self.target.merge(batch.key(at), batch.value(at));
-                merged.ok_or("the store has no merge operator")??;
+                merged.ok_or(
+                    "the store has no merge operator, so it cannot execute a merge; set \
+                     design.merge_operator, or remove merge from the mix",
+                )??;
                 Ok(AnswerCounts::default())
             }
             Kind::PutIfAbsent => {
                 let written = self.target.put_if_absent(batch.key(at), batch.value(at));
-                let exists = !written.ok_or("the engine has no conditional put")??;
+                let exists = !written
+                    .ok_or("the engine has no conditional put; remove put_if_absent from the mix")??;
                 self.digest = Digest::Made(digest::of_presence(exists));
                 let found = u32::from(exists);
                 Ok(AnswerCounts { found, missing: 1 - found, entries: 0 })
@@ -91,20 +95,23 @@ impl<'a> Performer<'a> {
             }
             Kind::SingleDelete => {
                 self.digest = Digest::Made(0);
-                self.target.single_delete(batch.key(at)).ok_or("the engine has no single delete")??;
+                self.target
+                    .single_delete(batch.key(at))
+                    .ok_or("the engine has no single delete; remove single_delete from the mix")??;
                 Ok(AnswerCounts::default())
             }
             Kind::DeleteRange => {
                 self.digest = Digest::Made(0);
-                let high = batch.end(at).ok_or("a range delete has no end key")?;
+                let high = batch.end(at).ok_or("a range delete of a batch must have an end key")?;
                 let deleted = self.target.delete_range(batch.key(at), high);
-                deleted.ok_or("the engine has no range delete")??;
+                deleted.ok_or("the engine has no range delete; remove delete_range from the mix")??;
                 Ok(AnswerCounts::default())
             }
         }
     }
 
-    /// Executes one operation of a replay. The answer of a scan has a digest only if `check` is true.
+    /// Executes one request, which is an operation of a replay, on the store. The answer of a scan has a digest only if
+    /// `check` is true.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -133,8 +140,8 @@ impl<'a> Performer<'a> {
         Ok(AnswerCounts::default())
     }
 
-    /// Merges an operand into the value of a key. If the store does not support merges, reads the value, applies the
-    /// operand and writes the result.
+    /// Merges an operand into the value of a key, for a replay. If the store does not support merges, the function gets
+    /// the key and then puts the operand as the value. The replay then costs about as much, but stores other values.
     fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
         if let Some(merged) = self.target.merge(key, operand) {
             return merged;
@@ -158,7 +165,8 @@ impl<'a> Performer<'a> {
         keys.iter().try_for_each(|key| self.target.delete(key))
     }
 
-    /// Returns a digest of the last answer, for the record in [`AnswerDigests`](crate::AnswerDigests).
+    /// Returns the digest (a 64-bit hash) of the last answer, for the record in
+    /// [`AnswerDigests`](crate::AnswerDigests).
     pub fn digest(&self) -> u64 {
         match self.digest {
             Digest::Value { found } => digest::of_value(found.then_some(&*self.value)),
@@ -243,7 +251,7 @@ impl<'a> Performer<'a> {
                 Kind::SingleDelete => Write::SingleDelete { key },
                 Kind::Merge => Write::Merge { key, operand: batch.value(member) },
                 Kind::DeleteRange => {
-                    let high = batch.end(member).ok_or("a range delete has no end key")?;
+                    let high = batch.end(member).ok_or("a range delete of a batch must have an end key")?;
                     Write::DeleteRange { low: key, high }
                 }
                 _ => Write::Put { key, value: batch.value(member) },

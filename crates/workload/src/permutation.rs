@@ -3,11 +3,11 @@
 
 use types::avalanche;
 
-/// Number of multiplications that mix a number. With only four multiplications, neighboring numbers of a small range
-/// have visibly related results.
+/// Number of multiplications that mix a number. With only four multiplications, the results of neighboring numbers are
+/// visibly related if the range of numbers is small.
 const STEPS: usize = 5;
 
-/// Number of values that [`Permutation::apply_all`] processes in one step.
+/// Number of values that [`Permutation::apply_all`] maps in one step.
 const BLOCK: usize = 64;
 
 /// Permutation of the numbers below a length. The permutation and its inverse are computed without a table.
@@ -21,10 +21,10 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// Mask for the numbers below the power of two. The mask is the power of two minus 1.
+    /// The mask for numbers below the power of two at or above the room of the permutation: this power of two minus 1.
     mask: u64,
-    /// Half of the number of bits, rounded up. If an xor-shift by this distance is applied twice, the result is the
-    /// original number.
+    /// The shift distance of the xor-shifts: half of the number of bits of the mask, rounded up. A second xor-shift by
+    /// this distance undoes the first, so the mapping can be inverted.
     shift: u32,
     key: u64,
     multipliers: [u64; STEPS],
@@ -47,7 +47,7 @@ impl Permutation {
     pub fn with_room(len: u64, room: u64, seed: u64) -> Self {
         assert!(
             0 < len && len <= room && room <= 1 << 63,
-            "0 < len <= room <= 2^63 must hold, but len is {len} and room is {room}"
+            "a permutation needs 0 < len <= room <= 2^63, but len is {len} and room is {room}"
         );
         let bits = u64::BITS - (room - 1).leading_zeros();
         let mut state = avalanche(seed ^ u64::from(bits));
@@ -70,11 +70,11 @@ impl Permutation {
     /// # Panics
     /// Panics if `len` is below the current length, or above the room rounded up to the next power of two.
     pub fn grow(&mut self, len: u64) {
-        assert!(self.len <= len && len - 1 <= self.mask, "a permutation grows within its room");
+        assert!(self.len <= len && len - 1 <= self.mask, "a permutation must not grow beyond its room");
         self.len = len;
     }
 
-    /// Returns the number to which the permutation maps `number`. `number` must be below the length.
+    /// Returns the image of `number` under the permutation. `number` must be below the length.
     #[inline]
     pub fn apply(&self, number: u64) -> u64 {
         let mut image = self.mix(number);
@@ -84,7 +84,7 @@ impl Permutation {
         image
     }
 
-    /// Returns the number that [`apply`](Self::apply) maps to `image`.
+    /// Returns the number that [`apply`](Self::apply) maps to `image`, which must be below the length.
     pub fn invert(&self, image: u64) -> u64 {
         let mut number = self.unmix(image);
         while number >= self.len {
@@ -93,8 +93,8 @@ impl Permutation {
         number
     }
 
-    /// Replaces every number by the image that [`apply`](Self::apply) returns. The loop contains no branch that the
-    /// CPU mispredicts often.
+    /// Replaces every number by its image under [`apply`](Self::apply). The function is faster than single calls,
+    /// because its loop contains no branch that the CPU mispredicts often.
     pub fn apply_all(&self, numbers: &mut [u64]) {
         for block in numbers.chunks_mut(BLOCK) {
             let mut waiting: [u8; BLOCK] = std::array::from_fn(|place| place as u8);
@@ -133,8 +133,8 @@ impl Permutation {
     }
 }
 
-/// Returns the inverse of an odd number modulo 2⁶⁴ by Newton's iteration. Each step doubles the number of correct
-/// bits of the inverse.
+/// Returns the number whose product with `odd` is 1 modulo 2⁶⁴. Newton's iteration doubles the number of correct bits
+/// in each step.
 fn inverse(odd: u64) -> u64 {
     let mut inverse = odd;
     for _ in 0..5 {

@@ -27,7 +27,7 @@ pub struct Phase {
     /// The column family whose keys the phase uses. In a phase with roles, each role has its own family. `None` in a
     /// workload without families.
     pub family: Option<String>,
-    /// The preparation before the phase's clock starts.
+    /// The preparation of the phase (caches and warm-up), before its clock starts.
     pub before: Before,
     /// The work that the phase executes.
     pub work: Work,
@@ -41,7 +41,7 @@ pub struct Phase {
     pub settle: bool,
 }
 
-/// Work of a phase.
+/// The work of a phase: what its threads execute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Adds new keys. Each new key is added once.
@@ -59,12 +59,12 @@ pub enum Work {
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of keys that are added after the existing keys. With `None`, all keys of the replayed trace are
+    /// The number of keys that the load adds after the existing keys. With `None`, all keys of the replayed trace are
     /// added.
     pub keys: Option<u64>,
-    /// The order in which the keys are added.
+    /// The order in which the load adds the keys.
     pub order: Order,
-    /// The number of keys per atomic write batch. With `None`, each key is a separate put.
+    /// The number of keys per atomic write batch of the load. With `None`, each key is a separate put.
     pub batch: Option<u32>,
 }
 
@@ -81,7 +81,7 @@ pub enum Order {
     Reverse,
 }
 
-/// The kind of work that a phase executes, before the settings of this work are read.
+/// The kind of work that a `[[phase]]` table selects by its keys. The settings of the work are read afterwards.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
@@ -138,7 +138,7 @@ impl Phase {
         Ok(phase)
     }
 
-    /// Creates a phase that executes `step`.
+    /// Creates a phase that executes the step `step` on the store.
     fn of_step(name: String, step: StoreStep, settle: bool) -> Self {
         let (before, value) = (Before::default(), ValueSpec::default());
         let family = None;
@@ -192,7 +192,7 @@ impl Phase {
         }
     }
 
-    /// Returns whether any operation of the phase may change the store.
+    /// Returns whether an operation of the phase may change the content of the store. A step does not change it.
     pub fn may_write(&self) -> bool {
         match &self.work {
             Work::Load(_) | Work::Replay(_) => true,
@@ -210,14 +210,14 @@ impl Phase {
         }
     }
 
-    /// Returns the role of a thread, and the thread's position among the threads of the role. `None` if the phase
-    /// has no roles.
+    /// Returns the role that the thread with the number `thread` executes, and the position of the thread among the
+    /// threads of this role. Returns `None` for a phase without roles.
     pub fn role_of(&self, thread: u32) -> Option<(&Role, u32)> {
         let (number, place) = Role::of_thread(self.roles(), thread)?;
         Some((&self.roles()[number], place))
     }
 
-    /// Returns whether the phase uses the TOML key `key` of its table. A TOML key of a role begins with the name of the
+    /// Returns whether the phase uses the TOML key `key` of its table. The TOML key of a role contains the name of the
     /// role, as in `role.writer.batch`.
     pub fn reads(&self, key: &str) -> bool {
         let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
@@ -231,8 +231,8 @@ impl Phase {
         }
     }
 
-    /// Returns the phase with default values for its unused settings. Phases that do equal work then compare as
-    /// equal. A setting for which `is_kept` returns true keeps its value.
+    /// Returns the phase with default values for its unused settings. Two phases that do the same work are then equal.
+    /// A setting for which `is_kept` returns true keeps its value.
     #[must_use]
     pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
         match &mut self.work {
@@ -266,8 +266,8 @@ impl Phase {
         }
     }
 
-    /// Returns an error if the settings of the rate contradict other settings of the phase. For example, a rate
-    /// search executes the phase several times, so the work of the phase must be repeatable.
+    /// Checks that the setting `rate` fits the other settings of the phase. For example, a rate search executes the
+    /// phase several times, so the work of the phase must be repeatable.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
             let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
@@ -327,8 +327,8 @@ impl Load {
     }
 }
 
-/// Returns the reason why the phase cannot begin with a warm-up: its work can be executed only once. Returns `None` if
-/// a warm-up is possible.
+/// Returns the reason why a phase with this work cannot begin with a warm-up, because its work can be executed only
+/// once. Returns `None` if a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; use warm_up in a phase with a mix"),
@@ -437,8 +437,8 @@ fn read_operations(
     Ok(replay)
 }
 
-/// Returns whether the phase replays a trace in the text form of the DSL. Such a trace contains the values of all
-/// writes.
+/// Returns whether the phase replays a trace in the text form of the DSL. Such a trace contains all written values, so
+/// the phase has no settings of values.
 fn is_text(work: &Work) -> bool {
     matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }

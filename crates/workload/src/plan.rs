@@ -38,13 +38,13 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// A workload that was planned with one seed.
+/// A workload that is ready to run with one seed: its traces are read, and its values are generated.
 pub struct WorkloadPlan {
     phases: Vec<Arc<PhasePlan>>,
     format: Arc<dyn KeyFormat>,
 }
 
-/// A phase of a planned workload.
+/// A phase of a planned workload, from which the streams of operations are generated.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -53,7 +53,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// Work of a planned phase. The distributions of the work are constructed, and its traces are read.
+/// The work of a planned phase: the distributions are constructed, and the traces are read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -67,14 +67,14 @@ pub(crate) enum PlannedWork {
     Step,
 }
 
-/// Settings of a mixed phase, with constructed distributions.
+/// The settings of a mix, with constructed distributions of keys and lengths.
 pub(crate) struct PlannedMix {
     pub(crate) spec: Mixed,
     pub(crate) keys: PlannedKeys,
     pub(crate) ranges: Box<dyn LengthDistribution>,
 }
 
-/// Source of the keys of a mixed phase. The source is a constructed distribution, or a trace that has been read.
+/// Source of the keys of a planned mix: a constructed distribution, or the accesses of a trace.
 pub(crate) enum PlannedKeys {
     Drawn(Box<dyn KeyDistribution>),
     Recorded(Accesses),
@@ -129,15 +129,15 @@ impl WorkloadPlan {
     }
 }
 
-/// Inputs that all phases of a workload use while lsmbench plans the workload.
+/// The inputs and the shared results of the planning of a workload.
 struct Builder<'a> {
     seed: u64,
     base: &'a Path,
     format: Arc<dyn KeyFormat>,
     recorded_keys: u64,
     accesses: std::vec::IntoIter<Accesses>,
-    /// The values of all phases by the specification of the values. Phases with equal specifications use the same
-    /// values.
+    /// The values that the phases write, by the TOML text of their settings. Phases with equal settings share one
+    /// object.
     values: HashMap<String, Arc<Values>>,
 }
 
@@ -169,7 +169,7 @@ impl Builder<'_> {
         Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
     }
 
-    /// Returns the values of a phase. Phases with equal specifications use the same values.
+    /// Returns the values that a phase writes. Phases with equal settings of values share one object.
     fn values_of(&mut self, phase: &Phase) -> Result<Arc<Values>, ChoiceError> {
         let spelt = phase.value.to_toml().to_string();
         let values = match self.values.get(&spelt) {
@@ -184,8 +184,9 @@ impl Builder<'_> {
         let keys = match &mixed.keys {
             KeySource::Drawn(choice) => PlannedKeys::Drawn(keys::CATALOG.build(choice)?),
             KeySource::Recorded(_) => {
-                let accesses =
-                    self.accesses.next().expect("every trace whose keys a phase uses was read before");
+                let accesses = self.accesses.next().expect(
+                    "the plan must read every trace whose keys a phase uses before it plans the phase",
+                );
                 let length = accesses.len() as u64;
                 if let Some(operations) = mixed.operations.filter(|operations| *operations > length) {
                     let message = format!("operations is {operations}, but the trace has {length} accesses");
@@ -238,7 +239,8 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix of a thread, and the share of the thread in this mix. Returns `None` if the phase has no mix.
+    /// Returns the mix that the thread with the number `thread` executes, and the share of the thread in its operations
+    /// and keys. Returns `None` if the phase has no mix.
     pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
             PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
@@ -279,7 +281,7 @@ impl PhasePlan {
         self.phase.step()
     }
 
-    /// Returns whether the phase has a mix or roles with mixes, and an operation of a mix may write.
+    /// Returns whether the phase executes mixes of drawn operations, of which at least one may write.
     pub(crate) fn mixes_writes(&self) -> bool {
         match &self.work {
             PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),
@@ -287,8 +289,11 @@ impl PhasePlan {
         }
     }
 
-    /// Returns an error if the phase cannot run after the keys and versions in `from` were used. Otherwise, returns
-    /// the minimum number of keys and the maximum number of versions after the phase.
+    /// Checks that the phase can run after earlier phases used the keys and versions in `from`. Returns how far the
+    /// phase may advance: the minimum number of keys and the maximum number of versions after the phase.
+    ///
+    /// # Errors
+    /// Returns an error if the phase needs more keys or versions than possible.
     fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
         let mut after = from;
         match &self.work {
@@ -317,9 +322,9 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Returns an error if the phase cannot execute the mix. `threads` threads execute the mix, and `writers` threads
-    /// of the phase write the existing keys. Otherwise, returns the maximum number of versions after the mix, and the
-    /// number of existing keys that single deletes may have taken.
+    /// Checks that `threads` threads can execute the mix after earlier phases used the keys and versions in `from`.
+    /// `writers` is the number of threads of the phase that write existing keys. Returns the maximum number of versions
+    /// after the mix, and the number of existing keys that single deletes may have taken.
     fn check_mix(
         &self,
         mixed: &PlannedMix,
@@ -374,8 +379,8 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
     }
 }
 
-/// Checks that keys exist from which a mix can draw. The function also checks that each writing thread of the phase
-/// has at least one key.
+/// Checks that a mix has keys: keys must exist from which the mix can draw, and each writing thread of the phase needs
+/// a key of its own.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
     let only_inserts = Kind::ALL
         .into_iter()
@@ -408,8 +413,8 @@ impl PlannedMix {
     }
 }
 
-/// Returns the number of items that thread `thread` gets if `whole` items are divided among `threads` threads as
-/// evenly as possible.
+/// Divides `whole` items as evenly as possible among `threads` threads, and returns the number of items of the thread
+/// with the number `thread`.
 pub(crate) fn part(whole: u64, thread: u64, threads: u64) -> u64 {
     whole / threads + u64::from(thread < whole % threads)
 }

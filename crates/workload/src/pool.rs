@@ -4,22 +4,23 @@ use types::PADDING;
 
 use crate::random::Random;
 
-/// Length of the part of the pool in which values start, in bytes. A value may end after this part.
+/// Length of the part of the pool in which values begin, in bytes. A value may extend beyond this part.
 const START_BYTES: usize = 1 << 20;
 
-/// Assumed size of a match in the compressed data, in bytes, for LZ4 and similar compressors. A match refers to an
-/// earlier copy of the same bytes. The match consists of a token, an offset, and occasionally a longer length.
+/// The number of bytes that a match takes in compressed data, assumed for LZ4 and similar compressors. A match is a
+/// reference to an earlier copy of the same bytes.
 const MATCH_COST: f64 = 3.5;
 
-/// Length of the shortest period in bytes.
+/// Shortest length of a period in bytes. The pool is a sequence of periods, each with random bytes and then a repeated
+/// filler.
 const SHORTEST_PERIOD: usize = 32;
 
-/// Length of the longest period in bytes. If the repeated part of a period were longer than a value, some values
-/// would be equal.
+/// Longest length of a period in bytes. In a longer period, the repeated filler could be longer than a value, so some
+/// values would be equal.
 const LONGEST_PERIOD: usize = 1024;
 
-/// Number of random bytes at the start of every value that is long enough. Values differ because of these random
-/// bytes.
+/// Number of random bytes at the start of every value that has at least this length. These bytes make the values of
+/// different writes different.
 const TELLTALE: usize = 8;
 
 /// About one MiB of bytes, divided into periods. Each period contains random bytes and a filler.
@@ -56,7 +57,7 @@ impl Pool {
         Self { bytes, period, periods: periods as u64, starts }
     }
 
-    /// Returns the offset of the value with this hash.
+    /// Returns the offset in the pool at which the value with the hash `hash` begins.
     #[inline]
     pub(crate) fn start(&self, hash: u64) -> u32 {
         let period = ((hash >> 32) * self.periods) >> 32;
@@ -64,19 +65,20 @@ impl Pool {
         (period * self.period as u64 + within) as u32
     }
 
-    /// Returns the maximum length of a value in bytes. A value of this length can begin at every start.
+    /// Returns the length of the longest value that the pool supports, in bytes.
     pub(crate) fn longest(&self) -> u32 {
         u32::try_from(self.bytes.len() - self.periods as usize * self.period).unwrap_or(u32::MAX)
     }
 
-    /// Returns the `bytes` bytes that begin at the offset `start`.
+    /// Returns the value that begins at the offset `start` of the pool and has `bytes` bytes.
     #[inline]
     pub(crate) fn slice(&self, start: u32, bytes: u32) -> &[u8] {
         &self.bytes[start as usize..][..bytes as usize]
     }
 }
 
-/// Returns the length of a period, and the length of its random part.
+/// Returns the length of a period of the pool, and the length of the random part of a period. A compressor then saves
+/// the fraction `compressible`.
 fn layout(compressible: f64) -> (usize, usize) {
     if compressible == 0.0 {
         return (SHORTEST_PERIOD, SHORTEST_PERIOD);

@@ -1,7 +1,7 @@
 //! The bounds of a prefix scan, which reads the keys that begin with given bytes.
 
-/// Writes the exclusive end of all keys with a prefix to `end`. The end is the smallest key above all keys with the
-/// prefix. If all bytes of the prefix are 0xff, no such end exists, and the function returns false.
+/// Writes the exclusive end of all keys with a prefix to `end`. The end is the smallest key above all these keys. If
+/// all bytes of the prefix are 0xff, no key is above all these keys, and the function returns false.
 pub(crate) fn end_of(prefix: &[u8], end: &mut Vec<u8>) -> bool {
     end.clear();
     let Some(last) = prefix.iter().rposition(|byte| *byte != 0xff) else { return false };
@@ -10,7 +10,7 @@ pub(crate) fn end_of(prefix: &[u8], end: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Returns the first `bytes` bytes of a key, or the whole key if the key is shorter.
+/// Returns the prefix of a key: its first `bytes` bytes, or the whole key if the key is shorter.
 pub(crate) fn of(key: &[u8], bytes: u32) -> &[u8] {
     &key[..key.len().min(bytes as usize)]
 }

@@ -11,8 +11,8 @@ use crate::extents::Extent;
 use crate::operation::{Kind, Operation};
 use crate::plan::{PhasePlan, PlannedKeys, PlannedWork};
 
-/// The statistics of a phase. A statistic is `None` if it does not apply to the phase, or if no formula can compute
-/// it.
+/// The statistics of the operations of a phase, such as the popularity of keys. A statistic is `None` if it does not
+/// apply to the phase, or if no formula can compute it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// The number of operations. A group with all its members counts as one operation.
@@ -75,12 +75,12 @@ impl Profile {
         profile
     }
 
-    /// Returns the statistics of the operations that a phase executed. The function generates the streams again after
-    /// the run and counts their operations. `performed` contains the number of operations that each thread executed.
-    /// `None` means that all operations were executed.
+    /// Returns the statistics of the operations that a phase executed. The function generates the operations of the
+    /// phase again after the run and counts them. `performed` contains the number of operations that each thread
+    /// executed, and `None` means all operations.
     ///
-    /// The function computes the shares of the most popular keys from the counted accesses. If a phase has few
-    /// operations per key, some keys are more popular than intended, because of chance.
+    /// The shares of the most popular keys come from the counted accesses. In a phase with few operations per key,
+    /// chance makes some keys more popular than intended.
     pub fn realised(phase: &Arc<PhasePlan>, from: Extent, performed: Option<&[u64]>) -> Self {
         let mut recorder = Recorder::new(from.keys);
         let mut batch = Batch::default();
@@ -109,7 +109,7 @@ impl Profile {
 /// Flag that marks a key as added by the phase. The flag is a bit of the access count of the key.
 const ADDED: u32 = 1 << 31;
 
-/// Counter of the executed operations, from which a profile is computed.
+/// Counter of operations. A profile is computed from its counts.
 pub struct Recorder {
     /// The access count of every key. The count also contains the flag [`ADDED`].
     counts: Vec<u32>,
@@ -122,7 +122,7 @@ pub struct Recorder {
     hash: Xxh3,
 }
 
-/// A sum, and the number of values in the sum.
+/// A sum of values, and the number of these values.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     sum: u64,
@@ -130,7 +130,7 @@ struct Mean {
 }
 
 impl Recorder {
-    /// Creates a recorder for a store with `keys` keys. The recorder needs four bytes of memory per key.
+    /// Creates a counter for a store with `keys` keys. The counter needs four bytes of memory per key.
     pub fn new(keys: u64) -> Self {
         Self {
             counts: vec![0; keys as usize],
@@ -198,7 +198,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the statistics of all counted operations. `keys` is the number of keys that the store now has.
+    /// Returns the profile of all counted operations. `keys` is the number of keys that exist after these operations.
     pub fn finish(self, keys: u64) -> Profile {
         let operations: u64 = self.kinds.iter().sum();
         let occurring = Kind::ALL.into_iter().filter(|kind| self.kinds[*kind as usize] > 0);
@@ -235,15 +235,17 @@ impl Mean {
     }
 }
 
-/// Number of keys for each access count, from the highest count to the lowest.
+/// How often keys were accessed: the number of keys for each number of accesses.
 struct Popularity {
-    /// Pairs of an access count and the number of keys with this count.
+    /// Pairs of a number of accesses and the number of keys with so many accesses, from the most popular keys to the
+    /// least popular keys.
     classes: Vec<(u64, u64)>,
     accesses: u64,
 }
 
 impl Popularity {
-    /// Computes the popularity of keys from their access counts. Most counts are small, so the keys need no sorting.
+    /// Computes how often keys were accessed from the access count of each key. Most counts are small, so the function
+    /// counts keys per access count and does not sort the keys.
     fn new(counts: &[u32]) -> Self {
         const SMALL: u32 = 1 << 16;
         let mut small = vec![0u64; SMALL as usize];
@@ -258,7 +260,7 @@ impl Popularity {
         Self { classes, accesses }
     }
 
-    /// Returns the share of the accesses that the `hottest` most popular keys got.
+    /// Returns the share of all accesses that went to the `hottest` most popular keys.
     fn share(&self, hottest: u64) -> Option<f64> {
         if self.accesses == 0 {
             return None;

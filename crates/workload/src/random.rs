@@ -10,20 +10,21 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A kind of random decision, with its own stream of random numbers.
+/// A kind of random decision. Each kind has its own stream of random numbers, so a change to one kind of decision does
+/// not change the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Concern {
     /// The kind of the next operation.
     Operation,
-    /// The key of the operation.
+    /// The key that an operation accesses.
     Key,
-    /// The key that replaces a drawn key of another thread.
+    /// The replacement of a drawn key that another thread owns.
     Redraw,
-    /// The keys of the members of a batch or a multi-get.
+    /// The keys of the members of a write batch or a multi-get.
     Member,
-    /// Whether the key of the operation is absent.
+    /// Whether the key of an operation is an absent key.
     Absent,
-    /// Whether the key of a member is absent.
+    /// Whether the key of a member of a multi-get is absent.
     MemberAbsent,
     /// The number of entries that a scan reads.
     RangeLength,
@@ -37,7 +38,7 @@ pub enum Concern {
     ValueSize,
     /// The value bytes of a key and version. All phases and threads of a run share one stream for this decision.
     ValueBytes,
-    /// The kinds of the members of a batch.
+    /// The kinds of the operations in a write batch.
     MemberKind,
 }
 
@@ -56,7 +57,7 @@ pub fn sub_seed(seed: u64, concern: Concern, phase: &str, thread: u32) -> u64 {
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Creates the stream that begins at `seed`.
+    /// Creates the stream of random numbers that belongs to the seed `seed`.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -81,13 +82,13 @@ impl Random {
         unit(self.bits())
     }
 
-    /// Returns the generator, for distributions that have their own sampling method.
+    /// Returns the generator of the random numbers, for distributions of other crates that sample by themselves.
     pub(crate) fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
         &mut self.0
     }
 }
 
-/// Converts random bits to a number u with `0 <= u < 1`.
+/// Converts 64 random bits to a number u with `0 <= u < 1`.
 #[inline]
 pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -104,7 +105,7 @@ pub(crate) fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
 }
 
-/// Combines two numbers into one number. The result is the XOR of the two halves of their 128-bit product.
+/// Mixes two numbers into one number, as a step of a hash function: the XOR of the two halves of their 128-bit product.
 #[inline]
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -12,7 +12,7 @@ use toml::Value;
 
 use crate::length::LengthDistribution;
 
-/// All distributions of scan lengths, in entries. The first distribution is the default.
+/// All distributions of the number of entries that a scan reads. The first distribution is the default.
 pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "range",
@@ -23,14 +23,14 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
 /// The settings of scans, such as `{ kind = "fixed", entries = 100, backward = 0.0, span = 0, prefix = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeSpec {
-    /// The distribution of lengths, which is one of [`LENGTHS`].
+    /// The distribution of the number of entries that a scan reads. The distribution is one of [`LENGTHS`].
     pub length: Choice,
     /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan, as a difference of key numbers. The number of the end key of a scan is the number of its
-    /// start key plus the span. A scan with a span excludes the end key, and may return no entries. Key formats write
-    /// key i as number 2i, unless keys are scattered. With a span of 0, only the number of entries limits a scan, and
-    /// a backward scan begins at its largest key.
+    /// The span of a scan: the length of its key range, as a difference of key numbers. The number of the end key of a
+    /// scan is the number of its start key plus the span. A scan with a span excludes the end key, and may return no
+    /// entries. Key formats write key i as number 2i, unless keys are scattered. With a span of 0, only the number of
+    /// entries limits a scan, and a backward scan begins at its largest key.
     pub span: u32,
     /// The number of bytes of the prefix of a prefix scan. All other scans ignore this setting.
     pub prefix: u32,
@@ -84,14 +84,15 @@ impl RangeSpec {
     }
 }
 
-/// Adds a hint to the error about an unknown key, if the key resembles `backward`, `span` or `prefix`.
+/// Adds a suggestion to the error about an unknown key, if the key resembles `backward`, `span` or `prefix`.
 fn hint_at_common(error: ChoiceError) -> ChoiceError {
     let hint =
         suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward", "prefix"].into_iter());
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// Converts a count to 32 bits. Returns an error if the count is too large.
+/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large; `what` begins the
+/// description of the maximum.
 fn small(key: &str, what: &str, count: Count) -> Result<u32, ChoiceError> {
     let message = |_| ChoiceError::at(key, format!("{key} is {}; {what} at most {}", count.0, u32::MAX));
     u32::try_from(count.0).map_err(message)

@@ -6,7 +6,7 @@ use toml::Value;
 use crate::spelling::inside;
 use crate::sustained::{MOST_PER_SECOND, Sustained};
 
-/// Minimum operations per second. With this minimum, a thread waits at most some hours for the next operation.
+/// Minimum rate in operations per second. At a lower rate, a thread would wait for many hours for its next operation.
 const LEAST_PER_SECOND: f64 = 1e-4;
 
 /// The rate at which a phase starts its operations.
@@ -50,8 +50,8 @@ impl Rate {
         }
     }
 
-    /// Creates an open-loop rate. Returns an error if the rate is too high for the clock, or if the wait for the
-    /// next operation is too long.
+    /// Creates an open-loop rate, at which a fixed number of operations starts per second. Returns an error if the
+    /// clock is too coarse for the rate, or if the wait for the next operation is too long.
     fn open(per_second: f64) -> Result<Self, ChoiceError> {
         if (LEAST_PER_SECOND..=MOST_PER_SECOND).contains(&per_second) {
             return Ok(Self::Open { per_second });

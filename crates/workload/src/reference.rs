@@ -213,7 +213,7 @@ const ROLE: &[KeyEntry] = &[
     BATCH_MIX,
 ];
 
-/// The entry of the mix of a batch, for phases and for roles.
+/// The reference entry of the key `batch_mix`, which phases and roles share.
 const BATCH_MIX: KeyEntry = KeyEntry::new(
     "batch_mix",
     "table of weights",
@@ -427,8 +427,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload, with an entry for each valid key. The tables do not contain the parameters of variants,
-/// because the catalogs describe these parameters.
+/// The tables of a workload, with a reference entry for each valid key. The parameters of variants are missing here,
+/// because the catalogs document them.
 pub static TABLES: &[KeyTable] = &[
     KeyTable {
         name: "",

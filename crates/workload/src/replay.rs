@@ -14,7 +14,7 @@ use crate::target::TargetError;
 use crate::trace::{TEXT, TraceError, TraceFile, TraceOperation, TraceRecord, TraceStream};
 use crate::values::Values;
 
-/// A replay of recorded operations. The replay can be opened any number of times.
+/// A replay of recorded operations that can be opened. Each call of `open` starts the replay from the first operation.
 pub struct ReplayPlan {
     trace: TraceFile,
     base: PathBuf,
@@ -22,13 +22,13 @@ pub struct ReplayPlan {
     values: Arc<Values>,
 }
 
-/// The requests of a replay, in recorded order. The trace file of the replay is open while the object exists.
+/// An open replay, which returns the requests of its trace in recorded order.
 pub struct Replay<'a> {
     plan: &'a ReplayPlan,
     stream: TraceStream,
-    /// The recorded time of the first record.
+    /// The recorded time of the first operation of the trace. Other times are relative to this time.
     first_ns: Option<u64>,
-    /// The number of recorded requests so far. Puts that fill misses do not count.
+    /// The number of requests that the replay has returned so far. Puts that the replay adds after a miss do not count.
     requests: u64,
     writes: u64,
     /// The put that the replay executes next, because the last get found nothing. The tuple contains the key of this
@@ -46,8 +46,8 @@ pub struct Due {
     pub due_ns: Option<u64>,
 }
 
-/// Counts of the requests for which the replay had to assume a property, because the trace does not record the
-/// property or the store lacks an operation.
+/// Counts the requests for which the replay had to make an assumption, because the trace does not record a property or
+/// because the store lacks an operation.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,
@@ -62,13 +62,13 @@ impl ReplayPlan {
         Self { trace: spec.trace.clone(), base: base.to_owned(), spec: spec.clone(), values }
     }
 
-    /// Returns the path of the trace.
+    /// Returns the path of the trace that the replay reads.
     pub fn path(&self) -> PathBuf {
         self.base.join(&self.trace.file)
     }
 
-    /// Returns the approximate number of requests, for the progress bar. Returns `None` if the number is known only
-    /// after the whole trace was read.
+    /// Returns the approximate number of requests of the replay, for the progress bar. Returns `None` if the number is
+    /// known only after the whole trace was read.
     pub fn expected_requests(&self) -> io::Result<Option<u64>> {
         match self.trace.kind() {
             _ if self.spec.operations.is_some() => Ok(self.spec.operations),
@@ -77,7 +77,7 @@ impl ReplayPlan {
         }
     }
 
-    /// Opens the trace.
+    /// Opens the trace, and starts the replay at its first operation.
     ///
     /// # Errors
     /// Returns an error if the file is missing or has another format.
@@ -128,7 +128,10 @@ impl Replay<'_> {
     ///
     /// # Errors
     /// Returns an error if the next record is corrupt, or larger than a store accepts.
-    #[expect(clippy::should_implement_trait, reason = "an iterator cannot receive the answers")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "clippy would prefer an iterator, but an iterator cannot receive the answers of the store"
+    )]
     pub fn next(&mut self) -> Result<Option<Due>, TargetError> {
         if let Some((key, bytes)) = self.fill.take() {
             let value = self.value(bytes, None);
@@ -156,7 +159,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Returns the assumptions that the replay has made so far, one sentence each.
+    /// Returns the assumptions that the replay has made so far, one sentence each. An assumption replaces a property
+    /// that the trace does not record.
     fn assumptions(&self) -> Vec<String> {
         let Assumed { sizes, contents, range_deletes, single_deletes, merges } = self.assumed;
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
@@ -188,7 +192,8 @@ impl Replay<'_> {
         }
         if merges > 0 {
             assumed.push(format!(
-                "a store without a merge operator executes {merges} merges as a get and a put of the operand"
+                "a store without a merge operator executes {merges} merges as a get of the key and a put \
+                 whose value is the operand"
             ));
         }
         if self.plan.spec.miss == Miss::Fill {
@@ -219,8 +224,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Returns the time at which a record is due, in nanoseconds. Returns `None` if the replay does not use the
-    /// recorded times.
+    /// Returns the time at which a recorded operation is due, in nanoseconds after the start of the replay. Returns
+    /// `None` if the replay does not use the recorded times.
     fn due_ns(&mut self, record: &TraceRecord) -> Option<u64> {
         let speed = self.plan.spec.speed?;
         let time_ns = record.time_ns?;
@@ -253,7 +258,7 @@ impl Replay<'_> {
             }
             TraceOperation::DeleteRange => {
                 self.assumed.range_deletes += 1;
-                let high = end.ok_or("a range delete has no end key")?;
+                let high = end.ok_or("a trace reader must give every range delete an end key")?;
                 Request::DeleteRange { low: key, high }
             }
             TraceOperation::Scan => {
@@ -270,9 +275,10 @@ impl Replay<'_> {
         })
     }
 
-    /// Returns the value of a write. The value is the recorded value, if the trace contains values. Otherwise, the
-    /// value is generated and has the recorded size. If the trace contains no sizes, the size comes from the value
-    /// distribution of the phase.
+    /// Returns the value that a recorded write writes to the store.
+    /// * If the trace contains values, this is the recorded value.
+    /// * If the trace contains only sizes, the value is generated in the recorded size.
+    /// * Otherwise, the value is generated, and its size comes from the value distribution of the phase.
     fn value(&mut self, bytes: Option<u32>, recorded: Option<Vec<u8>>) -> Vec<u8> {
         self.writes += 1;
         if let Some(value) = recorded {
@@ -291,8 +297,8 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the key with which the store is called for a record. A key of the first column family is unchanged. A key
-/// of another column family begins with the number of the family, because the store has only one key space.
+/// Returns the key that the replay uses for a recorded key. A key of the first column family is unchanged. A key of
+/// another column family begins with the number of the family, because the store has only one key space.
 fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     match record.family {
         0 => key.to_vec(),

@@ -12,7 +12,7 @@ use crate::trace::{TRACES, TraceFile};
 /// The TOML keys of a replay, in addition to the parameters of the trace format.
 const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
 
-/// Replay of the recorded operations of a trace.
+/// The settings of a replay, which executes the recorded operations of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplaySpec {
     /// The file and the format of the trace.
@@ -39,7 +39,7 @@ pub enum Miss {
 }
 
 impl Miss {
-    /// Returns the name of the effect in TOML.
+    /// Returns the name of this setting in TOML.
     fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -49,8 +49,9 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Parses the value of the TOML key `replay`. Also returns the key `miss` or `speed` if the table contains it,
-    /// because these keys are valid only for a replay of recorded operations.
+    /// Parses the value of the TOML key `replay`. The second result is the name of the key `miss` or `speed`, if the
+    /// table contains one of them. These two keys are valid only for a replay of recorded operations, which the caller
+    /// checks.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
@@ -90,7 +91,7 @@ impl ReplaySpec {
         Ok((Self { trace, miss: miss.unwrap_or_default(), speed, operations: None }, own))
     }
 
-    /// Returns the TOML value of the key `replay`.
+    /// Returns the settings as the value of the TOML key `replay`.
     pub(crate) fn to_toml(&self) -> Value {
         let mut table = self.trace.to_toml();
         // A trace with only keys needs its `kind` here. Otherwise it would be replayed as gets on a loaded store.
@@ -101,7 +102,7 @@ impl ReplaySpec {
         Value::Table(table)
     }
 
-    /// Reads `operations`, the number of recorded operations to replay.
+    /// Reads the TOML key `operations` of the phase, which limits the number of recorded operations to replay.
     pub(crate) fn read_operations(&mut self, spelling: &mut Spelling) -> Result<(), ChoiceError> {
         self.operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         match self.operations {
@@ -113,7 +114,7 @@ impl ReplaySpec {
     }
 }
 
-/// Returns an error if no trace format has the name `kind`.
+/// Checks that a trace format with the name `kind` exists.
 fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     if TRACES.kinds().any(|known| known == kind) {
         return Ok(());
@@ -123,8 +124,8 @@ fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     Err(ChoiceError::at("kind", message))
 }
 
-/// Reads the trace format and its parameters from a `replay` table. The table may also have the other keys of a
-/// replay.
+/// Reads the trace format and its parameters from the table `replay`. The table may also have the other keys of a
+/// replay, which are removed first.
 fn choose(mut table: Table) -> Result<Choice, ChoiceError> {
     for key in OWN_KEYS.iter().filter(|key| **key != "kind") {
         table.remove(*key);

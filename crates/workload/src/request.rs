@@ -77,7 +77,8 @@ impl Request {
         }
     }
 
-    /// Returns the operation of a command. Returns `None` if the command is not an operation on keys.
+    /// Returns the request that a text command stands for. Returns `None` if the command is not an operation on keys,
+    /// such as the command that prints statistics.
     pub fn of_command(command: Command) -> Option<Self> {
         Some(match command {
             Command::Get { key } => Self::Get { key },
@@ -93,8 +94,8 @@ impl Request {
         })
     }
 
-    /// Returns text commands with the same effect as this operation. Returns `None` if the text form cannot express
-    /// the operation, such as a scan with a limit or without an end key.
+    /// Returns text commands with the same effect as the request. Returns `None` if the text form cannot express the
+    /// request, such as a scan with a limit or without an end key.
     pub fn commands(&self) -> Option<Vec<Command>> {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),

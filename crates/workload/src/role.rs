@@ -27,13 +27,13 @@ pub struct Role {
 }
 
 impl Role {
-    /// Returns whether the role runs until all other roles have ended.
+    /// Returns whether the role has no end of its own, so that its threads run until all other roles have ended.
     pub fn is_background(&self) -> bool {
         self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
     }
 
-    /// Returns the number of a thread's role, and the thread's position among the threads of that role. Returns
-    /// `None` if the roles have fewer threads.
+    /// Returns the role of the thread with the number `thread`: the position of the role in `roles`, and the position
+    /// of the thread among the threads of that role. Returns `None` if the roles together have fewer threads.
     pub(crate) fn of_thread(roles: &[Self], thread: u32) -> Option<(usize, u32)> {
         let mut place = thread;
         for (number, role) in roles.iter().enumerate() {
@@ -107,23 +107,23 @@ impl Role {
         table
     }
 
-    /// Returns whether an operation of the role may write.
+    /// Returns whether an operation of the role may change the store.
     pub(crate) fn writes(&self) -> bool {
         self.mixed.mix.writes()
     }
 
-    /// Returns whether the role adds new keys.
+    /// Returns whether the mix of the role adds new keys.
     pub(crate) fn inserts(&self) -> bool {
         self.mixed.has(Kind::Insert)
     }
 
-    /// Returns whether the role overwrites or deletes keys.
+    /// Returns whether the mix of the role overwrites or deletes existing keys.
     pub(crate) fn updates(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Insert && self.mixed.mix.has(kind))
     }
 }
 
-/// Checks the rules that apply to all roles of a phase together.
+/// Checks the rules that apply to all roles of a phase together, such as the maximum number of threads.
 fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
     if roles.iter().all(Role::is_background) {
         let message = "role: no role has an end, because each role runs until the other roles end; set \

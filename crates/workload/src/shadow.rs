@@ -1,5 +1,5 @@
-//! The expected state of a store. The expected state consists of the live version of every key and the number of live
-//! bytes.
+//! The expected state of a store: the newest version of every key, from which its value can be computed, and the number
+//! of live bytes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,30 +15,33 @@ use crate::target::{Scan, Target, TargetError};
 use crate::values::Values;
 use types::{Direction, MergeOperator};
 
-/// Version number that marks a key as absent.
+/// Version number that marks a key as absent from the store.
 const ABSENT: u32 = 0;
 
-/// The expected state of a store after the applied operations. The expected state needs four bytes of memory per key.
+/// The expected state of a store after the operations that were applied to it. The expected state contains a version
+/// number per key instead of a value, so it needs four bytes of memory per key.
 pub struct Shadow {
     format: Arc<dyn KeyFormat>,
-    /// The live version of each key, or [`ABSENT`].
+    /// The version number of the current value of each key, or [`ABSENT`].
     versions: Vec<u32>,
-    /// The values of keys whose newest write is a merge, by the index of the key.
+    /// The current values of keys whose newest write is a merge, by the index of the key. Such a value cannot be
+    /// computed from a version number.
     merged: HashMap<u64, Vec<u8>>,
     /// The merge operator of the store. Without an operator, merges change nothing.
     operator: Option<MergeOperator>,
-    /// The sources of the values, for ascending ranges of versions.
+    /// The sources of the values, one for each phase that writes. Each source belongs to a range of versions, in
+    /// ascending order.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
     order: Option<KeyOrder>,
     key: Vec<u8>,
-    /// Whether the store may drop data by its own rules.
+    /// Whether the design permits the store to drop data, for example old data beyond a size limit.
     may_drop: bool,
 }
 
-/// The source of the values for a range of versions. The range begins after the version `after`, and ends at the
-/// version `after` of the next era.
+/// The source of the values for the versions of one phase. The versions begin after the number `after`, and end at the
+/// number `after` of the next source.
 struct Era {
     after: u32,
     values: Arc<Values>,
@@ -49,10 +52,10 @@ struct Era {
 pub struct StoreVerdict {
     /// The number of entries of the store that were compared.
     pub entries: u64,
-    /// The number of wrong entries. An entry is wrong if the entry is unexpected or has another value. A missing
-    /// entry is also wrong, if the store may not drop data.
+    /// The number of wrong entries of the store. An entry is wrong if no such entry is expected, or if it has another
+    /// value. An expected entry that is missing also counts, unless the store may drop data.
     pub wrong: u64,
-    /// The number of entries that are missing from a store that may drop data.
+    /// The number of expected entries that are missing from a store that may drop data.
     pub dropped: u64,
     /// Description of the first wrong entry, if an entry was wrong.
     pub first: Option<String>,
@@ -75,20 +78,20 @@ impl Shadow {
         }
     }
 
-    /// Converts the expected state to the state of a store that drops old data. In such a store, a missing key is not
-    /// a wrong answer. An older value or a deleted value is a wrong answer.
+    /// Changes the rules of the check to those for a store that drops old data. A missing key is then allowed, but an
+    /// older value or a deleted value is still wrong.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
     }
 
-    /// Sets the merge operator of the store.
+    /// Returns the expected state with the merge operator of the store set.
     #[must_use]
     pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
         Self { operator, ..self }
     }
 
-    /// Returns the length of the longest key in bytes.
+    /// Returns the length of the longest key of the store in bytes.
     pub(crate) fn longest_key(&self) -> usize {
         self.format.max_bytes()
     }
@@ -98,7 +101,7 @@ impl Shadow {
         self.operator
     }
 
-    /// Returns whether the store may drop data by its own rules.
+    /// Returns whether the design permits the store to drop data.
     pub fn may_drop(&self) -> bool {
         self.may_drop
     }
@@ -136,8 +139,8 @@ impl Shadow {
         }
     }
 
-    /// Applies a merge operation to the expected value of a key. The write with the version `version` contains the
-    /// merge operand.
+    /// Applies a merge to the expected value of the key with the index `index`. The operand of the merge is the value
+    /// with the version number `version`.
     fn merge(&mut self, index: u64, version: u32) {
         let Some(operator) = self.operator else { return };
         let older = self.expected(KeyId::present(index));
@@ -147,8 +150,8 @@ impl Shadow {
         self.merged.insert(index, value);
     }
 
-    /// Deletes `count` keys with consecutive indexes from the index `first` on. Range deletes are only allowed in
-    /// phases whose keys sort by their indexes.
+    /// Deletes `count` keys with successive indexes, from the index `first` on. This is the effect of a range delete,
+    /// because range deletes are allowed only if keys sort by their indexes.
     fn delete_range(&mut self, first: u64, count: u32) {
         let end = (first + u64::from(count)).min(self.versions.len() as u64);
         for index in first..end {
@@ -158,13 +161,14 @@ impl Shadow {
         }
     }
 
-    /// Returns the live version of the key with this index. Returns 0 if the key is absent.
+    /// Returns the version number of the current value of the key with the index `index`. Returns 0 if the key is
+    /// absent.
     #[inline]
     pub fn version(&self, index: u64) -> u32 {
         self.versions.get(index as usize).copied().unwrap_or(ABSENT)
     }
 
-    /// Returns the expected value of `key`, or `None` if the key must be absent.
+    /// Returns the value that a get of `key` must return, or `None` if the key must be absent.
     pub fn expected(&self, key: KeyId) -> Option<&[u8]> {
         let version = if key.is_absent() { ABSENT } else { self.version(key.index()) };
         (version != ABSENT).then(|| self.value(key.index(), version))
@@ -180,7 +184,7 @@ impl Shadow {
         self.live_bytes
     }
 
-    /// Returns the value of a key with the live version `version`.
+    /// Returns the current value of the key with the index `index`, whose version number is `version`.
     fn value(&self, index: u64, version: u32) -> &[u8] {
         match self.merged.get(&index) {
             Some(value) => value,
@@ -188,13 +192,14 @@ impl Shadow {
         }
     }
 
-    /// Returns the value or the merge operand that the write with the version `version` wrote to a key.
+    /// Returns the value or the merge operand that belongs to a key and a version number.
     pub(crate) fn written(&self, index: u64, version: u32) -> &[u8] {
         self.values(version).value(index, version)
     }
 
-    /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if the keys
-    /// cannot be sorted, because there are more than about 3.4 billion keys.
+    /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if the order of the
+    /// keys is unknown, because more than about 3.4 billion scattered keys exist. The table of their order has 32-bit
+    /// positions.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -206,29 +211,34 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let order = self.order.as_ref().expect("sort_keys has already been called");
+        let order =
+            self.order.as_ref().expect("`sort_keys` must succeed before the order of the keys is used");
         let place = order.place(start);
         let places = if backward { 0..place + 1 } else { place..order.places(keys) };
         self.visit(places, limit, backward, &mut visit);
         true
     }
 
-    /// Calls `visit` with the entry that has the smallest key. With `backward`, calls `visit` with the entry that has
-    /// the largest key. Returns false if the keys cannot be sorted, because there are more than about 3.4 billion
-    /// keys.
+    /// Calls `visit` with the entry that has the smallest key, or with the entry that has the largest key if `backward`
+    /// is true. Returns false if the order of the keys is unknown, because more than about 3.4 billion scattered keys
+    /// exist.
     pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
             return false;
         }
-        let places = self.order.as_ref().expect("sort_keys has already been called").places(keys);
+        let places = self
+            .order
+            .as_ref()
+            .expect("`sort_keys` must succeed before the order of the keys is used")
+            .places(keys);
         self.visit(0..places, 1, backward, &mut visit);
         true
     }
 
-    /// Calls `visit` with each entry that a scan from `low` to `high` must return. `low` is included, and `high` is
-    /// excluded. With `backward`, the scan begins at the largest key. Returns false if the keys cannot be sorted,
-    /// because there are more than about 3.4 billion keys.
+    /// Calls `visit` with each entry that a scan from `low` (included) to `high` (excluded) must return. With
+    /// `backward`, the scan begins at the largest key. Returns false if the order of the keys is unknown, because more
+    /// than about 3.4 billion scattered keys exist.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -241,15 +251,16 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let order = self.order.as_ref().expect("sort_keys has already been called");
+        let order =
+            self.order.as_ref().expect("`sort_keys` must succeed before the order of the keys is used");
         let place = |bound| order.lower_bound(&*self.format, bound, keys);
         let places = place(low)..place(high);
         self.visit(places, limit, backward, &mut visit);
         true
     }
 
-    /// Calls `visit` with at most `limit` live entries at the given positions. With `backward`, the last position
-    /// comes first.
+    /// Calls `visit` with at most `limit` live entries whose positions in key order are in `places`. With `backward`,
+    /// the last position comes first.
     fn visit(
         &mut self,
         mut places: Range<u64>,
@@ -257,11 +268,12 @@ impl Shadow {
         backward: bool,
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) {
-        let order = self.order.as_ref().expect("sort_keys has already been called");
+        let order =
+            self.order.as_ref().expect("`sort_keys` must succeed before the order of the keys is used");
         let mut key = std::mem::take(&mut self.key);
         let mut read = 0;
         while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
-            let index = order.index(place, u64::MAX).expect("the position is below the number of positions");
+            let index = order.index(place, u64::MAX).expect("a position of the key order must have a key");
             let version = self.version(index);
             if version != ABSENT {
                 key.clear();
@@ -276,8 +288,8 @@ impl Shadow {
     /// Reads all entries of `target`, and compares every entry with the expected entry.
     ///
     /// # Errors
-    /// Returns the error of the store. Also returns an error if the key format scatters the keys and there are more
-    /// than about 3.4 billion keys, because the keys then cannot be sorted.
+    /// Returns the error of the store. Also returns an error if the key format scatters the keys and more than
+    /// about 3.4 billion keys exist, because the table of their order has 32-bit positions.
     pub fn verify(&mut self, target: &dyn Target) -> Result<StoreVerdict, TargetError> {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -347,11 +359,12 @@ impl Shadow {
 
     fn values(&self, version: u32) -> &Values {
         let era = self.eras.iter().rev().find(|era| version > era.after);
-        &era.expect("begin has been called before the first write of the phase").values
+        &era.expect("`begin` must be called before the first write of a phase is applied").values
     }
 
-    /// Sorts the first `keys` keys, if their order is not known yet. Returns false if the keys cannot be sorted,
-    /// because there are more than about 3.4 billion keys.
+    /// Determines the key order of the first `keys` keys, if it is not known yet. Returns false if this is not
+    /// possible, because more than about 3.4 billion scattered keys exist. The table of their order has 32-bit
+    /// positions.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             // The order has room for more keys, so that not every added key causes another sort.
@@ -366,7 +379,7 @@ fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
     if backward { places.next_back() } else { places.next() }
 }
 
-/// Iterator over the live keys that the store must contain, in key order.
+/// Iterator over the entries that the store must contain, in key order.
 struct Expected<'a> {
     shadow: &'a Shadow,
     place: u64,
@@ -374,10 +387,14 @@ struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Advances to the next live key, encodes that key, and returns its version.
+    /// Advances to the next live key in key order, encodes this key, and returns the version number of its value.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
-        let order = self.shadow.order.as_ref().expect("sort_keys has already been called");
+        let order = self
+            .shadow
+            .order
+            .as_ref()
+            .expect("`sort_keys` must succeed before the order of the keys is used");
         while let Some(index) = order.index(self.place, keys) {
             self.place += 1;
             let version = self.shadow.version(index);
@@ -390,11 +407,15 @@ impl Expected<'_> {
         None
     }
 
-    /// Returns the index of the key that was encoded last.
+    /// Returns the index of the key that [`next`](Self::next) returned last.
     fn index(&self) -> u64 {
-        let order = self.shadow.order.as_ref().expect("sort_keys has already been called");
+        let order = self
+            .shadow
+            .order
+            .as_ref()
+            .expect("`sort_keys` must succeed before the order of the keys is used");
         let keys = self.shadow.versions.len() as u64;
-        order.index(self.place - 1, keys).expect("the iterator has encoded a key")
+        order.index(self.place - 1, keys).expect("`next` must return a key before its index is requested")
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::role::Role;
 
-/// The share of one thread in the work of its phase.
+/// The share of one thread in the operations and the keys of its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadShare {
-    /// The index of the thread among all threads that execute its mix, from 0.
+    /// The position of the thread among all threads that execute the same mix, from 0.
     pub(crate) place: u32,
     /// The number of all threads that execute the mix of this thread.
     pub(crate) of: u32,
@@ -13,8 +13,8 @@ pub(crate) struct ThreadShare {
     pub(crate) owned: Option<Ownership>,
 }
 
-/// The keys that only one thread writes. Each of these keys has an index in `range`, and the remainder of its index
-/// modulo `of` is `rank`.
+/// The keys that one thread may write, so that each key has only one writer. These are the keys of the set `range`
+/// whose index has the remainder `rank` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ownership {
     pub(crate) rank: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Ownership {
     pub(crate) range: OwnedRange,
 }
 
-/// A set of keys that several threads divide among themselves.
+/// The set of keys that several writing threads divide among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnedRange {
     All,
@@ -33,7 +33,8 @@ pub(crate) enum OwnedRange {
 }
 
 impl Ownership {
-    /// Returns whether the thread may write `key`. `existing` is the number of keys at the start of the phase.
+    /// Returns whether the thread may write the key with the index `key`. `existing` is the number of keys at the start
+    /// of the phase.
     pub(crate) fn has(self, key: u64, existing: u64) -> bool {
         let is_in_range = match self.range {
             OwnedRange::All => true,

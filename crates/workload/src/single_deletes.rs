@@ -12,14 +12,14 @@ use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
 
-/// Number of standard deviations that the check adds to the expected number of keys that single deletes need, because
-/// the sequence of operations is random.
+/// Safety margin of the check that enough keys exist for single deletes, in standard deviations. The number of keys
+/// that random operations need is only known on average.
 const DEVIATIONS: f64 = 6.0;
 
-/// A phase that may write a key more than once before a single delete takes the key.
+/// An error of a workload: a phase may write a key more than once before a single delete takes the key.
 pub(crate) struct Breach<'a> {
     pub(crate) phase: &'a Phase,
-    /// The TOML key of the phase that causes the writes.
+    /// The TOML key of the phase that causes the repeated writes.
     pub(crate) key: &'static str,
     pub(crate) message: String,
 }
@@ -59,7 +59,7 @@ fn check_family<'a>(phases: &'a [Phase], family: Option<&str>) -> Result<(), Bre
     Ok(())
 }
 
-/// Returns the column families of a phase and its roles.
+/// Returns the column families that a phase and its roles use.
 fn families(phase: &Phase) -> Vec<Option<&str>> {
     match &phase.work {
         Work::Roles(roles) => roles.iter().map(|role| role.family.as_deref()).collect(),
@@ -78,9 +78,9 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
     }
 }
 
-/// Checks that the queue of a thread contains a key for each single delete. The thread executes `operations` operations
-/// of a mix, and the queue contains `left` keys at the start. If `operations` is `None`, the mix ends when no key is
-/// left. Returns the number of keys by which the queue may become shorter.
+/// Checks that enough keys exist for the single deletes of one thread. The thread executes `operations` operations of
+/// the mix, and `left` loaded keys of the thread remain for single deletes. If `operations` is `None`, the mix ends
+/// when no key remains. Returns how many of these keys the mix may use up.
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));

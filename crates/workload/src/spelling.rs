@@ -7,7 +7,8 @@ use toml::{Table, Value};
 /// A TOML table from which the parser removes one key after the other. Keys that remain at the end are errors.
 pub(crate) struct Spelling {
     table: Table,
-    /// All keys that the parser has requested so far. At the end, these are all valid keys.
+    /// The keys that the parser has requested so far. At the end, these are the valid keys, which an error about an
+    /// unknown key lists.
     known: Vec<&'static str>,
 }
 
@@ -27,14 +28,14 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Returns whether `key` is present, without declaring `key` as a valid key. The error about unknown keys therefore
-    /// does not list `key`.
+    /// Returns whether the table has the key `key`. The key does not become one of the valid keys that an error about
+    /// an unknown key lists.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns an error with the reason `reason` if `key` is present. The error about unknown keys does not list `key`
-    /// as a valid key.
+    /// Returns an error with the reason `reason` if the table has the key `key`. The key does not become one of the
+    /// valid keys that an error about an unknown key lists.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -42,8 +43,8 @@ impl Spelling {
         }
     }
 
-    /// Returns an error if the table contains a key that resembles one of `names`, and the table contains none of
-    /// `names`.
+    /// Returns an error if the table has a misspelled form of a key in `names`, and none of these keys itself. `place`
+    /// names the table in the message.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {
@@ -55,7 +56,8 @@ impl Spelling {
         }
     }
 
-    /// Returns an error if the table contains a key that the parser has not read.
+    /// Ends the parsing. Returns an error if the table contains a key that the parser has not read; `place` names the
+    /// table in the message.
     pub(crate) fn finish(self, place: &str) -> Result<(), ChoiceError> {
         let Some(wrong) = self.table.keys().next() else {
             return Ok(());
@@ -66,12 +68,12 @@ impl Spelling {
     }
 }
 
-/// Parses `value` as a `T`.
+/// Parses the TOML value of the key `key` as a `T`.
 pub(crate) fn read<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T, ChoiceError> {
     read_value(value, Value::try_into).map_err(|message| ChoiceError::at(key, format!("{key}: {message}")))
 }
 
-/// Parses a finite number. The TOML value may be an integer.
+/// Parses the TOML value of the key `key` as a finite number. The value may be an integer.
 pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let number = match value {
         Value::Integer(number) => *number as f64,
@@ -132,7 +134,7 @@ pub(crate) fn read_name(spelling: &mut Spelling, of: &str, example: &str) -> Res
     Err(ChoiceError::at("name", message))
 }
 
-/// Parses a number between 0 and 1.
+/// Parses the TOML value of the key `key` as a number between 0 and 1.
 pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let share = number(key, value)?;
     if (0.0..=1.0).contains(&share) {

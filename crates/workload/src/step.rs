@@ -4,7 +4,7 @@ use catalog::{ChoiceError, suggestion};
 
 use crate::spelling::Spelling;
 
-/// The TOML keys that only a phase with operations may have. A phase with a step must not have these keys.
+/// The TOML keys that are valid only for a phase with operations. A phase with a step must not have these keys.
 const OF_OPERATIONS: [&str; 14] = [
     "insert",
     "replay",
@@ -65,8 +65,8 @@ impl StoreStep {
         matches!(self, Self::Reopen | Self::Checkpoint | Self::DropCaches)
     }
 
-    /// Returns whether the files of the store contain the effect of the step. Only a step that is kept in files may
-    /// be part of a fixture.
+    /// Returns whether the files of the store contain the effect of the step. A fixture (a prepared store that several
+    /// trials copy) can contain only such steps.
     pub fn is_kept_in_files(self) -> bool {
         matches!(self, Self::Flush | Self::Compact | Self::Settle)
     }
@@ -104,7 +104,7 @@ impl StoreStep {
                 ));
             }
         };
-        spelling.forbid("seconds", "only a sleep has a duration; remove the key")?;
+        spelling.forbid("seconds", "only the step \"sleep\" has a duration; remove seconds")?;
         Ok(Some(step))
     }
 }
@@ -148,7 +148,7 @@ mod tests {
                 "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
             ),
             ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
-            ("step = \"compact\"\nseconds = 1", "seconds", "only a sleep has a duration"),
+            ("step = \"compact\"\nseconds = 1", "seconds", "only the step \"sleep\" has a duration"),
             ("step = \"flush\"\nsize = 1", "size", "a step has no key \"size\"; Valid: name, step"),
         ] {
             let error = read(text).unwrap_err();

@@ -35,8 +35,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the streams for the measured run. If the phase has a warm-up, the streams are endless, because the
-    /// number of operations in the warm-up is unknown.
+    /// Returns the streams for the measured run. If the phase has a warm-up, the streams are endless: the caller limits
+    /// the measured operations, because the number of operations in the warm-up is unknown.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {
@@ -89,7 +89,7 @@ impl Stream {
                 let stream = MixedStream::new(phase, mixed, (thread, share), from);
                 (StreamWork::Mixed(Box::new(stream)), share.owned)
             }
-            (_, None) => unreachable!("only phases with a load or a mix have streams"),
+            (_, None) => unreachable!("a phase must have a load or a mix to have streams"),
         };
         Self { phase: Arc::clone(phase), thread, owned, existing: from.keys, work }
     }
@@ -105,8 +105,8 @@ impl Stream {
         self.thread
     }
 
-    /// Returns the number of remaining operations, if the stream has a known end. A group with all its members is
-    /// one operation.
+    /// Returns the number of operations that the stream has still to generate, or `None` if the number is unknown. A
+    /// group with all its members is one operation.
     pub fn remaining(&self) -> Option<u64> {
         match &self.work {
             StreamWork::Load(load) => Some(load.remaining()),
@@ -126,8 +126,8 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that this thread has reserved. The thread may not have used all of these keys
-    /// and versions.
+    /// Returns the keys and versions that the operations generated so far may use. Operations that were not executed
+    /// have not used their keys and versions.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),
@@ -135,7 +135,7 @@ impl Stream {
         }
     }
 
-    /// Returns whether this thread writes `key` in a mixed phase.
+    /// Returns whether this thread is the one that writes `key` in a mixed phase. Each key has only one writer.
     pub(crate) fn owns(&self, key: KeyId) -> bool {
         self.owned.is_some_and(|owned| owned.has(key.index(), self.existing))
     }

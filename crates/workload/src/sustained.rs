@@ -6,12 +6,11 @@ use toml::{Table, Value};
 
 use crate::spelling::{Spelling, number};
 
-/// Maximum operations per second. This maximum means one operation per nanosecond, which is the resolution of the
-/// clock.
+/// Maximum rate in operations per second: one operation per nanosecond, which is the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Smallest valid value of `within`, the relative difference of rates at which a search ends. To halve this value, a
-/// search needs one more probe.
+/// Smallest valid value of the setting `within`, the relative difference of rates at which a search ends. A search with
+/// half of the value needs one more measurement.
 const LEAST_WITHIN: f64 = 0.001;
 
 /// The settings of a search for the highest rate that meets an objective.
@@ -23,8 +22,8 @@ pub struct Sustained {
     pub from: f64,
     /// The highest rate that the search tries, in operations per second.
     pub to: f64,
-    /// Maximum relative difference between the returned rate and the lowest failed rate. The search ends when the
-    /// difference is at most this value.
+    /// The precision of the search: the search ends when the lowest failed rate exceeds the highest sustained rate by
+    /// at most this fraction.
     pub within: f64,
 }
 
@@ -33,27 +32,26 @@ pub struct Sustained {
 pub struct Objective {
     /// Maximum 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
-    /// Maximum write stall time in a probe, in nanoseconds; `None` for no limit.
+    /// Maximum time that writes stall during the measurement of a rate, in nanoseconds; `None` for no limit.
     pub stalls_ns: Option<u64>,
-    /// Maximum number of runs in level 0 at any time; `None` for no limit.
+    /// Maximum number of sorted runs in level 0 at any time; `None` for no limit.
     pub level0_runs: Option<u64>,
 }
 
-/// The result of a probe. A probe is a measurement at one rate, and the result contains the values that the objective
-/// limits.
+/// The measurement of the store at one rate (a probe): the values that the objective limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
-    /// The 99th percentile of the response time, in nanoseconds.
+    /// The measured 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
-    /// The write stall time, in nanoseconds.
+    /// The measured time that writes stalled, in nanoseconds.
     pub stalls_ns: u64,
-    /// The maximum number of runs in level 0.
+    /// The largest measured number of sorted runs in level 0.
     pub level0_runs: u64,
 }
 
 impl Objective {
-    /// Returns the name of the first condition that the probe does not meet. Returns `None` if the probe meets all
-    /// conditions.
+    /// Compares a measurement with the objective. Returns the name of the first condition that the measurement does not
+    /// meet, or `None` if all conditions are met.
     pub fn missed(&self, probed: &Probed) -> Option<&'static str> {
         if probed.p99_ns > self.p99_ns {
             Some("p99")
@@ -123,18 +121,20 @@ impl Sustained {
         table
     }
 
-    /// Returns the maximum number of probes of a search in which no rate is tried twice.
+    /// Returns the maximum number of rates that a search tries, if it tries no rate twice.
     pub fn most_probes(&self) -> u32 {
         let halvings = ((self.to / self.from).ln() / self.within.ln_1p()).log2().ceil();
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. The function `sustains` runs a probe at a rate. The probe returns the
-    /// measurement and the name of the condition that the rate misses. This name is `None` if the rate is sustained.
-    /// The search bisects the logarithms of rates, because rates differ by factors. A rate that fails is tried a second
-    /// time, because a single disturbance of the machine is not a limit of the store.
+    /// Searches for the highest sustained rate. The function `sustains` measures the store at a rate. This function
+    /// returns the measurement, and the name of the condition that the rate misses, or `None` if the rate is sustained.
+    ///
+    /// The search halves the interval between the logarithms of two rates, because rates differ by factors. A rate that
+    /// fails is tried a second time, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors
+    ///
     /// Returns the error of `sustains`.
     pub fn search<T, E>(
         &self,
@@ -163,8 +163,10 @@ impl Sustained {
     }
 
     /// Returns the next rate to try. `low` is the highest sustained rate and `high` is the lowest failed rate, if
-    /// known. Returns `None` if the search has ended: the lowest rate failed, the highest rate is sustained, or
-    /// `high` exceeds `low` by at most the fraction `within`.
+    /// known. Returns `None` if the search has ended.
+    ///
+    /// The search ends if the lowest rate has failed, if the highest rate is sustained, or if `high` exceeds `low` by
+    /// at most the fraction `within`.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),
@@ -176,7 +178,7 @@ impl Sustained {
     }
 }
 
-/// The result of a search for the highest sustained rate.
+/// The result of a search for the highest rate that a store sustains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SustainedRate<T> {
     /// The highest rate that meets the objective; `None` if even the lowest rate fails.
@@ -187,7 +189,7 @@ pub struct SustainedRate<T> {
     /// The name of the condition that the lowest failed rate misses. `None` if even the highest rate meets the
     /// objective.
     pub limit: Option<&'static str>,
-    /// The number of probes of the search.
+    /// The number of measurements that the search needed.
     pub probes: u64,
 }
 

@@ -146,7 +146,7 @@ pub enum Write<'a> {
 }
 
 impl Write<'_> {
-    /// Returns an error with the kind of this write, for an engine that does not support this kind in a batch.
+    /// Returns the error of an engine that does not support this kind of write in a batch.
     pub fn unsupported(&self) -> TargetError {
         let kind = match self {
             Self::Put { .. } => Kind::Put,
@@ -155,7 +155,7 @@ impl Write<'_> {
             Self::Merge { .. } => Kind::Merge,
             Self::DeleteRange { .. } => Kind::DeleteRange,
         };
-        format!("the engine has no {kind} in batches").into()
+        format!("the engine does not support {kind} in a write batch").into()
     }
 
     /// Returns an error if a batch contains other writes than puts and deletes. An engine that supports only puts and

@@ -38,8 +38,8 @@ pub use record::{TraceOperation, TraceRecord};
 pub use recording::{Accesses, Recording};
 pub(crate) use text::KIND as TEXT;
 
-/// All trace readers. The first reader is the default. If the format of a file is not given, lsmbench tries the
-/// readers in this order.
+/// All trace readers, one for each trace format. The first reader is the default. If the format of a file is not given,
+/// lsmbench tries the readers in this order.
 pub static TRACES: Catalog<dyn TraceReader> = Catalog::new(
     catalog::origin!(),
     "trace",

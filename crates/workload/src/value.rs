@@ -10,7 +10,7 @@ use toml::Value;
 
 use crate::length::LengthDistribution;
 
-/// All distributions of value sizes, in bytes. The first distribution is the default.
+/// All distributions of the size of values. The first distribution is the default.
 pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "value",

@@ -10,7 +10,8 @@ use crate::pool::Pool;
 use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
-/// The values of a run that have the same settings.
+/// The values that phases with equal settings write in a run. A value is a part of a pool of random bytes, which a hash
+/// of the key and the version selects.
 ///
 /// If the values of a key have more than eight bytes, the values of two versions are equal with a probability of about
 /// 10⁻⁵. A check therefore detects almost all wrong versions.
@@ -21,9 +22,9 @@ pub struct Values {
     size_seed: [u64; 2],
 }
 
-/// The source of the value sizes.
+/// The source of the sizes of values.
 enum Sizes {
-    /// All values have this size. Sizes then need no random numbers.
+    /// The size of all values. If all values have one size, the size needs no random numbers.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }
@@ -49,7 +50,7 @@ impl Values {
         Ok(Self { pool, sizes, bytes_seed, size_seed })
     }
 
-    /// Returns the position of a value in the pool. The value belongs to one version of a key. [`slice`](Self::slice)
+    /// Returns the position in the pool of the value that belongs to one version of a key. [`slice`](Self::slice)
     /// returns the bytes at this position.
     #[inline]
     pub fn locate(&self, index: u64, version: u32) -> Span {
@@ -57,8 +58,8 @@ impl Values {
         Span { offset, bytes: self.bytes(index, version) }
     }
 
-    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, else a position without bytes. If all
-    /// values have one size, the function has no branch.
+    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, and a position without bytes otherwise. If
+    /// all values have one size, the function has no branch.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -120,7 +121,7 @@ impl Values {
     }
 }
 
-/// Returns a hash of a seed, a key and a version.
+/// Returns a hash of two seeds, the index of a key and a version, which selects the bytes of the value.
 #[inline]
 fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
     fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])

@@ -59,8 +59,8 @@ impl Workload {
         table
     }
 
-    /// Returns the workload with default values for all settings that its phases do not use. `is_kept` gets the name
-    /// of a phase and the name of a setting. A setting for which `is_kept` returns true keeps its value.
+    /// Returns the workload with default values for all settings that its phases do not use. The arguments of `is_kept`
+    /// are the name of a phase and the name of a setting. A setting for which `is_kept` returns true keeps its value.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         let phases = self.phases.into_iter().map(|phase| {
@@ -70,7 +70,7 @@ impl Workload {
         Self { phases: phases.collect(), ..self }
     }
 
-    /// Checks the rules that apply to all phases together.
+    /// Checks the rules that apply to all phases together, such as unique names.
     fn check_phases(&self) -> Result<(), ChoiceError> {
         let recorded = self.phases.iter().any(|phase| phase.trace().is_some());
         if self.key.kind() == "trace" && !recorded {
@@ -134,7 +134,7 @@ fn read_phases(tables: &[Value]) -> Result<Vec<Phase>, ChoiceError> {
     Ok(phases)
 }
 
-/// Returns the path of a key of a phase, such as `phase.lookup.keys.theta`.
+/// Returns the path of the key `key` of the phase with the name `phase`, such as `phase.lookup.keys.theta`.
 pub(crate) fn path(phase: &str, key: &str) -> String {
     let dot = if key.is_empty() { "" } else { "." };
     format!("phase.{phase}{dot}{key}")

@@ -4,16 +4,16 @@ use engines::{EngineOptions, Log};
 use toml::Value;
 use tree::{BackgroundThreads, Design, InlineWork};
 
-/// A setting that a design changes, and whose effect depends on other settings.
+/// A setting of a design whose effect depends on other settings, and which the design has changed from its default.
 pub(super) struct ConditionalSetting {
-    /// The path of the setting in a design, such as `stall.reserve_wal`.
+    /// The path of the setting in the design, such as `stall.reserve_wal`.
     pub(super) path: &'static str,
-    /// The reason why the setting has no effect, and the next step. `None` if the setting has an effect.
+    /// The reason why the setting has no effect, and what to change. `None` if the setting has an effect.
     pub(super) idle: Option<String>,
 }
 
-/// Returns the conditional settings that a design changes from their defaults. `is_counted` is true if the tree runs in
-/// counted mode.
+/// Returns the settings of a design that differ from their defaults and whose effect depends on other settings.
+/// `is_counted` is true if the tree runs in counted mode.
 pub(super) fn conditional_settings(design: &Design, is_counted: bool) -> Vec<ConditionalSetting> {
     let mut settings = Vec::new();
     if design.options.threads.compaction_nice > 0 {
@@ -79,8 +79,8 @@ fn idle_reservation(design: &Design, is_counted: bool) -> Option<String> {
     }
 }
 
-/// Returns the reason why the filters of SSTables have no effect: gets use the index of all runs instead. Returns
-/// `None` if gets or scans may use the filters.
+/// Returns the reason why the filters of SSTables have no effect: gets use an index of all keys instead. Returns `None`
+/// if gets or scans may use the filters.
 fn idle_filters(design: &Design) -> Option<String> {
     let (axis, culling) = design.index_of_all_runs()?;
     let filters = bloom::CATALOG.build(design.choice("bloom")).ok()?;

@@ -20,8 +20,8 @@ const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// Reads the base task, and applies the overrides of the file and then the overrides of the command line. `--quick`
-    /// does not divide values that the command line sets.
+    /// Reads the task of the experiment before the sweep changes it, and applies the overrides of the file and then of
+    /// the command line. `--quick` divides only values that the command line does not set.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -43,8 +43,8 @@ impl Loader<'_> {
         self.read_task(source, &table)
     }
 
-    /// Returns an error if a component experiment has keys of a workload, or if a tree experiment has keys of a
-    /// component.
+    /// Checks that a component experiment has no keys of a workload, and that any other experiment has no keys of a
+    /// component experiment.
     fn check_kind(&self, is_component: bool) -> Outcome<()> {
         let (wrong, message) = match is_component {
             true => (
@@ -95,7 +95,8 @@ impl Loader<'_> {
     }
 }
 
-/// Divides the lengths of a workload by ten: the numbers of keys and operations, the seconds, and the warm-ups.
+/// Divides all lengths in a workload by ten, for `--quick`: the numbers of keys and operations, the seconds, and the
+/// warm-ups.
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {
@@ -112,14 +113,14 @@ fn divide(workload: &mut Table) {
     }
 }
 
-/// Divides the length of a phase or a role by ten.
+/// Divides all lengths in the table of a phase or a role by ten, for `--quick`.
 fn divide_length(table: &mut Table) {
     for key in ["insert", "operations", "seconds"] {
         table.get_mut(key).into_iter().for_each(divide_quantity);
     }
 }
 
-/// Divides a count or a time by ten.
+/// Divides a TOML value that is a count or a time by ten, for `--quick`.
 fn divide_quantity(value: &mut Value) {
     match value {
         Value::Integer(count) => *count = (*count / QUICK_DIVISOR.cast_signed()).max(1),

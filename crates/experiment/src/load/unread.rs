@@ -16,7 +16,7 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
-/// Keys of a phase that have no effect with some mixes. Each key comes with the reason.
+/// Keys of a phase that some mixes do not use, each with the reason why the key then has no effect.
 const OF_MIXES: [(&str, &str); 6] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
@@ -30,7 +30,7 @@ const OF_MIXES: [(&str, &str); 6] = [
 /// warning and not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
-/// The file, the override or the swept path that sets a key of a phase.
+/// The place that sets a key of a phase: the file, an override or the sweep.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     File,
@@ -39,7 +39,8 @@ enum Source<'a> {
 }
 
 impl Loader<'_> {
-    /// Returns one sentence for each setting without effect. If the setting is probably a mistake, returns an error.
+    /// Finds settings of the experiment that have no effect. Returns a warning for each of them, or an error if the
+    /// setting is probably a mistake.
     pub(super) fn unread(&self, sweep: &Sweep, trials: &Trials, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences = self.unread_keys(sweep, cells)?;
         sentences.extend(Self::idle_cache(sweep, cells));
@@ -51,7 +52,7 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Returns one warning for each setting of a design that has no effect in any configuration, because it needs other
+    /// Returns a warning for each setting of a design that has no effect in any configuration, because it needs other
     /// settings.
     fn idle_settings(sweep: &Sweep, cells: &[Cell], is_counted: bool) -> Vec<String> {
         let is_whole =
@@ -75,8 +76,8 @@ impl Loader<'_> {
         found.iter().filter_map(sentence).collect()
     }
 
-    /// Returns one warning for each key of a phase that has no effect in any configuration. If such a key is probably a
-    /// mistake, returns an error instead.
+    /// Returns a warning for each key of a phase that no configuration uses. If such a key is probably a mistake,
+    /// returns an error instead.
     fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences: Vec<String> = Vec::new();
         for (phase, path, source) in self.keys_of_phases(sweep) {
@@ -173,10 +174,12 @@ impl Loader<'_> {
         let phases =
             cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
         for Phase { name, rate, settle, .. } in phases {
-            for (key, is_set) in [("rate", *rate != Rate::Closed), ("settle", !settle)] {
-                let sentence = format!(
-                    "phase.{name}.{key}: this key has no effect in counted mode, because no operation waits"
-                );
+            let without_wait = "no operation waits for its start";
+            let without_threads = "no flush or compaction runs in the background";
+            let keys = [("rate", *rate != Rate::Closed, without_wait), ("settle", !settle, without_threads)];
+            for (key, is_set, reason) in keys {
+                let sentence =
+                    format!("phase.{name}.{key}: this key has no effect in counted mode, because {reason}");
                 if is_set && !sentences.contains(&sentence) {
                     sentences.push(sentence);
                 }
@@ -190,7 +193,7 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the keys of a table, except keys that have the value 0 and therefore no effect.
+/// Returns the keys of a table. Keys with the value 0 are omitted, because they request nothing.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }
@@ -204,7 +207,7 @@ fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
     }
 }
 
-/// Returns whether the value of a key is 0 and therefore has no effect, such as `absent = 0`.
+/// Returns whether the value of a key is 0, such as `absent = 0`, so that the key requests nothing.
 fn is_zero(table: &Table, key: &str) -> bool {
     match table.get(key) {
         Some(Value::Integer(number)) => *number == 0,

@@ -9,9 +9,9 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Combine, Factor, Sweep};
 
 impl Loader<'_> {
-    /// Returns an error if an option `--set` shortens one list of a zip, while another list keeps a different length.
-    /// The error contains the options `--set` that select the configurations with the remaining values. Returns `None`
-    /// for any other sweep.
+    /// Checks that an option `--set` does not shorten one list of a sweep with `combine = "zip"` while another list
+    /// keeps its length. The error suggests the options `--set` that select the configurations with the remaining
+    /// values. Returns `None` if the lists have equal lengths, or for any other sweep.
     pub(super) fn shortened_zip(&self, sweep: &Sweep) -> Option<Problem> {
         if sweep.combine != Combine::Zip {
             return None;

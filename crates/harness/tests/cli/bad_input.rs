@@ -292,8 +292,13 @@ const IMPOSSIBLE: &[Case<'_>] = &[
     ),
     ("bytes = 32", "bytes = \"1GiB\"", 10, &["values are at most 64MiB"]),
     ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it must be a share"]),
-    ("count = 1", "count = 0", 20, &["trials.count: 0 is too small; every configuration runs at least once"]),
-    ("count = 1", "count = 1\nsampling = 0", 21, &["trials.sampling: 0 is too small"]),
+    (
+        "count = 1",
+        "count = 0",
+        20,
+        &["trials.count: the count is 0, but every configuration must run at least once"],
+    ),
+    ("count = 1", "count = 1\nsampling = 0", 21, &["trials.sampling: the interval is 0"]),
     ("name       = \"look\"", "name = \"load\"", 8, &["two phases have the name \"load\""]),
     ("[trials]", "[trials]\n[extra]", 20, &["unknown key of an experiment \"extra\" Valid: "]),
 ];

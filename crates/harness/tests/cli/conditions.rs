@@ -295,7 +295,8 @@ count = 1
     bench.write("huge.toml", format!("{huge}memory_limit = \"24MiB\"\n"));
     let killed = bench.run(&["run", "huge.toml", "--allow-debug"]).refusal_behind_progress();
     assert!(
-        killed.contains("ended without a result") && killed.contains("trials.memory_limit may be too low"),
+        killed.contains("ended without reporting a result")
+            && killed.contains("trials.memory_limit may be too low"),
         "{killed}"
     );
     bench.write("tiny.toml", format!("{experiment}memory_limit = \"1MiB\"\n"));

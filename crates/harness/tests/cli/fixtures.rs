@@ -178,10 +178,10 @@ fn a_fixture_that_has_changed_is_refused() {
     };
     refused(table.file_name().unwrap().to_str().unwrap());
     fs::remove_file(table).unwrap();
-    refused("differs or is missing");
+    refused("has changed or is missing");
     fs::write(table, &before[table]).unwrap();
     fs::write(table.with_file_name("more"), "").unwrap();
-    refused("the folder has additional files");
+    refused("its folder has additional files");
     fs::remove_file(table.with_file_name("more")).unwrap();
     bench.ok(&["run", "x.toml", "--trials", "1"]);
 }
@@ -243,7 +243,10 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     assert!(described.contains("fixture = \"churn\""), "{described}");
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();
-    assert!(error.contains("the experiment name \"fixtures\" is the name of a reserved folder"), "{error}");
+    assert!(
+        error.contains("the experiment cannot have the name \"fixtures\", because lsmbench uses"),
+        "{error}"
+    );
 }
 
 #[test]

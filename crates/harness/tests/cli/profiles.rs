@@ -158,7 +158,7 @@ fn a_missing_tool_and_an_unfit_experiment_are_refused_before_the_run() {
     let error = refusal(&["--instructions", "100", "--set", "phase.get.threads=2"]);
     assert!(error.contains("counted mode: phase get has 2 threads (maximum 1)"), "{error}");
     let error = refusal(&["--set", "trials.instructions=0"]);
-    assert!(error.contains("trials.instructions: 0 is too small"), "{error}");
+    assert!(error.contains("trials.instructions: the number is 0"), "{error}");
     let error = refusal(&["--set", "verdict.metric=user_instructions_per_op"]);
     assert!(
         error.contains("only valgrind measures this metric; set trials.instructions = 20_000"),

@@ -203,7 +203,7 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
             "step = \"flush\"\nthreads = 2",
             "phase.flush.threads: a step executes no operations",
         ),
-        ("step = \"flush\"", "step = \"flush\"\nseconds = 2", "only a sleep has a duration"),
+        ("step = \"flush\"", "step = \"flush\"\nseconds = 2", "only the step \"sleep\" has a duration"),
         (
             "step = \"flush\"",
             "step = \"sleep\"",

@@ -189,7 +189,10 @@ fn a_debug_build_refuses_to_time() {
     bench.write("x.toml", EXPERIMENT);
     if cfg!(debug_assertions) {
         let error = bench.run(&["run", "x.toml"]).refusal();
-        assert!(error.contains("a debug build gives no valid times; build with --release"), "{error}");
+        assert!(
+            error.contains("a debug build of lsmbench gives no valid times; build lsmbench with --release"),
+            "{error}"
+        );
     }
     bench.ok(&["run", "x.toml", "--set", "trials.mode=counted"]);
 }

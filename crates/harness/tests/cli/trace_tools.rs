@@ -268,7 +268,7 @@ fn a_recorded_phase_replays_to_the_same_counters() {
     }
 
     let again = bench.run(&record).expect(2).err;
-    assert!(again.contains("mixed.trace exists; name another file"), "{again}");
+    assert!(again.contains("mixed.trace already exists; name another file"), "{again}");
     let unknown =
         bench.run(&["trace", "record", "recorded.toml", "--phase", "lod", "--out", "t"]).expect(2).err;
     assert!(unknown.contains("Valid phases: \"load\", \"mixed\", \"rest\""), "{unknown}");

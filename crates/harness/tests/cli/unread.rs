@@ -78,7 +78,7 @@ fn repeated_keys_and_settings_of_times_are_warnings() {
     let warnings = bench.run(&["run", "x.toml"]).expect(0).err;
     for warning in [
         "warning: phase.work.value: value has no effect: the mix writes no values",
-        "warning: phase.work.rate: this key has no effect in counted mode, because no operation waits",
+        "warning: phase.work.rate: this key has no effect in counted mode, because no operation waits for its start",
         "warning: trials.sampling: this key has no effect in counted mode, which measures no time",
     ] {
         assert!(described.contains(warning), "{described}");

@@ -26,18 +26,19 @@ pub fn stolen_ns() -> Option<u64> {
     Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
 }
 
-/// The largest resident memory up to the last reset of the kernel's peak, in bytes.
+/// The peak of the resident memory up to the last reset of the peak in the kernel, in bytes. The peak of the process is
+/// the larger one of this value and the peak of the kernel.
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the largest resident memory of the process so far, in bytes.
+/// Returns the peak of the resident memory of the process so far, in bytes.
 pub fn rss_peak_bytes() -> Option<u64> {
     Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
 }
 
-/// Runs work whose memory must not count for the largest resident memory of the process. If the kernel cannot reset the
-/// peak, returns `None` without running the work.
+/// Runs `work` in such a way that its memory does not count for the peak of the resident memory of the process. If the
+/// kernel cannot reset the peak, returns `None` without running `work`.
 pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
-    /// The value that resets the peak; see `proc_pid_clear_refs(5)`.
+    /// The value that resets the peak of the resident memory; see `proc_pid_clear_refs(5)`.
     const PEAK: &str = "5";
     let forget = || fs::write("/proc/self/clear_refs", PEAK).ok();
     PEAK_BEFORE.fetch_max(rss_peak_bytes()?, Ordering::Relaxed);
@@ -78,7 +79,7 @@ pub fn cpu_model() -> Option<String> {
     model_in(&read("/proc/cpuinfo")?)
 }
 
-/// Returns the name of the CPU model in the content of `/proc/cpuinfo`.
+/// Finds the name of the CPU model in `text`, the content of `/proc/cpuinfo`.
 fn model_in(text: &str) -> Option<String> {
     let value = |name: &str| {
         let line = text.lines().find(|line| line.starts_with(name))?;
@@ -98,7 +99,7 @@ pub fn is_virtual() -> Option<bool> {
     Some(flags.contains(" hypervisor"))
 }
 
-/// Returns the name of the kernel and its version.
+/// Returns the version of the kernel, with its name.
 pub fn kernel() -> Option<String> {
     read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}"))
 }
@@ -135,7 +136,7 @@ fn read(file: &str) -> Option<String> {
     fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }
 
-/// Returns the number that follows `name` in a file of `/proc`. `name` is the start of a line, such as `VmRSS:`.
+/// Returns the number after the text `name` in a file of `/proc`. `name` is the start of a line, such as `VmRSS:`.
 fn field(file: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

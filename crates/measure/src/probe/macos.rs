@@ -23,7 +23,7 @@ pub fn stolen_ns() -> Option<u64> {
     None
 }
 
-/// Returns the largest resident memory of the process so far, in bytes.
+/// Returns the peak of the resident memory of the process so far, in bytes.
 pub fn rss_peak_bytes() -> Option<u64> {
     u64::try_from(getrusage(UsageWho::RUSAGE_SELF).ok()?.max_rss()).ok()
 }
@@ -83,7 +83,7 @@ pub fn is_virtual() -> Option<bool> {
     None
 }
 
-/// Returns the name of the kernel and its version.
+/// Returns the version of the kernel, with its name.
 pub fn kernel() -> Option<String> {
     Some(format!("{} {}", System::name().ok()?, System::kernel_version().ok()?))
 }

@@ -9,7 +9,7 @@ use types::Outcome;
 
 use crate::fixture::{Fixture, Fixtures};
 
-/// The output files of a run, and the state of all its trials.
+/// The output files of a run, such as `runs.csv` and the manifest, and the state of all its trials.
 pub(super) struct Books {
     pub(super) manifest: Manifest,
     pub(super) runs: RowWriter,
@@ -20,19 +20,20 @@ pub(super) struct Books {
     /// The writer of `noise.csv`, which contains the rows of the second trials of baselines. Each baseline runs twice
     /// in a round to measure the noise.
     pub(super) noise: RowWriter,
-    /// The fixtures from which trials start.
+    /// The fixtures from which trials start. A fixture is a store on which the first phases have run.
     pub(super) fixtures: Fixtures,
-    /// The instructions per operation in the phase of the verdict, by the number of the configuration. Empty if the run
-    /// does not count instructions.
+    /// The number of instructions per operation in the phase of the verdict, by the number of the configuration. Empty
+    /// if the run does not count instructions.
     pub(super) instructions: BTreeMap<u64, f64>,
-    /// The trials that an earlier run finished.
+    /// The trials that an earlier run has finished, if this run resumes it.
     pub(super) finished: BTreeSet<Group>,
-    /// The second trials of baselines that an earlier run finished.
+    /// The second trials of baselines that an earlier run has finished, if this run resumes it.
     pub(super) finished_noise: BTreeSet<Group>,
 }
 
 impl Books {
-    /// Writes the manifest to `path`, with the checksums of all rows that were written so far.
+    /// Writes the manifest to `path`. The manifest contains the length and the checksum of each CSV file, so that later
+    /// changes of a file are found.
     pub(super) fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
@@ -42,8 +43,9 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Adds warnings about implausible values of a configuration to the manifest. `marked` contains phases and the
-    /// messages about their implausible values. Returns the warnings that the manifest did not contain before.
+    /// Adds warnings about implausible values of a configuration to the manifest. `label` names the configuration, and
+    /// each element of `marked` is a phase with a message about its values. Returns the warnings that the manifest did
+    /// not contain before.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -68,8 +70,10 @@ impl Books {
         let known = &mut manifest.fixtures[place];
         if known.files != fixture.info.files {
             let hash = &known.hash;
-            let warning =
-                format!("fixture {hash} was rebuilt; its files differ from those of earlier trials");
+            let warning = format!(
+                "the fixture {hash} was rebuilt, and its files differ from the files that earlier trials \
+                 started from"
+            );
             (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
             manifest.warnings.push(warning);
         } else if !known.cells.contains(&cell.number) {

@@ -18,8 +18,8 @@ use crate::home::DataFolder;
 use crate::valgrind::Callgrind;
 
 impl Run<'_> {
-    /// Returns the instructions per operation from the rows of the run that is resumed, by the number of the
-    /// configuration.
+    /// Returns the numbers of instructions per operation that the interrupted run has measured, by the number of the
+    /// configuration. The function reads them from the rows of the resumed results.
     pub(super) fn kept_instructions(&self) -> Outcome<BTreeMap<u64, f64>> {
         let path = self.home.folder().runs();
         if self.experiment.trials.instructions.is_none() || !self.options.resume || !path.exists() {
@@ -28,13 +28,13 @@ impl Run<'_> {
         let phase = judged_phase(&self.facts);
         let kept = |row: &Row| {
             let count = row.get(&c::USER_INSTRUCTIONS_PER_OP).number()?;
-            Some((row.get(&c::CELL).integer()?, count)).filter(|_| is_judged(row, &phase))
+            Some((row.get(&c::CELL).integer()?, count)).filter(|_| describes_whole_phase(row, &phase))
         };
         Ok(Table::read(&path)?.rows().iter().filter_map(kept).collect())
     }
 
-    /// Counts the instructions of all configurations, if `trials.instructions` is set. Configurations whose counts an
-    /// earlier run has stored are skipped.
+    /// Counts the instructions of all configurations, if `trials.instructions` is set. The function skips
+    /// configurations whose counts an interrupted run has stored.
     pub(super) fn count_instructions(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.instructions.is_none() {
             return Ok(Ending::Done);
@@ -58,8 +58,8 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the number of instructions per operation of a configuration. Returns `None` if the user interrupted the
-    /// run.
+    /// Measures the number of instructions per operation of a configuration, with one additional trial. Returns `None`
+    /// if the user interrupted the run.
     fn instructions_of(
         &self,
         cell: &Cell,
@@ -100,21 +100,21 @@ impl Run<'_> {
         Ok(Some(callgrind.instructions()? as f64 / operations))
     }
 
-    /// Sets the column with the instructions per operation in those rows of a trial that describe the phase of the
-    /// verdict.
+    /// Adds the number of instructions per operation to the rows of a trial: to the rows that describe all operations
+    /// of the phase of the verdict.
     pub(super) fn add_instructions(&self, cell: &Cell, rows: &mut [Row], books: &Books) {
         let Some(count) = books.instructions.get(&cell.number) else { return };
         let phase = judged_phase(&self.facts);
         for row in rows {
-            if is_judged(row, &phase) {
+            if describes_whole_phase(row, &phase) {
                 row.set(&c::USER_INSTRUCTIONS_PER_OP, *count);
             }
         }
     }
 }
 
-/// Returns whether a row contains the values over all operations of the phase `phase`.
-fn is_judged(row: &Row, phase: &str) -> bool {
+/// Returns whether a row is the row of the phase `phase` that describes operations of all kinds together.
+fn describes_whole_phase(row: &Row, phase: &str) -> bool {
     row.get(&c::PHASE).text() == Some(phase)
         && row.get(&c::OPERATION).text() == Some(ALL)
         && !row.get(&c::OPS).is_empty()
@@ -123,7 +123,7 @@ fn is_judged(row: &Row, phase: &str) -> bool {
 /// Returns the number of operations of a phase in the report of a trial.
 ///
 /// # Errors
-/// The trial returned wrong answers, or the phase executed no operations.
+/// Returns an error if the store gave wrong answers, or if the phase executed no operations.
 pub(super) fn operations(report: &TrialReport, phase: &str) -> Outcome<f64> {
     if let Some(wrong) = report.wrong.first() {
         return Err(Problem::new(format!("wrong answer: {wrong}")));
@@ -135,7 +135,7 @@ pub(super) fn operations(report: &TrialReport, phase: &str) -> Outcome<f64> {
     let operations = row.and_then(|row| row.get(&c::OPS).number()).filter(|operations| *operations > 0.0);
     operations.ok_or_else(|| {
         Problem::new(format!(
-            "phase {phase} executed no operations, so there are no instructions per operation"
+            "phase {phase} executed no operations, so lsmbench cannot compute the instructions per operation"
         ))
     })
 }

@@ -14,8 +14,8 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that an interrupted run in the results folder can be resumed: it belongs to the same experiment as this
-    /// run, and its results can be read.
+    /// Checks that the results in the results folder can be resumed, if the user requested this. The results must
+    /// belong to the same experiment and the same part as this run, and they must be readable.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {
@@ -30,7 +30,7 @@ impl Run<'_> {
             }
         } else if let Some(earlier) = &earlier.part {
             return Err(Problem::new(format!(
-                "{} has part {} of {} and cannot be resumed without --part",
+                "{} contains the results of part {} of {}, which you cannot resume without the option --part",
                 self.home.folder().root().display(),
                 earlier.number,
                 earlier.count
@@ -59,7 +59,8 @@ impl Run<'_> {
         self.check_baselines()
     }
 
-    /// Checks that no baseline would have to run a second time in a round that is already complete.
+    /// Checks that no baseline has missed its second trial in a complete round. A baseline runs twice in a round to
+    /// measure noise, and the second trial cannot run later.
     fn check_baselines(&self) -> Outcome<()> {
         let cells = &self.experiment.cells;
         let numbers: Vec<u64> =
@@ -76,7 +77,7 @@ impl Run<'_> {
         )))
     }
 
-    /// Returns the trials that have rows in the file `path` of an interrupted run.
+    /// Returns the finished trials of an interrupted run: the trials that have rows in the file `path`.
     pub(super) fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
         let phases = self.experiment.task.phases();
         let last_phase = phases.last().map_or("", |phase| phase);
@@ -86,7 +87,7 @@ impl Run<'_> {
         }
     }
 
-    /// Records in the manifest that this machine starts or resumes a part.
+    /// Adds this machine to the machines of a part in the manifest, when this machine starts or resumes the part.
     pub(super) fn enter(&self, part: Part, resumed: &mut Manifest) -> Outcome<()> {
         let machine = match resumed.part {
             None => resumed.machine.clone(),
@@ -109,7 +110,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns [`Ending::Done`] if all answers of the part were correct, and [`Ending::WrongAnswers`] otherwise.
+    /// Returns how the run of the finished part has ended: [`Ending::Done`] if all answers were correct, and
+    /// [`Ending::WrongAnswers`] otherwise.
     pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
         let folder = self.home.folder();
         let mut is_right = true;
@@ -120,10 +122,10 @@ impl Run<'_> {
     }
 }
 
-/// Checks that rows can be appended to an existing file.
+/// Checks that the run can append its rows to an existing CSV file.
 ///
 /// # Errors
-/// The file is corrupt or has other columns.
+/// Returns an error if the file is corrupt, or if it has other columns than this version of lsmbench writes.
 fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     let is_begun = std::fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'));
     if !is_begun {
@@ -134,7 +136,7 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     if ours == theirs {
         return Ok(());
     }
-    let message =
-        "another version of lsmbench wrote this file, which has other columns; run without --resume";
+    let message = "another version of lsmbench wrote this file, so its columns differ from those of this \
+                   version; run without --resume";
     Err(Problem::at(path, Some(1), message))
 }

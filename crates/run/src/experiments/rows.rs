@@ -19,7 +19,7 @@ use super::{PlannedTrial, Run};
 use crate::fixture::Fixtures;
 
 impl Run<'_> {
-    /// Opens the output files. A resumed run keeps the rows of finished trials.
+    /// Opens the CSV files of a run. A resumed run keeps the rows of finished trials.
     pub(super) fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
         let instructions = self.kept_instructions()?;
@@ -59,8 +59,8 @@ impl Run<'_> {
         })
     }
 
-    /// Writes the rows of a trial to the output files. Returns a message for each phase in which a row exceeds a
-    /// plausibility limit for the first time.
+    /// Writes the rows of a trial to the output files. Returns a message for each phase whose values exceed a limit of
+    /// this machine or of theory for the first time.
     pub(super) fn store(
         &self,
         cell: &Cell,
@@ -102,7 +102,7 @@ impl Run<'_> {
         Ok(marks)
     }
 
-    /// Returns the limits beyond which results are implausible on this machine.
+    /// Returns the limits of this machine, such as CPU cycles per second. Values beyond these limits are implausible.
     fn limits(&self) -> Limits {
         match self.experiment.trials.mode {
             RunMode::Timed => Limits::of_this_machine(),
@@ -132,8 +132,8 @@ impl Run<'_> {
     }
 }
 
-/// Describes the values that a configuration stores, to determine which results are plausible. If the values come from
-/// a trace, their compressibility is unknown.
+/// Describes the values that a configuration stores: whether and how much they can be compressed. The limits of
+/// plausible results depend on this. If the values come from a trace, their compressibility is unknown.
 fn stored_values(cell: &Cell) -> StoredValues {
     let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
     let compressible = phases.iter().map(|phase| match &phase.work {

@@ -16,11 +16,11 @@ use crate::group::{GroupReport, SliceLengths, SliceOf, run_group};
 use crate::home::DataFolder;
 use crate::progress::{Extent, Progress};
 
-/// The trials of one round that is ready to run.
+/// The trials of one round that are ready to run side by side.
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
-    /// The folder with the data of the trials. Dropping this value removes the folder.
+    /// The folder in which the trials of the round store their data. Dropping this value removes the folder.
     _data: DataFolder,
 }
 
@@ -64,7 +64,8 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the estimated duration of each phase in seconds, as the sum over the trials of a round.
+    /// Returns the estimated duration of each phase in seconds, as the sum over the trials of a round, for the progress
+    /// bar.
     fn phase_seconds(&self, turns: &[PlannedTrial]) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
         for turn in turns {
@@ -106,8 +107,8 @@ impl Run<'_> {
         Ok(Some(Round { turns, specs, _data: data }))
     }
 
-    /// Writes the rows of a round. If an engine has rejected its options, its configuration does not run in later
-    /// rounds.
+    /// Writes the rows of all trials of a round. A configuration whose engine has rejected its options does not run in
+    /// later rounds.
     fn store_round(
         &self,
         round: &Round<'_>,
@@ -153,7 +154,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes the slices of a round to `slices.csv`.
+    /// Writes the slices of a round to `slices.csv`. A slice is a number of operations that a trial process executes in
+    /// one turn.
     fn store_slices(&self, turns: &[PlannedTrial], slices: &[SliceOf], books: &mut Books) -> Outcome<()> {
         let Some(writer) = &mut books.slices else { return Ok(()) };
         let rows = slices.iter().map(|of| {
@@ -192,7 +194,7 @@ impl Run<'_> {
     }
 }
 
-/// Adds advice on how to resume the run to the error of a trial.
+/// Adds an explanation to the error of a trial: the finished trials are kept, and the user can resume the run.
 fn kept(cell: &Cell, turn: &PlannedTrial, problem: &Problem) -> Problem {
     let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))

@@ -9,21 +9,22 @@ use measure::{FEWEST_BLOCKS, Outlook, Spending, is_look};
 use results::Look;
 use verdict::LOOKS_ALPHA;
 
-/// The state of a run with a budget.
+/// The state of a run with a time budget: the evaluations of the verdicts so far, and the configurations that have
+/// stopped.
 pub(super) struct Stopping {
     /// The time budget of the run in seconds. `None` for a run without a budget.
     budget: Option<f64>,
-    /// The largest number of rounds that the experiment allows.
+    /// The largest number of rounds of trials that the experiment allows.
     most_rounds: u64,
     started: Instant,
     spending: Spending,
-    /// The looks of the run so far, in order.
+    /// The evaluations of the verdicts during the run so far, in order.
     pub(super) looks: Vec<Look>,
-    /// The numbers of the configurations that have stopped because their verdicts are decided.
+    /// The numbers of the configurations that run no further trials, because their verdicts are decided.
     stopped: BTreeSet<u64>,
 }
 
-/// What a run with a budget does after a round.
+/// The action of a run with a time budget after a round of trials.
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
@@ -34,7 +35,7 @@ pub(super) enum Next {
 }
 
 impl Stopping {
-    /// Creates the state at the start of a run.
+    /// Creates the state of a run with a time budget, at the start of the run.
     pub(super) fn new(trials: &Trials) -> Self {
         Self {
             budget: trials.budget.map(|budget| budget.0 as f64 / 1e9),
@@ -46,12 +47,13 @@ impl Stopping {
         }
     }
 
-    /// Returns whether the configuration with this number has stopped because its verdicts are decided.
+    /// Returns whether the configuration with the number `cell` runs no further trials, because its verdicts are
+    /// decided.
     pub(super) fn has_stopped(&self, cell: u64) -> bool {
         self.stopped.contains(&cell)
     }
 
-    /// Decides what the run does after `rounds` rounds. Without a budget, the run continues.
+    /// Decides what the run does after `rounds` rounds of trials. Without a budget, the run always continues.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();
@@ -71,9 +73,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the configurations whose verdicts are decided. `outlooks` contains the forecast for each configuration, by
-    /// its number. Returns the configurations that stop now, and the reason why the run ends. The reason is `None` if
-    /// the run continues.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains, by the number of the configuration, a
+    /// forecast whether more rounds can decide its verdict. Returns the configurations that stop now, and the reason
+    /// why the whole run ends, if it ends.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

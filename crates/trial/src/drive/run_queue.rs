@@ -14,13 +14,14 @@ const LONGEST_READING_NS: u64 = 200_000;
 /// The maximum number of readings in a row. If another program disturbs all of these readings, the last reading counts.
 const MOST_READINGS: usize = 8;
 
-/// One reading of the kernel's count, with the time at which it was taken.
+/// One reading of the time for which this thread has waited for a CPU, as the kernel counts it, and the time of the
+/// reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunQueueReading {
     /// The total time for which the thread has waited for a CPU, in nanoseconds. `None` if the kernel does not report
     /// this time.
     pub(super) waited_ns: Option<u64>,
-    /// The time at which the reading was taken.
+    /// The time of the clock when the reading was taken.
     pub(super) at: Stamp,
 }
 
@@ -30,7 +31,8 @@ impl RunQueueReading {
         Self::settled(clock, || Self { waited_ns: probe::thread_run_queue_wait_ns(), at: clock.now() })
     }
 
-    /// Repeats a reading until one takes at most [`LONGEST_READING_NS`]. Returns the last reading.
+    /// Repeats a reading of the kernel's count until one reading takes at most [`LONGEST_READING_NS`], so that no other
+    /// program has disturbed it. Returns the last reading.
     fn settled(clock: &Clock, mut read: impl FnMut() -> Self) -> Self {
         let mut start = clock.now();
         let mut reading = read();
@@ -44,12 +46,12 @@ impl RunQueueReading {
         reading
     }
 
-    /// Returns the time for which the thread waited for a CPU before the time `end`, in nanoseconds. `before` is the
-    /// waiting time from an earlier reading, and `end` is shortly before this reading. Returns `None` if one of the two
-    /// waiting times is unknown.
+    /// Returns the time for which the thread waited for a CPU between an earlier reading and the time `end`, in
+    /// nanoseconds. `before` is the waiting time from the earlier reading, and `end` is shortly before this reading.
+    /// Returns `None` if one of the two waiting times is unknown.
     ///
-    /// If the time since `end` is longer than an undisturbed reading, the function assumes that the thread has waited
-    /// since `end`, and subtracts this time.
+    /// If more time has passed since `end` than an undisturbed reading takes, the function assumes that the thread has
+    /// waited since `end`, and subtracts this time.
     pub(super) fn waits(&self, before: Option<u64>, end: Stamp, clock: &Clock) -> Option<u64> {
         let waited = self.waited_ns.zip(before).map(|(now, before)| now.saturating_sub(before))?;
         let since_end = clock.ns_between(end, self.at);

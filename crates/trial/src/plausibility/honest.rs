@@ -15,8 +15,8 @@ use workload::{Batch, Extent, Workload, WorkloadPlan};
 use super::{Facts, FilterFacts, StoredValues, implausible};
 use crate::limits::Limits;
 
-/// Returns streams of `count` keys with different patterns, each with its name. In some streams, the second half
-/// differs from the first half.
+/// Returns sequences of `count` keys with different access patterns, each with its name. In some sequences, the second
+/// half differs from the first half.
 fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut state = 7_u64;
     let mut next = move || {
@@ -38,8 +38,8 @@ fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     ]
 }
 
-/// Returns each variant of an axis with its default parameters. The result does not contain ideal variants and
-/// variants that need a file or a program.
+/// Returns each variant of an axis with its default parameters, except ideal variants and variants that need a file or
+/// a program.
 fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
     let variants = axis.variants().into_iter().filter(|variant| !variant.oracle);
     variants.filter_map(|variant| axis.choose(&toml::Value::from(variant.kind)).ok()).collect()

@@ -26,7 +26,7 @@ const WORKLOAD: &str = r#"
     mix        = "delete"
 "#;
 
-/// The wrong answer that the faulty store of a test gives.
+/// The kind of wrong answer that the faulty store of a test gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -34,16 +34,16 @@ enum Lie {
     Value,
     /// A missing result for an existing key.
     Miss,
-    /// A scan that omits one entry.
+    /// A scan that leaves out one entry.
     Range,
     /// A delete that has no effect. No answer of the phase reveals the lost delete, so only the check of the final
     /// content detects it.
     Delete,
-    /// The store loses its first key when the store is opened again. A copy of the store also lacks the first key.
+    /// The store lacks its first key after it is opened again, and so does a copy of the store.
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. All other answers are the answers of lsmbench's own tree.
+/// An engine for tests, whose stores give one wrong answer. All other answers are those of the tree of lsmbench.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {
@@ -75,7 +75,8 @@ struct Liar {
 }
 
 impl Liar {
-    /// Returns whether the store must give its wrong answer now. The wrong answer is given at the third opportunity.
+    /// Returns whether the faulty store must give its wrong answer now. The store gives this answer at the third
+    /// opportunity.
     fn lies(&self, lie: Lie) -> bool {
         self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
     }

@@ -7,18 +7,22 @@ use catalog::laws::Invariant;
 
 use crate::{KeyFormat, KeyId};
 
-/// The key format under test.
+/// The key format that an invariant checks.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
 /// All invariants of key formats, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("different keys have different bytes", keys_differ),
-    ("`ordered` returns whether keys sort by their numbers", order_is_as_announced),
-    ("absent keys are between present keys", absent_keys_lie_between),
-    ("`append_above` adds the span to the number of the key", sums_are_right),
+    ("different keys must have different bytes", keys_differ),
+    ("`ordered` must return whether keys sort by their numbers", order_is_as_announced),
+    ("absent keys must be between present keys", absent_keys_lie_between),
+    (
+        "`append_above` must write the key whose number exceeds the number of the key by the span",
+        sums_are_right,
+    ),
 ];
 
-/// Returns the sampled keys: the first keys, and the last keys that the format can distinguish.
+/// Returns the sample of key indexes that the invariants check: the smallest indexes, and the largest indexes that the
+/// format can encode.
 fn sample(format: &dyn KeyFormat) -> Vec<u64> {
     let capacity = format.capacity();
     let first = capacity.min(3000);

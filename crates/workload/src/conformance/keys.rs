@@ -4,21 +4,25 @@ use catalog::laws::Invariant;
 
 use crate::{KeyDistribution, KeySampler, PopularKeys, Random, Scope};
 
-/// A key distribution under test.
+/// The key distribution that an invariant checks.
 pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 
 /// All invariants of key distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a drawn index is below the number of keys", stays_below),
-    ("draws do not depend on the number of draws per call", repeats_in_pieces),
-    ("popular keys are drawn with the share that `share` returns", keeps_its_share),
+    ("the index of a drawn key must be below the number of existing keys", stays_below),
+    ("the drawn keys must be equal whether one call or several calls draw them", repeats_in_pieces),
     (
-        "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
+        "the share of draws that select the most popular keys must equal the result of `share`",
+        keeps_its_share,
+    ),
+    (
+        "`standing` must return whether popular keys are adjacent, scattered or drawn in sequence",
         stands_where_it_says,
     ),
 ];
 
-/// Returns the properties of a phase that begins with `keys` keys and is planned to end with `planned` keys.
+/// Returns the properties of a phase for a test: `keys` keys exist at its start, and `planned` keys are expected at its
+/// end.
 pub(crate) fn scope(keys: u64, planned: u64) -> Scope {
     Scope { keys, planned, inserts: 0, popularity: 77, thread: 0, threads: 1 }
 }
@@ -60,15 +64,17 @@ fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
         }
         if whole != pieces {
             return Err(format!(
-                "with {keys} keys, several calls drew other keys than one call with the same random numbers"
+                "with {keys} keys and the same random numbers, one call and several calls must draw the \
+                 same keys, but the drawn keys differ"
             ));
         }
     }
     Ok(())
 }
 
-/// Checks that the drawn shares of the most popular keys differ by at most 0.015 from the shares that
-/// [`share`](KeyDistribution::share) returns, and that [`shares`](KeyDistribution::shares) returns equal values.
+/// Checks the announced popularity of keys. The share of draws that select the most popular keys may differ by at most
+/// 0.015 from the result of [`share`](KeyDistribution::share). [`shares`](KeyDistribution::shares) must return the same
+/// shares as `share`.
 fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const DRAWS: usize = 500_000;

@@ -5,21 +5,22 @@ use types::SplitMix64;
 
 use crate::LengthDistribution;
 
-/// A distribution of lengths under test.
+/// The distribution of value sizes or scan lengths that an invariant checks.
 pub(crate) struct Subject {
     pub(crate) lengths: Box<dyn LengthDistribution>,
-    /// The smallest valid length.
+    /// The smallest valid length: 1 for scans, and 0 for values.
     pub(crate) least: u32,
 }
 
 /// All invariants of length distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a length stays within its bounds", stays_within_its_bounds),
-    ("equal bits give equal lengths", equal_bits_give_equal_lengths),
-    ("the mean of drawn lengths is the value that `mean` returns", the_mean_is_what_is_drawn),
+    ("a length must stay within its bounds", stays_within_its_bounds),
+    ("equal random bits must give equal lengths", equal_bits_give_equal_lengths),
+    ("the mean of drawn lengths must be the value that `mean` returns", the_mean_is_what_is_drawn),
 ];
 
-/// Iterates over 64-bit inputs: the smallest, the middle and the largest numbers, and random numbers.
+/// Iterates over 64-bit inputs for a length distribution: the smallest, the middle and the largest numbers, and random
+/// numbers.
 fn bits() -> impl Iterator<Item = u64> {
     let mut random = SplitMix64::new(1);
     let middle = u64::MAX / 2;
@@ -41,13 +42,16 @@ fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
     bits().try_for_each(|bits| {
         let [once, again] = [(); 2].map(|()| subject.lengths.length(bits));
         ensure(once == again, || {
-            format!("two equal calls with the bits {bits:#x} give the lengths {once} and {again}")
+            format!(
+                "the random bits {bits:#x} must always give the same length, but two calls give {once} and \
+                 {again}"
+            )
         })
     })
 }
 
-/// Checks that the announced mean is a possible length. Also checks that the announced mean and the mean of drawn
-/// lengths differ by at most 5 % of the announced mean plus 1.
+/// Checks the announced mean of a length distribution. The mean must be a possible length. The mean of drawn lengths
+/// may differ from the announced mean by at most 5 % of the announced mean, plus 1.
 fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
     let drawn: f64 = bits().map(|bits| f64::from(subject.lengths.length(bits))).sum();
     let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());

@@ -13,9 +13,9 @@ use crate::{
     FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, LengthDistribution, Random, Scope,
 };
 
-/// Returns the check function of the invariant `name`.
+/// Returns the check function of the invariant with the name `name`.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
-    invariants.iter().find(|(other, _)| *other == name).expect("an invariant has this name").1
+    invariants.iter().find(|(other, _)| *other == name).expect("an invariant with this name must exist").1
 }
 
 #[test]
@@ -32,11 +32,11 @@ fn distributions_with_other_parameters_keep_every_invariant() {
     }
 }
 
-/// Function from an index to a number that is proportional to the index's probability.
+/// A function from the index of a key to a number that is proportional to the probability of the key.
 type Weight = Box<dyn Fn(u64) -> f64>;
 
-/// Tests that drawn indexes pass a χ² test against the exact probability of each index, where this probability is
-/// known.
+/// Tests that drawn keys pass a χ² test against the exact probability of each key, for distributions with a known
+/// probability of each key.
 #[test]
 fn indexes_match_their_exact_probabilities() {
     const KEYS: u64 = 200;
@@ -94,23 +94,23 @@ fn popular_keys_stay_popular() {
     let after = hottest(&scope(700, 1000), 800);
     assert!(before.intersection(&after).count() >= 3, "{before:?} {after:?}");
     let neighbours = before.iter().filter(|key| before.contains(&(*key + 1))).count();
-    assert!(neighbours <= 1, "popular keys are adjacent instead of scattered: {before:?}");
+    assert!(neighbours <= 1, "popular keys must be scattered, but they are adjacent: {before:?}");
 }
 
 fn distribution(label: &str) -> Box<dyn KeyDistribution> {
     KEYS.build(&KEYS.choose(&label.into()).unwrap()).unwrap()
 }
 
-/// A key distribution with one seeded fault.
+/// A deliberately wrong key distribution, with one seeded fault that an invariant must detect.
 #[derive(Clone, Copy)]
 enum Canary {
-    /// The sampler occasionally draws an index that is one past the last key.
+    /// Sometimes draws a key that does not exist: the key after the last key.
     Beyond,
-    /// Draws keys that depend on the number of keys that a call requests.
+    /// Draws other keys if one call requests all keys than if several calls request them.
     ByCall,
     /// Announces a uniform distribution and draws small indexes more often.
     Skewed,
-    /// Draws small indexes most often, but announces that the popular keys are scattered.
+    /// Draws small indexes most often, although the distribution announces that the popular keys are scattered.
     Crowded,
 }
 
@@ -142,11 +142,13 @@ impl KeySampler for Canary {
 fn canary_samplers_are_caught() {
     let is_kept =
         |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
-    let [below, pieces] =
-        ["a drawn index is below the number of keys", "draws do not depend on the number of draws per call"];
+    let [below, pieces] = [
+        "the index of a drawn key must be below the number of existing keys",
+        "the drawn keys must be equal whether one call or several calls draw them",
+    ];
     let [share, standing] = [
-        "popular keys are drawn with the share that `share` returns",
-        "`standing` returns whether popular keys are adjacent, scattered or drawn in sequence",
+        "the share of draws that select the most popular keys must equal the result of `share`",
+        "`standing` must return whether popular keys are adjacent, scattered or drawn in sequence",
     ];
     assert!(
         !is_kept(Canary::Beyond, below)
@@ -157,7 +159,7 @@ fn canary_samplers_are_caught() {
     assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Length distributions, each with one seeded fault.
+/// Deliberately wrong length distributions, each with one seeded fault that an invariant must detect.
 enum BadLengths {
     /// The longest drawn length exceeds the announced maximum.
     Longer,
@@ -188,9 +190,9 @@ impl LengthDistribution for BadLengths {
 #[test]
 fn canary_lengths_are_caught() {
     let cases = [
-        (BadLengths::Longer, "a length stays within its bounds"),
-        (BadLengths::Counts(0.into()), "equal bits give equal lengths"),
-        (BadLengths::OtherMean, "the mean of drawn lengths is the value that `mean` returns"),
+        (BadLengths::Longer, "a length must stay within its bounds"),
+        (BadLengths::Counts(0.into()), "equal random bits must give equal lengths"),
+        (BadLengths::OtherMean, "the mean of drawn lengths must be the value that `mean` returns"),
     ];
     for (bad, name) in cases {
         let subject = lengths::Subject { lengths: Box::new(bad), least: 1 };
@@ -200,7 +202,7 @@ fn canary_lengths_are_caught() {
         );
     }
     let empty = lengths::Subject { lengths: Box::new(crate::length::Fixed(0)), least: 1 };
-    assert!(check_of(lengths::INVARIANTS, "a length stays within its bounds")(&empty).is_err());
+    assert!(check_of(lengths::INVARIANTS, "a length must stay within its bounds")(&empty).is_err());
 }
 
 #[test]
@@ -225,8 +227,8 @@ fn format(label: &str) -> Arc<dyn KeyFormat> {
     FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
-/// A key format that encodes wrong keys. The function `F` maps each key to another key, and the format writes the bytes
-/// of that other key.
+/// A deliberately wrong key format. The function `F` maps each key to another key, and the format writes the bytes of
+/// that other key.
 struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {
@@ -261,10 +263,14 @@ fn canary_formats_are_caught() {
         let subject = formats::Subject(Arc::new(format));
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
-    let [bytes, order] =
-        ["different keys have different bytes", "`ordered` returns whether keys sort by their numbers"];
-    let [absent, sums] =
-        ["absent keys are between present keys", "`append_above` adds the span to the number of the key"];
+    let [bytes, order] = [
+        "different keys must have different bytes",
+        "`ordered` must return whether keys sort by their numbers",
+    ];
+    let [absent, sums] = [
+        "absent keys must be between present keys",
+        "`append_above` must write the key whose number exceeds the number of the key by the span",
+    ];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

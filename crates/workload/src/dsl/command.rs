@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-/// A command. The `Display` output of a command is a line that parses to the same command.
+/// A command of the text language (DSL), such as a put. The `Display` output of a command is a line that parses to the
+/// same command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A put: `p KEY VALUE`.
@@ -53,7 +54,7 @@ pub enum Command {
         /// The path of the file, as bytes.
         file: Vec<u8>,
     },
-    /// Statistics of the store: `s`.
+    /// A request to print the statistics of the store: `s`.
     Statistics,
 }
 
@@ -78,8 +79,8 @@ pub(crate) fn token(bytes: &[u8]) -> String {
     Token(bytes).to_string()
 }
 
-/// Bytes as one token of a line. If possible, the token contains the bytes unchanged. Otherwise, the token is in
-/// quotes.
+/// Displays bytes as one token of a DSL line. The token contains the bytes unchanged if possible, and is in quotes with
+/// escapes otherwise.
 struct Token<'a>(&'a [u8]);
 
 impl fmt::Display for Token<'_> {
@@ -92,7 +93,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// Bytes that are printed in quotes, with escapes for special characters.
+/// Displays bytes in quotes, with escapes for special characters.
 struct Quoted<'a>(&'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
@@ -114,8 +115,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Returns whether a byte may occur outside of quotes. Bytes outside of quotes are printable ASCII characters, except
-/// the quote and the backslash.
+/// Returns whether a byte of a DSL token needs no quotes. Such a byte is a printable ASCII character other than the
+/// quote and the backslash.
 fn is_bare(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'
 }

@@ -4,13 +4,13 @@ use thiserror::Error;
 
 use super::command::Command;
 
-/// Syntax error in a line of the DSL, with the position of the error.
+/// A syntax error in a line of the text language (DSL), with its position in the line.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("column {column}: {message}")]
 pub struct SyntaxError {
     /// The column of the first wrong byte, from 1.
     pub column: usize,
-    /// Description of the error. The description contains the valid syntax.
+    /// A description of the syntax error, which contains the valid syntax.
     pub message: String,
 }
 
@@ -18,7 +18,8 @@ impl Command {
     /// Parses one line, with or without a line end. Returns `None` if the line is empty or a comment.
     ///
     /// # Errors
-    /// Returns the column of the error, and the syntax that is valid at this column.
+    /// Returns an error if the line is not a valid command. The error contains the column, and the valid
+    /// syntax.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, SyntaxError> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -71,7 +72,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the bytes up to the next blank: the name of the command.
+    /// Returns the name of the command, which is the text up to the next blank.
     fn name(&mut self) -> &'a [u8] {
         let start = self.at;
         while !matches!(self.peek(), None | Some(b' ' | b'\t')) {
@@ -80,7 +81,8 @@ impl<'a> Cursor<'a> {
         &self.line[start..self.at]
     }
 
-    /// Returns the next token of the line. `form` is the syntax of the command, for the error message.
+    /// Returns the next token of the line: a word, or a text in quotes. `form` is the syntax of the whole command,
+    /// which the error message shows if the token is missing.
     fn token(&mut self, form: &str) -> Result<Vec<u8>, SyntaxError> {
         self.skip_blanks();
         match self.peek() {
@@ -94,7 +96,8 @@ impl<'a> Cursor<'a> {
                     Some(quote) => {
                         self.at = start + quote;
                         Err(self.error(
-                            "a word that does not begin with a quote contains a quote; quote the whole word"
+                            "a quote stands inside a word that does not begin with a quote; quote the whole \
+                             word"
                                 .to_owned(),
                         ))
                     }

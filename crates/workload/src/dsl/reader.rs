@@ -15,7 +15,7 @@ const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 /// Reason why the next command cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// Reading the text failed.
+    /// The text cannot be read, because of an I/O error.
     #[error("line {line}: {source}")]
     Io {
         /// The number of the line at which reading failed, from 1.
@@ -23,17 +23,17 @@ pub enum ReadError {
         /// The I/O error.
         source: io::Error,
     },
-    /// A line is not a command.
+    /// A line of the text is not a valid command.
     #[error("line {line}, {error}")]
     Syntax {
         /// The number of the wrong line, from 1.
         line: u64,
-        /// The syntax error.
+        /// The syntax error in this line.
         error: SyntaxError,
     },
     /// A line is longer than the longest possible command.
     #[error(
-        "line {line}: longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
+        "line {line} is longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
     )]
     TooLong {
         /// The number of the long line, from 1.
@@ -41,7 +41,7 @@ pub enum ReadError {
     },
 }
 
-/// Reader of commands from a text. The reader keeps only one line in memory.
+/// Reader that parses the commands in a text, one line after the other. The reader keeps only one line in memory.
 #[derive(Debug)]
 pub struct CommandReader<R> {
     reader: R,

@@ -19,12 +19,12 @@ use crate::stream::Stream;
 /// Each member of a batch or a multi-get becomes one line. A read-modify-write becomes a get and a put. A scan of n
 /// entries becomes `r LOW HIGH`, where n existing or deleted keys lie between LOW and HIGH. A scan with a span becomes
 /// `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan. An operation without a
-/// text form, such as a conditional put, becomes a comment. A phase that replays recorded operations cannot be written.
-/// For such a phase, print the requests of the replay.
+/// text form, such as a conditional put, becomes a comment. This function does not support a phase that replays
+/// recorded operations. For such a phase, print the requests of the [`Replay`](crate::Replay).
 ///
 /// # Errors
-/// Returns an error if writing to `out` fails. Also returns an error if a scan needs the sorted order of more than
-/// about 3.4 billion keys in a format that does not sort keys by their indexes.
+/// Returns an error if writing to `out` fails. Also returns an error if a scan needs the sorted order of more
+/// than about 3.4 billion keys in a format that does not sort keys by their indexes.
 pub fn write_operations(
     phase: &Arc<PhasePlan>,
     from: Extent,

@@ -1,6 +1,7 @@
 //! Conversion of numbers to decimal digits.
 
-/// Number of decimal digits that the conversion returns, enough for any 64-bit number with leading zeros.
+/// Number of decimal digits that [`decimal_digits`] returns. 24 digits are enough for every 64-bit number, and a
+/// multiple of 8.
 pub(super) const DIGITS: usize = 24;
 
 /// Returns `number` as [`DIGITS`] decimal digits, with leading zeros.
@@ -15,8 +16,8 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// Returns a number below 10⁸ as eight decimal digits. Each step halves the parts of the number: first four digits,
-/// then two digits, then one digit. Each step processes all parts at once in one 64-bit integer.
+/// Returns a number below 10⁸ as eight decimal digits. The number is split into two numbers of four digits, then into
+/// four numbers of two digits, and then into eight digits. Each step processes all parts at once in one 64-bit integer.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);

@@ -7,14 +7,15 @@ use types::MAX_KEY_BYTES;
 use crate::operation::KeyId;
 use crate::permutation::Permutation;
 
-/// The parameters with their defaults, as TOML.
+/// The TOML parameters of these key formats, with their default values.
 pub(super) const REFERENCE: &str = "# Length of each key.
 bytes = \"16B\"
 # Whether keys are scattered. Two keys with successive indexes are then not adjacent in key order.
 scattered = false
 ";
 
-/// Seed of the bijection that scatters keys. All runs use this seed, so the keys of an existing store do not change.
+/// Seed of the bijection that scatters keys. The seed is fixed, so every run writes the same keys, and the keys of an
+/// existing store stay valid.
 const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
 
 /// Parameters of a key format whose keys are only a number.
@@ -33,7 +34,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the parameters, if the length of a key is valid.
+    /// Returns the parameters unchanged if the length of a key is valid.
     ///
     /// # Errors
     /// Returns an error if stores do not accept keys of this length.
@@ -48,21 +49,23 @@ impl Params {
         Ok(self)
     }
 
-    /// Returns the mapping from keys to numbers below `count`. The mapping has room for `count` / 2 keys.
+    /// Returns the mapping from keys to the numbers that are written, all of which are below `count`. Each key takes
+    /// two numbers, so the mapping has room for `count` / 2 keys.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }
 }
 
-/// Mapping from keys to the numbers that the keys encode.
+/// Mapping from the number of a key to the number that the bytes of the key encode. The two numbers differ only if the
+/// keys are scattered.
 pub(super) struct Numbers {
-    /// Exclusive upper bound of the numbers.
+    /// Exclusive upper bound of the encoded numbers.
     count: u64,
     scatter: Option<Permutation>,
 }
 
 impl Numbers {
-    /// Returns the number that a key encodes.
+    /// Returns the number that the bytes of `key` encode.
     #[inline]
     pub(super) fn of(&self, key: KeyId) -> u64 {
         match &self.scatter {
@@ -71,18 +74,19 @@ impl Numbers {
         }
     }
 
-    /// Returns the number that exceeds the number of a key by `span`; `None` if no such number exists.
+    /// Returns the encoded number of `key` plus `span`; `None` if the sum is not a valid number.
     pub(super) fn above(&self, key: KeyId, span: u32) -> Option<u64> {
         self.of(key).checked_add(span.into()).filter(|number| *number < self.count)
     }
 
-    /// Returns the number of keys that can exist. Each key takes two numbers: one for the key itself, and one for the
-    /// absent key directly after the key.
+    /// Returns the number of keys that the mapping has room for. Each key takes two numbers: one for the key itself,
+    /// and one for the absent key directly after the key.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2
     }
 
-    /// Returns whether the numbers sort like the indexes of their keys.
+    /// Returns whether the encoded numbers have the same order as the indexes of the keys. Scattered keys do not have
+    /// this order.
     pub(super) fn ordered(&self) -> bool {
         self.scatter.is_none()
     }

@@ -7,9 +7,10 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format with its parameters, before the traces of the workload are read.
+/// A key format as the workload file names it, with its parameters. A format that takes its keys from a trace is opened
+/// after the trace was read.
 pub trait KeyFormatPolicy: Send + Sync {
-    /// Returns the format for a workload that replays `recording`.
+    /// Constructs the key format for a workload. `recording` contains the keys of the traces that the workload replays.
     ///
     /// # Errors
     /// Returns an error if the format takes its keys from a trace, but the workload has no trace.
@@ -53,17 +54,18 @@ pub trait KeyFormat: Send + Sync {
         false
     }
 
-    /// Appends the key whose number exceeds the number of `key` by `span`. If no such key exists, appends a key that
-    /// sorts after all keys. A format that does not [have numbers](Self::has_numbers) appends nothing.
+    /// Appends the key that lies `span` numbers above `key`, for the exclusive end of a scan. If no such key exists,
+    /// appends a key that sorts after all keys. A format that does not [have numbers](Self::has_numbers) appends
+    /// nothing.
     fn append_above(&self, _key: KeyId, _span: u32, _out: &mut Vec<u8>) {}
 
     /// Returns the number of different keys that the format can encode.
     fn capacity(&self) -> u64;
 
-    /// Returns whether keys sort by their numbers.
+    /// Returns whether keys of this format sort by their numbers.
     fn ordered(&self) -> bool;
 
-    /// Returns the length of the longest key in bytes.
+    /// Returns the length of the longest key of this format in bytes.
     fn max_bytes(&self) -> usize;
 }
 
@@ -91,20 +93,21 @@ impl KeyBytes {
     /// Returns the key that was appended as number `index`, from 0.
     ///
     /// # Panics
-    /// Panics if the key does not exist.
+    /// Panics if fewer keys were appended.
     #[inline]
     pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// Sets the end of the next key to the byte offset `end`.
+    /// Ends the key whose bytes were appended last. `end` is the byte offset after its last byte.
     #[inline]
     pub(super) fn end_at(&mut self, end: usize) {
         self.ends.push(end as u32);
     }
 
-    /// Records the ends of `keys` new keys. Each of these keys has `bytes` bytes.
+    /// Records the ends of `keys` new keys, each of which has `bytes` bytes. The bytes of these keys were appended
+    /// before.
     pub(super) fn ends_every(&mut self, bytes: usize, keys: usize) {
         let start = self.bytes.len() - keys * bytes;
         self.ends.extend((1..=keys).map(|key| (start + key * bytes) as u32));

@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// Byte that follows the number in keys longer than 8 bytes.
+/// The byte that fills the rest of a key that is longer than the 8 bytes of its number.
 const PAD: u8 = b'0';
 
 struct Policy(Params);
@@ -47,7 +47,8 @@ struct U64 {
 }
 
 impl U64 {
-    /// Returns the first eight bytes of a key. A shorter key is padded with zero bytes.
+    /// Returns the first eight bytes of the key that encodes `number`. If the key is shorter, the remaining bytes are
+    /// 0.
     #[inline]
     fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);

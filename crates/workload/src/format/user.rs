@@ -16,13 +16,14 @@ use crate::trace::Recording;
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
     Variant::plain("user", "\"user\" and a hashed number of up to 19 digits, as in YCSB", || Box::new(User));
 
-/// Prefix of every key.
+/// The text with which every key of the format `user` begins.
 const PREFIX: &[u8] = b"user";
 
-/// Byte that replaces the last digit of an absent key. In ASCII, `:` is the byte after `9`.
+/// Last byte of an absent key, instead of a digit. In ASCII, `:` is the byte after `9`, so the absent key sorts
+/// directly after the keys with the other digits.
 const ABSENT: u8 = b':';
 
-/// The key format of YCSB. The type implements the policy and the format, and has no state.
+/// The key format of YCSB. The format has no parameters, so the same type is the policy and the opened format.
 struct User;
 
 impl KeyFormatPolicy for User {
@@ -31,7 +32,7 @@ impl KeyFormatPolicy for User {
     }
 }
 
-/// Length of the longest key in bytes. The largest hash is 2⁶³, which has 19 digits.
+/// Length of the longest key of the format `user`, in bytes. The largest hash is 2⁶³, which has 19 digits.
 const LONGEST: usize = PREFIX.len() + 19;
 
 impl KeyFormat for User {
@@ -41,7 +42,7 @@ impl KeyFormat for User {
         out.extend_from_slice(PREFIX);
         out.extend_from_slice(&digits[leading..]);
         if key.is_absent() {
-            *out.last_mut().expect("a key has at least one digit") = ABSENT;
+            *out.last_mut().expect("a key of the format \"user\" must have at least one digit") = ABSENT;
         }
     }
 

@@ -10,47 +10,48 @@ pub trait KeyDistribution: Send + Sync {
     /// Returns the sampler of one thread of a phase.
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler>;
 
-    /// Returns the fraction of all accesses that go to the most popular keys. `hottest` is the number of these
-    /// popular keys, and `keys` is the number of all keys. The result applies to a phase that adds no keys. Returns
-    /// `None` if no formula can compute the fraction.
+    /// Returns how much of the traffic goes to the most popular keys: the fraction of accesses to the `hottest` most
+    /// popular of `keys` keys. The fraction applies to a phase that adds no keys. Returns `None` if no formula can
+    /// compute the fraction.
     ///
     /// `hottest` is at least 1 and at most `keys`.
     fn share(&self, keys: u64, hottest: u64) -> Option<f64>;
 
-    /// Returns the result of [`share`](Self::share) for each value of `hottest`. The values must be in ascending order.
+    /// Returns the result of [`share`](Self::share) for each element of `hottest`, which must be in ascending order.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         hottest.iter().map(|hottest| self.share(keys, *hottest)).collect()
     }
 
-    /// Returns how the popular keys are distributed among all keys.
+    /// Returns where the popular keys are among all keys: scattered, adjacent, or nowhere because no key is popular.
     fn standing(&self) -> PopularKeys {
         PopularKeys::Scattered
     }
 }
 
-/// The way in which the popular keys are distributed among all keys, in the order of indexes.
+/// Where the popular keys are among all keys, in the order of indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PopularKeys {
     /// The popular keys are scattered over all indexes.
     Scattered,
     /// The popular keys have adjacent indexes.
     Together,
-    /// No key is more popular than another. The keys are accessed in sequence.
+    /// All keys are equally popular, and are accessed one after the other.
     InTurn,
 }
 
-/// Properties of the phase and the thread for which a sampler draws keys.
+/// The properties of a phase and of one of its threads. The sampler of this thread needs these properties to draw keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// Number of existing keys at the start of the phase.
     pub keys: u64,
-    /// Expected number of keys at the end of the phase. The number includes the keys that the phase will add.
+    /// Expected number of keys at the end of the phase, including the keys that the phase adds.
     pub planned: u64,
     /// Expected number of inserts in the phase. 0 if the phase has no inserts, or if its end is unknown.
     pub inserts: u64,
-    /// Seed that selects the popular keys. All threads and phases of a run use the same seed.
+    /// Seed that determines which keys are popular. All threads and phases of a run use the same seed, so the same keys
+    /// stay popular.
     pub popularity: u64,
-    /// The number of the sampler's thread, from 0.
+    /// The number of the thread that uses the sampler, from 0.
     pub thread: u32,
     /// The number of threads of the phase.
     pub threads: u32,
@@ -64,14 +65,15 @@ pub struct Scope {
 /// 3. A call for many keys returns the same keys as several calls for fewer keys.
 /// 4. Keys are added between calls, but never removed. The caller must therefore not decrease `existing`.
 pub trait KeySampler: Send {
-    /// Fills `keys` with indexes of existing keys. `existing` is the number of existing keys, at least 1.
+    /// Fills `keys` with the indexes of drawn keys. All drawn indexes are below `existing`, the number of existing
+    /// keys, which is at least 1.
     fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]);
 }
 
 impl Scope {
-    /// Returns the number of keys from which a sampler draws if `existing` keys exist. The result is the planned
-    /// number of keys, but at most twice the number of existing keys. At most half of the draws therefore select a
-    /// key that does not exist yet.
+    /// Returns the number of keys that the tables of a sampler include. A sampler with room for more keys than exist
+    /// needs no new tables while keys are added, but must repeat each draw of a key that does not exist yet. The result
+    /// is therefore the planned number of keys, but at most twice the number of existing keys.
     pub(crate) fn room(&self, existing: u64) -> u64 {
         if existing < self.planned {
             self.planned.min(existing.saturating_mul(2))

@@ -19,7 +19,7 @@ frac = 0.8571428571
 );
 
 struct Exponential {
-    /// The mean age as a fraction of all keys.
+    /// The mean age of an accessed key, as a fraction of the number of keys.
     mean: f64,
 }
 
@@ -74,8 +74,8 @@ impl KeyDistribution for Exponential {
     }
 }
 
-/// Sampler of one thread. As in YCSB, the distribution is scaled to the number of keys at the start of the phase. If
-/// the drawn age is larger than the age of the oldest key, the sampler draws another age.
+/// The sampler of one thread. As in YCSB, the mean age stays the same while keys are added: it depends on the number of
+/// keys at the start of the phase. If a drawn age is larger than the age of the oldest key, the sampler draws again.
 struct Sampler {
     mean: f64,
 }

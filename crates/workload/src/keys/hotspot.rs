@@ -37,8 +37,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the number of hot keys among `keys` keys: the share `data` of the keys, rounded to a whole number, but
-    /// at least 1.
+    /// Returns the number of hot keys if `keys` keys exist: the share `data` of the keys, rounded to a whole number,
+    /// but at least 1.
     fn hot(&self, keys: u64) -> u64 {
         ((self.data * keys as f64).round() as u64).clamp(1, keys)
     }
@@ -89,7 +89,7 @@ impl KeyDistribution for Hotspot {
     }
 }
 
-/// A distribution over popularity ranks in which the hot keys have the first ranks.
+/// The hotspot distribution over popularity ranks. The hot keys have the first ranks.
 struct HotRanks {
     params: Params,
     ranks: u64,

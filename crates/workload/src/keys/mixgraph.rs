@@ -70,7 +70,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the popularity of every range, before the ranges are shuffled and the popularities are normalized.
+    /// Returns the popularity of each key range, as the formula of the options `range_a` to `range_d` gives it. The
+    /// ranges are not shuffled yet, and the popularities do not sum to 1.
     fn hotness(&self) -> Vec<f64> {
         (1..=self.ranges)
             .map(|range| {
@@ -131,7 +132,8 @@ impl KeyDistribution for Mixgraph {
 }
 
 struct Sampler {
-    /// Element i contains the cumulative probability of the first i + 1 ranges.
+    /// The cumulative probabilities of the key ranges. Element i is the sum of the probabilities of the first i + 1
+    /// ranges.
     cumulative: Vec<f64>,
     params: Params,
     popularity: u64,
@@ -155,7 +157,8 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Returns the index of the first key of a range.
+/// Returns the index of the first key of the range with the number `range`, if `existing` keys are divided into
+/// `ranges` ranges.
 fn bound(existing: u64, range: u64, ranges: u64) -> u64 {
     (u128::from(existing) * u128::from(range) / u128::from(ranges)) as u64
 }

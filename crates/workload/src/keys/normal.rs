@@ -18,11 +18,12 @@ deviation = 0.1
 ",
 );
 
-/// Minimum fraction of draws that must select an existing key. A draw that selects no existing key is repeated.
+/// Minimum fraction of draws that must select an existing key. Each other draw is repeated, so a smaller fraction would
+/// make draws slow.
 const LEAST_WITHIN: f64 = 0.01;
 
-/// Minimum standard deviation. With a smaller deviation, a draw near the mean is equal to the mean because of
-/// rounding.
+/// Minimum standard deviation, as a fraction of the keys. With a smaller deviation, rounding makes all draws near the
+/// mean equal to the mean.
 const LEAST_DEVIATION: f64 = 1e-12;
 
 #[derive(Clone)]
@@ -92,7 +93,8 @@ impl KeyDistribution for Normal {
     }
 }
 
-/// The distribution scales with the number of existing keys. A draw that selects no existing key is repeated.
+/// Draws positions in the key space, and scales them with the number of existing keys. A draw that selects no existing
+/// key is repeated.
 impl KeySampler for Normal {
     fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
         let Params { mean, deviation } = self.0;

@@ -5,12 +5,13 @@ use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;
 use crate::random::Random;
 
-/// Distribution over popularity ranks. Rank 0 belongs to the most popular key.
+/// A distribution over popularity ranks. Rank 0 is the rank of the most popular key.
 pub(crate) trait Ranks: Send {
-    /// Changes the number of ranks to `ranks`. Later calls of this function request at most `room` ranks.
+    /// Changes the number of ranks to `ranks`. `room` is the largest number of ranks that later calls will request, so
+    /// tables can be built for this number at once.
     fn resize(&mut self, ranks: u64, room: u64);
 
-    /// Draws a rank, counted from 0.
+    /// Draws a popularity rank from the distribution. Rank 0 belongs to the most popular key.
     fn draw(&self, random: &mut Random) -> u64;
 }
 
@@ -28,8 +29,8 @@ pub(crate) struct Permuted<R> {
 }
 
 impl<R: Ranks> Permuted<R> {
-    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of `scope`, and resizes the
-    /// distribution.
+    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of the phase that `scope` describes.
+    /// The function also sets the number of ranks to the number of existing keys.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);
@@ -63,8 +64,8 @@ impl<R: Ranks> KeySampler for Permuted<R> {
     }
 }
 
-/// Maps the ranks of a distribution to keys in key order. The first key is the most popular key, and added keys are
-/// the least popular keys.
+/// Maps popularity ranks to keys in key order: the first key is the most popular key, and added keys are the least
+/// popular keys.
 pub(crate) struct InOrder<R> {
     ranks: R,
     existing: u64,
@@ -73,8 +74,8 @@ pub(crate) struct InOrder<R> {
 }
 
 impl<R: Ranks> InOrder<R> {
-    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of `scope`, and resizes the
-    /// distribution.
+    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of the phase that `scope` describes.
+    /// The function also sets the number of ranks to the number of existing keys.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);

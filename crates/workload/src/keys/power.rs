@@ -2,9 +2,9 @@
 
 /// Returns scale · baseᵉˣᵖᵒⁿᵉⁿᵗ, rounded down.
 ///
-/// The power function of the standard library is fast, but its last bit depends on the platform. If the result is
-/// near an integer, this bit changes the rounded value. The function then uses a slower power function that gives the
-/// same result on every platform.
+/// The power function of the standard library is fast, but its last bit depends on the platform. If the result is near
+/// an integer, this bit can change the rounded value. In that case, the function uses a slower power function that
+/// gives equal results on all platforms.
 #[inline]
 pub(super) fn floor_of_power(scale: f64, base: f64, exponent: f64) -> u64 {
     // A hundred times the largest relative error of a library's power function.

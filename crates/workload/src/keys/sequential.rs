@@ -27,8 +27,8 @@ impl KeyDistribution for Sequential {
     }
 }
 
-/// Position of one thread. Thread t of T threads visits the keys t, t + T, t + 2 T …. In each pass, all threads
-/// together therefore visit each key once.
+/// The position of one thread in the sequence of keys. Thread t of T threads visits the keys t, t + T, t + 2 T …, so
+/// all threads together visit each key once per pass.
 struct Cursor {
     next: u64,
     first: u64,

@@ -11,7 +11,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     || Box::new(Uniform),
 );
 
-/// The uniform distribution. The type is both the distribution and its sampler, and has no state.
+/// The uniform distribution of keys. The distribution has no state, so the same type is also its sampler.
 struct Uniform;
 
 impl KeyDistribution for Uniform {

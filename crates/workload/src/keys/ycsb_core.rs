@@ -22,7 +22,8 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 
 struct YcsbCore;
 
-/// Returns the number of keys to which items are hashed, N + 2 I + 1.
+/// Returns the number of keys that YCSB expects during the phase, N + 2 I + 1 for N existing keys and I inserts. The
+/// generator hashes its items to these keys.
 fn expected_keys(scope: &Scope) -> u64 {
     scope.keys.saturating_add(scope.inserts.saturating_mul(2)).saturating_add(1)
 }
@@ -36,8 +37,8 @@ impl KeyDistribution for YcsbCore {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Returns the shares of the existing keys. The generator hashes items to one more key than exists, and the result
-    /// does not include this additional key.
+    /// Returns the shares of the most popular existing keys. YCSB hashes its items to one key more than exists. The
+    /// sampler repeats a draw of that key, so the shares do not count such draws.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys >= MOST_KEYS {

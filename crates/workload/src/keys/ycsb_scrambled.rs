@@ -23,9 +23,10 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     || Box::new(YcsbScrambled),
 );
 
-/// Number of items. YCSB counts from 0 to 10¹⁰ inclusive.
+/// Number of items from which the generator draws before it hashes the item to a key. YCSB counts the items from 0 to
+/// 10¹⁰ inclusive.
 const ITEMS: f64 = 10_000_000_001.0;
-/// Exponent θ of the distribution.
+/// Exponent θ of the Zipfian distribution over the items.
 const THETA: f64 = 0.99;
 /// YCSB's constant for the sum of i^−θ over all 10¹⁰ items.
 const ZETA: f64 = 26.469_028_201_783_02;
@@ -42,8 +43,8 @@ impl KeyDistribution for YcsbScrambled {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Computes the shares. Each item below the number of keys is counted exactly. All rarer items are counted as
-    /// uniform over the keys.
+    /// Computes the shares of the most popular keys. The function hashes each of the first `keys` items to its key. All
+    /// further items are rare, and the function counts them as evenly distributed over the keys.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys > MOST_KEYS {
@@ -90,8 +91,8 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Gray's method, which computes an item from one uniform random number. The first two items have exactly Zipfian
-/// probabilities. All further items have nearly Zipfian probabilities.
+/// Gray's method to draw an item of a Zipfian distribution from one uniform random number, without a table. The
+/// probabilities of the first two items are exact, and those of all further items are close.
 pub(super) struct Gray {
     eta: f64,
     alpha: f64,
@@ -99,7 +100,7 @@ pub(super) struct Gray {
 }
 
 impl Gray {
-    /// Creates the method for the number of items that YCSB uses.
+    /// Creates Gray's method for the number of items and the exponent that YCSB uses.
     pub(super) fn new() -> Self {
         let second = 1.0 + 0.5f64.powf(THETA);
         let zeta_of_two = 1.0 + 1.0 / 2f64.powf(THETA);
@@ -107,7 +108,7 @@ impl Gray {
         Self { eta, alpha: 1.0 / (1.0 - THETA), second }
     }
 
-    /// Draws an item, and returns the key to which the item is hashed. The key is below `room`.
+    /// Draws an item, and returns the index of the key to which the item is hashed. The index is below `room`.
     #[inline]
     pub(super) fn place(&self, random: &mut Random, room: u64) -> u64 {
         fnv1a_abs(self.item(random.unit())) % room
@@ -125,7 +126,7 @@ impl Gray {
         }
     }
 
-    /// Returns the smallest uniform random number that gives `item` or a later item.
+    /// Returns the smallest uniform random number from which Gray's method computes `item` or a later item.
     fn edge(&self, item: u64) -> f64 {
         match item {
             0 => 0.0,

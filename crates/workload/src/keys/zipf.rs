@@ -10,13 +10,14 @@
 
 use crate::random::{Random, threshold};
 
-/// Number of first ranks that have their own bucket.
+/// Number of ranks, from the first rank on, that have a bucket of their own. Later buckets contain several ranks.
 const HEAD: u64 = 256;
 
-/// A bucket after the first [`HEAD`] ranks has `first / GROWTH` ranks, where `first` is the first rank of the bucket.
+/// The divisor that determines the size of later buckets. A bucket whose first rank is `first` contains `first /
+/// GROWTH` ranks.
 const GROWTH: u64 = 32;
 
-/// Returns an error if the distribution is undefined for this exponent.
+/// Returns an error if no Zipfian distribution with the exponent `theta` exists.
 pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     if theta.is_finite() && theta >= 0.0 {
         Ok(())
@@ -25,37 +26,39 @@ pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     }
 }
 
-/// Sampler of ranks from `0..ranks`. Rank r has the weight (r + 1)^−θ.
+/// Sampler of a Zipfian distribution over the ranks `0..ranks`. Rank r is drawn in proportion to (r + 1)^−θ.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
     buckets: Vec<Bucket>,
-    /// Shift distance that converts random bits to a slot of the alias table. The distance is 64 − log₂ of the number
-    /// of slots.
+    /// The shift distance that leaves the upper bits of a random number, which select a slot of the alias table. The
+    /// distance is 64 − log₂ of the number of slots.
     slot_shift: u32,
     theta: f64,
 }
 
-/// A slot of the alias table. A draw below the threshold selects the bucket with the index of the slot, and any other
-/// draw selects the bucket with the index `alias`.
+/// A slot of the alias table. The upper bits of a random number select the slot, and the remaining bits are compared
+/// with the threshold. Below the threshold, the draw selects the bucket with the number of the slot. Otherwise, the
+/// draw selects the bucket `alias`.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     threshold: u64,
     alias: u32,
 }
 
-/// A bucket of ranks that begins with the rank `first`, counted from 1. A rank of the bucket is drawn uniformly, and
-/// then kept with a probability.
+/// A bucket: `width` successive ranks from the rank `first` on, counted from 1. To draw from a bucket, the sampler
+/// draws one of its ranks uniformly, and keeps the draw with a probability that falls with the rank.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u64,
     width: u64,
-    /// If the second random number of a draw is at most this threshold, the draw is kept for every rank of the bucket.
+    /// A threshold that decides most draws without the computation of a power. A draw whose second random number is at
+    /// most this threshold is kept, whichever rank of the bucket it selects.
     squeeze: u64,
 }
 
 impl Zipf {
-    /// Creates the distribution over `ranks` ranks, at least 1. The exponent `theta` was checked before.
+    /// Creates the sampler for `ranks` ranks, at least 1. The caller has already checked the exponent `theta`.
     pub(crate) fn new(ranks: u64, theta: f64) -> Self {
         let mut buckets = Vec::new();
         let mut weights = Vec::new();
@@ -75,7 +78,7 @@ impl Zipf {
         Self { slots, buckets, slot_shift, theta }
     }
 
-    /// Draws a rank, counted from 0.
+    /// Draws a rank of the Zipfian distribution, counted from 0.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {
@@ -93,17 +96,17 @@ impl Zipf {
         }
     }
 
-    /// Returns whether a draw of `rank` is kept. `thinning` is the second random number of the draw, and is above the
-    /// threshold of the bucket.
+    /// Returns whether the draw of `rank` from `bucket` is kept, by the exact probability of the rank. `thinning` is
+    /// the second random number of the draw.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)
     }
 }
 
-/// The Zipfian distribution over a growing number of ranks. The sampler draws from more ranks than exist, and repeats
-/// a draw of a rank that does not exist yet. The kept draws have exactly the Zipfian distribution over the existing
-/// ranks. Adding a rank to the distribution takes no time.
+/// The Zipfian distribution over a number of ranks that grows. The sampler draws from a table for more ranks than
+/// exist, and repeats a draw of a rank that does not exist yet. The kept draws have exactly the Zipfian distribution
+/// over the existing ranks, and a new rank needs no change of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -113,13 +116,13 @@ pub(crate) struct GrowingZipf {
 }
 
 impl GrowingZipf {
-    /// Creates the distribution over one rank. The exponent `theta` was checked before.
+    /// Creates the distribution over a single rank. The caller has already checked the exponent `theta`.
     pub(crate) fn new(theta: f64) -> Self {
         Self { zipf: Zipf::new(1, theta), theta, ranks: 1, room: 1 }
     }
 
-    /// Resizes the distribution to `ranks` ranks. The distribution can later grow to `room` ranks without new
-    /// tables.
+    /// Sets the number of existing ranks to `ranks`. If `room` has changed, the function builds a new table for `room`
+    /// ranks, to which the distribution can then grow without another table.
     pub(crate) fn resize(&mut self, ranks: u64, room: u64) {
         if room != self.room {
             self.zipf = Zipf::new(room, self.theta);
@@ -128,7 +131,7 @@ impl GrowingZipf {
         self.ranks = ranks;
     }
 
-    /// Draws a rank, counted from 0.
+    /// Draws one of the existing ranks of the Zipfian distribution, counted from 0.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {
@@ -140,8 +143,8 @@ impl GrowingZipf {
     }
 }
 
-/// Builds an alias table with a power-of-two number of slots (Vose's method). In the table, the area of each index is
-/// proportional to its weight.
+/// Builds an alias table (Vose's method), with which an index is drawn in proportion to its weight in constant time.
+/// The number of slots is a power of two, so random bits select a slot.
 fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let slots = weights.len().next_power_of_two().max(2);
     let total: f64 = weights.iter().sum();

@@ -10,11 +10,11 @@ use crate::plan::{PhasePlan, part};
 use crate::random::{Concern, sub_seed};
 use crate::values::Values;
 
-/// The keys that one thread of a load adds. With T threads, thread t adds the keys at the positions t, t + T, t + 2 T
-/// … in the order of the load.
+/// The part of a load that one thread executes. With T threads, thread t adds the keys at the positions t, t + T, t + 2
+/// T … in the order of the load.
 pub(super) struct LoadStream {
     order: Placement,
-    /// The number of existing keys before the load.
+    /// The number of keys that existed before the load.
     base: u64,
     keys: u64,
     next: u64,
@@ -22,13 +22,13 @@ pub(super) struct LoadStream {
     left: u64,
     batch: Option<u32>,
     version: u32,
-    /// The number of keys that single deletes have taken before the load.
+    /// The number of keys that single deletes had taken before the load.
     retired: u64,
-    /// A buffer that every batch reuses.
+    /// A buffer for positions in the order of the load, which every batch reuses.
     places: Vec<u64>,
 }
 
-/// Mapping from a position in the order of the load to a key.
+/// Mapping from a position in the order of the load to the index of the key that is added at this position.
 enum Placement {
     Random(Permutation),
     Sequential,
@@ -115,8 +115,8 @@ impl LoadStream {
 }
 
 impl Operation {
-    /// Returns the head of a group with `members` members. The caller must set the key of the head to the key of the
-    /// first member.
+    /// Returns the head of a group (a write batch or a multi-get) with `members` members. The caller must set the key
+    /// of the head to the key of the first member.
     pub(super) fn head(kind: Kind, members: u32) -> Self {
         Self {
             key: KeyId::present(0),

@@ -11,9 +11,9 @@ use crate::share::ThreadShare;
 use crate::trace::Accesses;
 use crate::values::Values;
 
-/// The stream of mixed operations of one thread.
+/// The stream that generates the mixed operations of one thread.
 pub(super) struct MixedStream {
-    /// Number of remaining operations. The number is `u64::MAX` if the operations are not limited.
+    /// Number of operations that the stream has still to generate. `u64::MAX` means no limit.
     left: u64,
     endless: bool,
     kinds: KindSampler,
@@ -29,24 +29,25 @@ pub(super) struct MixedStream {
     members: u32,
     member_kinds: KindSampler,
     member_kind_random: Random,
-    /// Whether batches have members that add keys or members that take keys from the queue.
+    /// Whether write batches contain inserts or single deletes. The keys of these operations are not drawn: they follow
+    /// from the earlier inserts and single deletes.
     members_count: bool,
     scratch: Scratch,
 }
 
-/// Source of the keys of a stream of mixed operations.
+/// Source of the keys of mixed operations: a distribution, or a trace.
 enum Keys {
     Drawn(Box<DrawnKeys>),
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// A source that draws keys from a distribution. The keys of members of groups come from separate random numbers.
+/// Keys that are drawn from a distribution. The members of groups have a separate stream of random numbers.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
     member_sampler: Box<dyn KeySampler>,
     member_random: Random,
-    /// Sampler of the keys that this thread may write. `None` if no other thread of the phase writes.
+    /// Sampler of the keys that only this thread may write. `None` if no other thread of the phase writes.
     owned: Option<OwnedKeys>,
 }
 
@@ -56,8 +57,8 @@ struct Coin {
     random: Random,
 }
 
-/// An estimate of the number of existing keys. The thread knows the number of keys that it has added itself. The thread
-/// assumes that every other thread has added an equal number of keys.
+/// An estimate of the number of existing keys. The thread knows how many keys it has added itself, and assumes that
+/// every other thread has added equally many keys.
 struct Growth {
     existing: u64,
     next: u64,
@@ -65,28 +66,29 @@ struct Growth {
     capacity: u64,
 }
 
-/// The queue of keys from which the single deletes of this thread take the oldest key.
+/// The keys of this thread that single deletes can take, in the order of their inserts.
 struct Queue {
-    /// The index of the oldest key in the queue. If the queue is empty, the index belongs to no existing key.
+    /// The index of the oldest key that no single delete has taken. In an empty queue, no key has this index.
     head: u64,
     step: u64,
-    /// The exclusive end of the indexes in the queue. `None` if the thread adds keys, because the queue then grows.
+    /// The index at which the queue ends, exclusive. `None` if the thread adds keys, because the queue then grows.
     end: Option<u64>,
     /// Whether the mix has single deletes, so that the queue is in use.
     is_used: bool,
-    /// Single deletes of this thread have taken all keys of the thread with an index below this number.
+    /// All keys of this thread with an index below this number were taken by single deletes.
     retired: u64,
 }
 
-/// Buffers that every batch reuses.
+/// Buffers for the generation of a batch, which every batch reuses.
 #[derive(Default)]
 struct Scratch {
     kinds: Vec<Kind>,
     keys: Vec<u64>,
     members: Vec<u64>,
-    /// The kinds of the members of all batches, batch after batch.
+    /// The kinds of the members of all write batches, batch after batch.
     member_kinds: Vec<Kind>,
-    /// The keys of the members that add a key or take a key from the queue, batch after batch.
+    /// The keys of the members of write batches that are inserts or single deletes, batch after batch. Other members
+    /// have drawn keys.
     member_keys: Vec<u64>,
 }
 
@@ -143,7 +145,8 @@ impl MixedStream {
         operations: &mut Vec<Operation>,
         limit: usize,
     ) -> usize {
-        let (mixed, _) = phase.mix_of(thread).expect("the phase of a mixed stream has a mix");
+        let (mixed, _) =
+            phase.mix_of(thread).expect("the phase of a stream of mixed operations must have a mix");
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut filled = self.left.min(limit as u64) as usize;
         scratch.kinds.resize(filled, Kind::Get);
@@ -191,7 +194,7 @@ impl MixedStream {
         filled
     }
 
-    /// Sets the key of each operation. Also sets the key of each member that adds a key or takes a key from the queue.
+    /// Sets the keys of the first `filled` operations, and the keys of the inserts and single deletes in write batches.
     fn fill_keys(&mut self, scratch: &mut Scratch, filled: usize) {
         let Scratch { kinds, keys, member_kinds, member_keys, .. } = scratch;
         let kinds = &kinds[..filled];
@@ -220,8 +223,9 @@ impl MixedStream {
         self.keys.fill(&kinds[start..], (&mut self.growth, &mut self.queue), &mut keys[start..]);
     }
 
-    /// Returns the number of operations that the stream can execute before all keys or all versions are used. The
-    /// stream ends after these operations. `members` are the kinds of the members of all batches.
+    /// Returns how many of the next operations the stream can execute before all keys or all version numbers are used
+    /// up. The stream ends after these operations. `kinds` are the kinds of the operations, and `members` are the kinds
+    /// of the members of all write batches.
     fn within_bounds(&mut self, kinds: &[Kind], members: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let counted = if self.members_count { writes } else { kinds.len() as u64 };
@@ -266,9 +270,8 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Appends a batch to the operations. `members` contains the kinds of the members, the keys of members that add
-    /// keys or take keys from the queue, and a buffer for drawn keys. Returns the number of keys that exist after the
-    /// batch.
+    /// Appends a batch to the operations. `members` contains the kinds of the members, the keys of members that are
+    /// inserts or single deletes, and a buffer for drawn keys. Returns the number of keys that exist after the batch.
     fn push_batch(
         &mut self,
         (kinds, counted, drawn): (&[Kind], &[u64], &mut Vec<u64>),
@@ -296,8 +299,8 @@ impl MixedStream {
         existing
     }
 
-    /// Returns an operation of a kind that starts at one key and extends to other keys, such as a range delete or a
-    /// prefix scan.
+    /// Returns an operation of a kind that has no single key, such as a range delete, a prefix scan or the read of the
+    /// first entry.
     fn extended(
         &mut self,
         kind: Kind,
@@ -317,8 +320,8 @@ impl MixedStream {
         Operation { count, span, backward, ..self.rare(kind, key, existing, values) }
     }
 
-    /// Returns the result of [`single`](Self::single) for a present key. The compiler then generates the code of this
-    /// rare case only once, instead of at every call.
+    /// Returns the result of [`single`](Self::single) for a present key. The compiler inlines `single` into the timed
+    /// loop, and this wrapper gives all rare callers one shared copy.
     #[inline(never)]
     fn rare(&mut self, kind: Kind, key: u64, existing: u64, values: &Values) -> Operation {
         self.single(kind, key, false, existing, values)
@@ -369,11 +372,11 @@ impl Keys {
         }
     }
 
-    /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key of
-    /// the queue. Any other operation gets a key that exists at the time of its execution.
+    /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key that
+    /// no single delete has taken. Any other operation gets a key that exists at the time of its execution.
     ///
-    /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do
-    /// not depend on the mix.
+    /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do not
+    /// depend on the mix.
     fn fill(&mut self, kinds: &[Kind], (growth, queue): (&mut Growth, &mut Queue), keys: &mut [u64]) {
         match self {
             Self::Recorded { accesses, next, step } => {
@@ -396,7 +399,7 @@ impl Keys {
         }
     }
 
-    /// Draws the keys of the members of a group.
+    /// Draws `members` keys for the members of a group (a write batch or a multi-get) into `keys`.
     fn fill_members(&mut self, members: usize, existing: u64, keys: &mut Vec<u64>) {
         keys.resize(members, 0);
         match self {
@@ -404,7 +407,7 @@ impl Keys {
                 drawn.member_sampler.fill(&mut drawn.member_random, existing.max(1), keys);
             }
             Self::Recorded { .. } => {
-                unreachable!("a stream with the keys of a trace has no batches and no multi-gets")
+                unreachable!("a stream that takes its keys from a trace must not have batches or multi-gets")
             }
         }
     }
@@ -439,8 +442,8 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns a key that the operation may access. Only one thread may write a key. If the operation writes and `key`
-    /// belongs to another thread, the result is a key of this thread instead. Otherwise, the result is `key`.
+    /// Returns `key`, or another key if the thread must not write `key`. Only one thread may write a key. If `written`
+    /// is true and `key` belongs to another thread, the function draws a key of this thread.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -456,8 +459,8 @@ impl DrawnKeys {
     }
 }
 
-/// Returns the number of keys that the replay of a trace may write. A replay may write all keys of the trace, even
-/// keys that no load has added.
+/// Returns the number of keys that a mix on the keys of a trace may write. The mix may write all keys of the trace,
+/// even keys that no load has added.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {
@@ -467,7 +470,8 @@ fn written_by(mixed: &PlannedMix) -> u64 {
     }
 }
 
-/// Returns the expected number of keys at the end of the phase, plus a small margin.
+/// Returns the number of keys that samplers should expect at the end of the phase: the expected number, plus a small
+/// margin. Returns `u64::MAX` if the mix inserts keys and its end is unknown.
 fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     match mixed.operations() {
         _ if !mixed.spec.has(Kind::Insert) => keys,
@@ -491,7 +495,7 @@ impl Growth {
         Self { existing, next, step: u64::from(threads), capacity }
     }
 
-    /// Returns the next key that this thread adds.
+    /// Adds the next key of this thread, and returns its index.
     #[inline]
     fn add(&mut self) -> u64 {
         let key = self.next;
@@ -512,13 +516,12 @@ impl Queue {
         }
     }
 
-    /// Returns whether the queue contains a key for each of `count` single deletes, even if none of the operations adds
-    /// a key.
+    /// Returns whether enough keys remain for `count` single deletes, even if no key is added meanwhile.
     fn has(&self, count: u64, growth: &Growth) -> bool {
         !self.is_used || self.head + count * self.step <= self.end.unwrap_or(growth.next)
     }
 
-    /// Removes the oldest key of the queue and returns the key.
+    /// Takes the oldest key that no single delete has taken, and returns its index.
     #[inline]
     fn take(&mut self) -> u64 {
         let key = self.head;
@@ -528,7 +531,8 @@ impl Queue {
     }
 }
 
-/// Returns the first index from `start` on that belongs to a thread. The index modulo `threads` is `thread`.
+/// Returns the first index, from `start` on, of a key that belongs to the thread with the number `thread`. The index
+/// modulo `threads` is `thread`.
 fn first_own(start: u64, thread: u32, threads: u32) -> u64 {
     let (thread, step) = (u64::from(thread), u64::from(threads));
     start + (thread + step - start % step) % step

@@ -4,15 +4,15 @@
 use crate::keys::KeySampler;
 use crate::random::Random;
 
-/// Number of keys that are drawn at a time.
+/// Number of keys that one call of the sampler draws.
 const BLOCK: usize = 64;
 
-/// Maximum number of successive blocks that contain no key of the thread. If this limit is reached, the distribution
-/// almost always draws keys of other threads.
+/// Maximum number of draws of a whole block in a row without a key of the thread. At this limit, the sampler stops and
+/// uses a neighboring key, because the distribution almost always draws keys of other threads.
 const MOST_BLOCKS: usize = 64;
 
-/// Sampler of the keys of one thread. The sampler draws until a key belongs to the thread, so the result has the
-/// conditional distribution of the thread's keys.
+/// Sampler of the keys that belong to one thread. The sampler repeats a draw until the key belongs to the thread. The
+/// relative popularity of the keys of the thread therefore stays the same.
 pub(super) struct OwnedKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
@@ -26,8 +26,8 @@ impl OwnedKeys {
         Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
     }
 
-    /// Returns `key` if `key` belongs to the thread. Otherwise, returns another key of the thread. At least as many
-    /// keys as threads must exist.
+    /// Returns `key` if `key` belongs to the thread. Otherwise, draws another key that belongs to the thread. At least
+    /// as many keys as threads must exist.
     #[inline]
     pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
         if key % self.threads == self.thread { key } else { self.draw(key, existing) }
@@ -47,7 +47,7 @@ impl OwnedKeys {
         self.neighbour(key, existing)
     }
 
-    /// Returns the key closest to `key` that belongs to the thread.
+    /// Returns the key closest to `key` that belongs to the thread of this sampler.
     fn neighbour(&self, key: u64, existing: u64) -> u64 {
         let near = key - key % self.threads + self.thread;
         if near < existing { near } else { near - self.threads }

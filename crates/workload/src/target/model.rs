@@ -42,8 +42,7 @@ impl Entries {
     }
 }
 
-/// The reference store, which is an ordered map in memory. Every other store must return the same answers as the
-/// reference store.
+/// The reference store for checks, which is an ordered map in memory. Every other store must return the same answers.
 #[derive(Debug, Default)]
 pub struct Model {
     entries: RwLock<Entries>,
@@ -52,7 +51,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Sets the merge operator.
+    /// Returns the model with the merge operator of the store set.
     #[must_use]
     pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
         Self { operator, ..self }

@@ -2,7 +2,8 @@
 
 use super::{Scan, Target, TargetError, Write};
 
-/// Store that accepts every write and finds nothing.
+/// A store that does nothing: it accepts every write and finds no key. With this store, lsmbench measures its own
+/// overhead.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoOp;
 

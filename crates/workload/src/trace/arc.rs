@@ -15,7 +15,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     || Box::new(Arc),
 );
 
-/// The maximum number of blocks of one request.
+/// The maximum number of blocks of one request in the trace.
 const MOST_BLOCKS: u64 = 1 << 16;
 
 struct Arc;

@@ -23,7 +23,7 @@ const MOST_OPERATIONS: u32 = 10_000_000;
 
 struct CacheLib;
 
-/// The positions of the columns in a row.
+/// The positions of the columns in a row, as the header of the file gives them.
 #[derive(Clone, Copy)]
 struct Columns {
     key: usize,

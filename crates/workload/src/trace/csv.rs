@@ -56,7 +56,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
 /// The header line of a CSV trace that the default parameters fit.
 pub const CSV_HEADER: &str = "time_ns,operation,key,end,count,value_bytes";
 
-/// The maximum number of blocks of one request.
+/// The maximum number of blocks of one request in a block trace.
 const MOST_BLOCKS: u64 = 1 << 16;
 
 /// The unit of the times in a column.
@@ -185,7 +185,10 @@ impl LineFormat for Rows {
             0 => Ok(None),
             column => match fields.get(column - 1) {
                 Some(field) => Ok(Some(field.trim_ascii()).filter(|field| !field.is_empty())),
-                None => Err(format!("the row has {} columns, but {name} = {column}", fields.len())),
+                None => Err(format!(
+                    "the row has {} columns, but the parameter {name} selects column {column}",
+                    fields.len()
+                )),
             },
         };
         let operation = match get("operation", params.operation)? {
@@ -332,7 +335,7 @@ fn split(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut is_quoted = false;
     let mut bytes = line.iter().peekable();
     while let Some(byte) = bytes.next() {
-        let field = fields.last_mut().expect("a row has at least one field");
+        let field = fields.last_mut().expect("a row must have at least one field");
         match byte {
             b'"' if is_quoted && bytes.peek() == Some(&&b'"') => {
                 field.push(b'"');

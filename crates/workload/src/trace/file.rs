@@ -32,9 +32,10 @@ pub struct TraceStream {
 }
 
 impl TraceFile {
-    /// Creates a trace of fixed-width integers.
+    /// Creates a trace whose records are integers of `width` bytes, each of which is the key of one access.
     ///
     /// # Errors
+    ///
     /// Returns an error if the width is not 1, 2, 4 or 8.
     pub fn raw(file: PathBuf, width: usize, endian: Endian) -> Result<Self, ChoiceError> {
         let mut format = Table::new();
@@ -120,8 +121,8 @@ impl TraceFile {
                 _ => {
                     let bytes = key.len();
                     return Err(malformed(format!(
-                        "a record has a key of {bytes} bytes, but the trace format announces keys of {width} \
-                         bytes"
+                        "a record has a key of {bytes} bytes, but the keys of this trace format must have \
+                         {width} bytes"
                     )));
                 }
             }
@@ -168,11 +169,14 @@ impl Iterator for TraceStream {
 }
 
 fn built(format: &Choice) -> Box<dyn TraceReader> {
-    TRACES.build(format).expect("the parameters were checked when the format was chosen")
+    TRACES.build(format).expect(
+        "the parameters of a trace format must be valid, because they were checked when the format was \
+         chosen",
+    )
 }
 
-/// Returns the first trace format that recognizes the first bytes of a file, with the default parameters of the
-/// format.
+/// Returns the first trace format that recognizes the first bytes of a file, with its default parameters. Returns
+/// `None` if no format recognizes the file.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
     let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());

@@ -1,6 +1,6 @@
 //! The first bytes of a trace, by which readers recognize their formats.
 
-/// Number of bytes at the start of a file. Readers use these bytes to recognize their formats.
+/// Number of bytes at the start of a trace file by which the readers recognize their formats.
 pub(super) const HEAD_BYTES: usize = 16 << 10;
 
 /// Maximum number of lines or records that a reader checks to recognize a format.
@@ -14,7 +14,7 @@ pub struct TraceHead<'a> {
 }
 
 impl<'a> TraceHead<'a> {
-    /// Creates the head of a file from its first bytes. If `is_whole` is true, the file has no further bytes.
+    /// Creates the head of a trace from its first bytes. If `is_whole` is true, the trace has no further bytes.
     pub fn new(bytes: &'a [u8], is_whole: bool) -> Self {
         Self { bytes, is_whole }
     }
@@ -24,7 +24,7 @@ impl<'a> TraceHead<'a> {
         self.bytes
     }
 
-    /// Iterates over the first complete lines without their line ends. Empty lines are skipped.
+    /// Iterates over the first complete lines of the trace, without their line ends. Empty lines are skipped.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let end = match self.is_whole {
             true => self.bytes.len(),
@@ -34,13 +34,13 @@ impl<'a> TraceHead<'a> {
         lines.filter(|line| !line.is_empty()).take(LOOKED_AT)
     }
 
-    /// Returns whether `matches` returns true for all lines. Returns false if there is no line.
+    /// Returns whether `matches` returns true for all first lines of the trace. Returns false if there is no line.
     pub fn all_lines(&self, matches: impl FnMut(&[u8]) -> bool) -> bool {
         let mut lines = self.lines().peekable();
         lines.peek().is_some() && lines.all(matches)
     }
 
-    /// Iterates over the first complete records. All records must have the same size.
+    /// Iterates over the first complete records of the trace, all of which have the same size.
     pub fn records<const BYTES: usize>(&self) -> impl Iterator<Item = &'a [u8; BYTES]> {
         self.bytes.as_chunks::<BYTES>().0.iter().take(LOOKED_AT)
     }

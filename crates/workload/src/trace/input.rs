@@ -18,7 +18,7 @@ const XZ_MEMORY_KIB: u32 = 128 << 10;
 /// Binary logarithm of the maximum `.zst` window in bytes. The window is 128 MiB, as in files of `zstd --long`.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Size in bytes up to which a trace may have any compression ratio. The size is the size after decompression.
+/// Trace size up to which lsmbench accepts any compression ratio, in bytes after decompression.
 const SPARE_BYTES: u64 = 16 << 20;
 
 /// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Real traces compress at
@@ -26,20 +26,20 @@ const SPARE_BYTES: u64 = 16 << 20;
 /// in memory.
 const MOST_RATIO: u64 = 256;
 
-/// Maximum length of a line in bytes. The maximum is enough for a key and a value in which every byte is escaped, and
-/// for some other fields.
+/// Maximum length of a line of a trace in bytes. The maximum is enough for a key and a value in which every byte is
+/// escaped, and for some other fields.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 4096;
 
 /// Size of the read buffers in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Error in a record. The error contains the position of the record in the decompressed file.
+/// An error in a record of a trace, with the position of the record in the decompressed file.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The file cannot be read or decompressed.
     #[error(transparent)]
     Input(#[from] io::Error),
-    /// A record of a binary file is wrong.
+    /// A record of a binary trace is wrong.
     #[error("byte {offset}: {message}")]
     Byte {
         /// The byte offset of the wrong record.
@@ -47,7 +47,7 @@ pub enum RecordError {
         /// Description of the error.
         message: String,
     },
-    /// A line of a text file is wrong.
+    /// A line of a text trace is wrong.
     #[error("line {line}: {message}")]
     Line {
         /// The number of the wrong line, from 1.
@@ -87,7 +87,8 @@ impl<R: Read> Read for Limited<R> {
 }
 
 impl TraceInput {
-    /// Opens a file. The first bytes of the file show whether the file is compressed with gzip, xz or zstd.
+    /// Opens a trace file, and decompresses it while it is read. The first bytes of the file show whether the file is
+    /// compressed with gzip, xz or zstd.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -120,17 +121,17 @@ impl TraceInput {
         Ok((head, is_whole))
     }
 
-    /// Returns the folder of the file. Relative paths in the file are relative to this folder.
+    /// Returns the folder of the trace file. Relative paths in the trace start from this folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the number of bytes read so far.
+    /// Returns the number of decompressed bytes read so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the number of lines read so far.
+    /// Returns the number of lines of the trace read so far.
     pub fn line(&self) -> u64 {
         self.line
     }
@@ -181,7 +182,9 @@ impl TraceInput {
         let read = self.reader.by_ref().take(LONGEST_LINE).read_until(b'\n', out)? as u64;
         self.line += 1;
         if read == LONGEST_LINE {
-            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, the maximum of a record")));
+            return Err(self.wrong_line(format!(
+                "the line is longer than {LONGEST_LINE} bytes, the maximum of a record"
+            )));
         }
         self.offset += read;
         if out.last() == Some(&b'\n') {
@@ -193,12 +196,12 @@ impl TraceInput {
         Ok(read > 0)
     }
 
-    /// Returns the reader of the remaining bytes.
+    /// Returns the reader of the bytes of the trace that were not read yet.
     pub(super) fn into_reader(self) -> Box<dyn BufRead + Send> {
         self.reader
     }
 
-    /// Creates an error about the last line that was read.
+    /// Creates an error about the line of the trace that was read last.
     pub fn wrong_line(&self, message: impl Into<String>) -> RecordError {
         RecordError::Line { line: self.line, message: message.into() }
     }

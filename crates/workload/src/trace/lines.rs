@@ -21,11 +21,11 @@ pub(super) trait LineFormat: Send {
     }
 }
 
-/// Parsed records that were not returned yet. Each record is stored with its number of repetitions.
+/// Records that were parsed but not returned yet, each with the number of times that it is returned.
 #[derive(Default)]
 pub(super) struct Records(VecDeque<(TraceRecord, u32)>);
 
-/// The records of a text file, in a format with operations on lines.
+/// The records of a trace in a text format whose lines contain operations.
 pub(super) struct LineRecords<F> {
     input: TraceInput,
     format: F,
@@ -34,7 +34,7 @@ pub(super) struct LineRecords<F> {
 }
 
 impl Records {
-    /// Appends a record.
+    /// Appends a parsed record, which is returned once.
     pub(super) fn push(&mut self, record: TraceRecord) {
         self.0.push_back((record, 1));
     }
@@ -46,7 +46,7 @@ impl Records {
         }
     }
 
-    /// Removes and returns the next record.
+    /// Removes and returns the next parsed record.
     pub(super) fn pop(&mut self) -> Option<TraceRecord> {
         match self.0.front_mut() {
             Some((record, times)) if *times > 1 => {
@@ -108,7 +108,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns a key of `bytes` bytes. The key is the recorded key, padded with the digit `0` as in `CacheBench`.
+/// Returns the recorded key, padded with the digit `0` to `bytes` bytes. `CacheBench` pads keys in the same way.
 pub(super) fn padded(key: &[u8], bytes: usize) -> Vec<u8> {
     let mut key = key.to_vec();
     key.resize(key.len().max(bytes.min(types::MAX_KEY_BYTES)), b'0');

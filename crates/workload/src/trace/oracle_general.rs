@@ -14,7 +14,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     || Box::new(OracleGeneral),
 );
 
-/// Size of a record in bytes.
+/// Size of a record of an `oracleGeneral` trace in bytes.
 const RECORD_BYTES: usize = 24;
 
 /// Nanoseconds per second.
@@ -22,7 +22,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 struct OracleGeneral;
 
-/// The fields of a record.
+/// The fields of a record of an `oracleGeneral` trace.
 struct Fields {
     time_s: u32,
     object: u64,
@@ -32,10 +32,13 @@ struct Fields {
 
 impl Fields {
     fn of(record: &[u8; RECORD_BYTES]) -> Self {
-        let (time, rest) = record.split_first_chunk().expect("a record has 24 bytes");
-        let (object, rest) = rest.split_first_chunk().expect("a record has 24 bytes");
-        let (bytes, rest) = rest.split_first_chunk().expect("a record has 24 bytes");
-        let next = rest.first_chunk().expect("a record has 24 bytes");
+        let (time, rest) =
+            record.split_first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
+        let (object, rest) =
+            rest.split_first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
+        let (bytes, rest) =
+            rest.split_first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
+        let next = rest.first_chunk().expect("a record of an oracleGeneral trace must have 24 bytes");
         Self {
             time_s: u32::from_le_bytes(*time),
             object: u64::from_le_bytes(*object),
@@ -44,8 +47,8 @@ impl Fields {
         }
     }
 
-    /// Returns whether the position of the next access is possible for record number `at`. The next access must come
-    /// later in the file, or there must be no next access.
+    /// Returns whether the field "next access" is plausible in record number `at`: the next access comes later in the
+    /// file, or the object has no next access. The check recognizes files of this format.
     fn is_possible_at(&self, at: u64) -> bool {
         self.next == -1 || u64::try_from(self.next).is_ok_and(|next| next >= at)
     }
@@ -74,7 +77,7 @@ impl TraceReader for OracleGeneral {
 
 struct Requests {
     input: TraceInput,
-    /// The number of the record that is read next.
+    /// The number of the record that is read next, from 0.
     next: u64,
 }
 

@@ -9,10 +9,10 @@ use super::head::TraceHead;
 use super::input::{RecordError, TraceInput};
 use super::record::TraceRecord;
 
-/// Reader of the recorded operations of one trace format.
+/// A reader of traces in one format, which returns the recorded operations.
 ///
-/// Contract: if a file is read twice, the records are equal. The memory of the reader does not depend on the length
-/// of the file.
+/// Contract: if a file is read twice, the records are equal. The memory of the reader does not depend on the length of
+/// the file.
 pub trait TraceReader: Send + Sync {
     /// Returns whether a file that begins with `head` has this format. Always returns false for a format that lsmbench
     /// cannot recognize by the content of a file. For such a format, the user must set `kind`.
@@ -105,7 +105,8 @@ pub enum TraceError {
     },
     /// Two traces of one workload have keys of different lengths.
     #[error(
-        "the traces of one workload must have keys of one length, but the keys have {first} and {second} bytes"
+        "the traces of one workload must have keys of one length, but the keys of two traces have {first} \
+         and {second} bytes"
     )]
     Widths {
         /// The key length of one trace, in bytes.

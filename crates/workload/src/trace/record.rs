@@ -55,7 +55,7 @@ impl TraceOperation {
     }
 }
 
-/// One recorded operation.
+/// One recorded operation of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceRecord {
     /// The kind of the operation.
@@ -69,7 +69,7 @@ pub struct TraceRecord {
     /// The exclusive end key of a scan or a range delete, if the trace recorded an end key. For a backward scan, this
     /// field contains the smallest key.
     pub end: Option<Vec<u8>>,
-    /// The maximum number of entries of a scan, if recorded.
+    /// The maximum number of entries of a scan, if the trace recorded it.
     pub count: Option<u32>,
     /// Whether a scan is backward. A backward scan starts at its key and reads from larger keys to smaller keys.
     pub backward: bool,

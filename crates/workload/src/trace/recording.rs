@@ -14,7 +14,7 @@ pub struct Recording {
     numbers: Vec<u64>,
 }
 
-/// The accesses of one trace, in recorded order. Each access is the index of a key.
+/// The accesses of one trace, in recorded order. Each access is the index of the accessed key in a [`Recording`].
 pub type Accesses = Arc<[u32]>;
 
 impl Recording {
@@ -42,7 +42,7 @@ impl Recording {
         Ok(Some((recording, accesses)))
     }
 
-    /// Creates a recording with the keys `numbers`. Each key has `width` bytes.
+    /// Creates a recording from the keys of a trace, given as numbers in any order. Each key has `width` bytes.
     pub(crate) fn of(width: usize, mut numbers: Vec<u64>) -> Self {
         numbers.sort_unstable();
         numbers.dedup();
@@ -50,12 +50,12 @@ impl Recording {
         Self { width, numbers }
     }
 
-    /// Returns the length of a key in bytes.
+    /// Returns the length of each key in bytes.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Returns the distinct keys in ascending order.
+    /// Returns the distinct keys as numbers, in ascending order.
     pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }

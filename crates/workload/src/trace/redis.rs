@@ -5,31 +5,33 @@ use std::collections::BTreeMap;
 use super::lines::{Records, quoted};
 use super::record::{TraceOperation, TraceRecord};
 
-/// Separator in the key of a hash field. The separator is between the key of the hash and the name of the field.
+/// Separator between the key of a Redis hash and the name of a field. The two names with the separator form the key of
+/// one entry.
 const FIELD: u8 = b':';
 
-/// Maximum number of command names in a note.
+/// Maximum number of command names in a note about skipped commands.
 const NAMED: usize = 8;
 
-/// Error of a command with too few arguments.
+/// The error of a Redis command with too few arguments.
 struct Missing;
 
-/// The operations of a command. `None` if the command does not access keys with values.
+/// The operations that a Redis command stands for. `None` if the command does not access keys with values.
 type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
 
-/// Translates Redis commands to records. The translator remembers the selected database.
+/// Translates Redis commands to operations on keys. The translator remembers the database that the last command SELECT
+/// has selected.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// The number of the database.
+    /// The number of the Redis database that is selected now.
     pub(super) database: u32,
     left_out: BTreeMap<String, u64>,
 }
 
 impl Commands {
-    /// Appends the operations of a command to the records. The time of the command may be unknown.
+    /// Appends the operations of a command to the records. `time_ns` is the time of the command, if known.
     ///
-    /// Each field of a Redis hash becomes one entry. The key of this entry consists of the key of the hash, a colon
-    /// and the name of the field.
+    /// Each field of a Redis hash becomes one entry. The key of this entry consists of the key of the hash, a colon and
+    /// the name of the field.
     pub(super) fn translate(
         &mut self,
         command: &[Vec<u8>],
@@ -79,7 +81,7 @@ impl Commands {
     }
 }
 
-/// Returns the operations of a command.
+/// Returns the operations that the Redis command `name` stands for.
 fn operations(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let on = |operation, key: &[u8]| TraceRecord::new(operation, key);
     let first = || arguments.first().ok_or(Missing);
@@ -107,7 +109,7 @@ fn operations(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     }
 }
 
-/// Returns the operations of a command on the fields of a Redis hash.
+/// Returns the operations that a Redis command on the fields of a hash stands for.
 fn of_hash(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let operation = match name {
         b"HSET" | b"HMSET" | b"HSETNX" => TraceOperation::Put,

@@ -15,10 +15,10 @@ pub(super) const VARIANT: Variant<dyn TraceReader> =
         Box::new(Aof)
     });
 
-/// The maximum number of arguments of a command.
+/// The maximum number of arguments of a Redis command.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Maximum length of an argument in bytes. This is also the limit of Redis.
+/// Maximum length of an argument of a Redis command in bytes. Redis has the same limit.
 const LONGEST_ARGUMENT: u64 = 512 << 20;
 
 /// Nanoseconds per second.
@@ -40,7 +40,7 @@ impl TraceReader for Aof {
     }
 }
 
-/// The commands of an append-only file.
+/// The commands in an append-only file of Redis, from which the operations are read.
 struct File {
     input: TraceInput,
     commands: Commands,
@@ -69,7 +69,9 @@ impl TraceRecords for File {
             let count = self.line.strip_prefix(b"*").and_then(number::<usize>);
             let count = count.ok_or_else(|| wrong(self.unexpected("*COUNT")))?;
             if count > MOST_ARGUMENTS {
-                return Err(wrong(format!("a command has {count} words; the maximum is {MOST_ARGUMENTS}")));
+                return Err(wrong(format!(
+                    "a command of the append-only file has {count} words; the maximum is {MOST_ARGUMENTS}"
+                )));
             }
             let mut command = Vec::new();
             for _ in 0..count {
@@ -86,7 +88,7 @@ impl TraceRecords for File {
 }
 
 impl File {
-    /// Reads one bulk string.
+    /// Reads one argument of a command. In the file, an argument is a bulk string: its length, and then its bytes.
     fn argument(&mut self) -> Result<Vec<u8>, RecordError> {
         let offset = self.input.offset();
         let wrong = |message| RecordError::Byte { offset, message };
@@ -99,7 +101,9 @@ impl File {
         let length = self.line.strip_prefix(b"$").and_then(number::<u64>);
         let length = length.ok_or_else(|| wrong(self.unexpected("$LENGTH")))?;
         if length > LONGEST_ARGUMENT {
-            return Err(wrong(format!("an argument has {length} bytes; the maximum is {LONGEST_ARGUMENT}")));
+            return Err(wrong(format!(
+                "an argument of a command has {length} bytes; the maximum is {LONGEST_ARGUMENT}"
+            )));
         }
         let mut argument = Vec::new();
         self.input.take(length, &mut argument)?;

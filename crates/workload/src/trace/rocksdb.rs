@@ -19,16 +19,16 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<RocksDb>(
     seeks::REFERENCE,
 );
 
-/// Number of bytes before a payload: the time, the type and the length.
+/// Number of bytes in the header of a record, which precedes the payload: the time, the type and the length.
 const HEADER_BYTES: usize = 13;
 
-/// The magic number with which the payload of the first record starts.
+/// The magic number of a RocksDB query trace, with which the payload of the first record begins.
 const MAGIC: &[u8] = b"feedcafedeadbeef";
 
 /// Maximum length of a payload in bytes. The largest write batch of RocksDB is shorter than this maximum.
 const LONGEST_PAYLOAD: u32 = 1 << 30;
 
-/// Type of the first record of a trace. The following constants are the types of the other records.
+/// Type number of the first record of a trace. The following constants are the type numbers of the other records.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -37,8 +37,8 @@ const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 const MULTI_GET: u8 = 13;
 
-/// The position of a bit in the field set of a record. The field set is a bit set of the fields that the payload
-/// contains. The following constants are also positions of such bits.
+/// The number of the bit that states that a record contains a write batch. From trace version 0.2 on, a record begins
+/// with a set of such bits, which lists its fields. The following constants are the numbers of the other bits.
 const WRITE_BATCH: u32 = 1;
 const GET_FAMILY: u32 = 2;
 const GET_KEY: u32 = 3;
@@ -60,7 +60,7 @@ impl Build<dyn TraceReader> for RocksDb {
     }
 }
 
-/// Header of a record, which comes before the payload.
+/// The header of a record, which precedes the payload of the record.
 struct Header {
     time_us: u64,
     kind: u8,
@@ -102,7 +102,7 @@ impl TraceReader for RocksDb {
     }
 }
 
-/// The records of a trace. A write batch or a multi-get becomes one record per key.
+/// The operations in a RocksDB query trace. A write batch or a multi-get becomes one operation per key.
 struct Queries {
     input: TraceInput,
     /// Whether each payload begins with a set of bits that lists the fields of the payload. This is true from trace
@@ -116,7 +116,7 @@ struct Queries {
 }
 
 impl Queries {
-    /// Parses the payload of a record.
+    /// Parses the payload of a record of the type `kind`, and keeps the operations of the record.
     fn parse(&mut self, kind: u8) -> Result<(), String> {
         let mut payload = Payload::new(&self.payload);
         let fields = match (self.has_fields, kind) {
@@ -225,8 +225,8 @@ fn read_header(input: &mut TraceInput) -> Result<Option<Header>, RecordError> {
     if !input.fill(&mut bytes)? {
         return Ok(None);
     }
-    let (time, rest) = bytes.split_first_chunk().expect("a header has 13 bytes");
-    let (length, _) = rest[1..].split_first_chunk().expect("a header has 13 bytes");
+    let (time, rest) = bytes.split_first_chunk().expect("the header of a record must have 13 bytes");
+    let (length, _) = rest[1..].split_first_chunk().expect("the header of a record must have 13 bytes");
     Ok(Some(Header {
         time_us: u64::from_le_bytes(*time),
         kind: rest[0],

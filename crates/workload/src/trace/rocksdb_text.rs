@@ -29,7 +29,7 @@ impl Build<dyn TraceReader> for RocksDbText {
 /// The parser of the lines of a RocksDB trace in text format.
 struct Lines {
     seeks: Seeks,
-    /// A range delete whose end key comes on the next line.
+    /// A range delete whose end key is not known yet, because the end key is on the next line.
     begun: Option<TraceRecord>,
     unfinished: u64,
 }
@@ -102,7 +102,7 @@ impl LineFormat for Lines {
     }
 }
 
-/// Parses hexadecimal digits, with or without `0x`.
+/// Parses bytes that are written as hexadecimal digits, with or without `0x`.
 fn bytes_of(text: &[u8]) -> Option<Vec<u8>> {
     let digits = text.strip_prefix(b"0x").unwrap_or(text);
     let (pairs, []) = digits.as_chunks::<2>() else { return None };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters with their defaults, as TOML.
+/// The TOML parameters of these readers, with their default values.
 pub(super) const REFERENCE: &str =
     "# Number of entries that an iterator reads after a seek. Traces do not record the number of entries.
 entries = 1
@@ -21,19 +21,19 @@ impl Default for Params {
     }
 }
 
-/// The number of seeks so far, and the number of entries that the reader assumes for each seek.
+/// The number of seeks of a trace so far, and the number of entries that each replayed seek reads.
 pub(super) struct Seeks {
     entries: u32,
     count: u64,
 }
 
 impl Seeks {
-    /// Creates a counter of seeks, which starts at 0.
+    /// Creates a counter of the seeks in a trace, which starts at 0.
     pub(super) fn new(params: &Params) -> Self {
         Self { entries: params.entries, count: 0 }
     }
 
-    /// Counts a seek, and returns the assumed number of entries that the seek reads.
+    /// Counts one seek, and returns the number of entries that the replayed scan reads.
     pub(super) fn entries(&mut self) -> u32 {
         self.count += 1;
         self.entries

@@ -37,7 +37,7 @@ impl LineFormat for Tectonic {
     }
 }
 
-/// Parses a line. Returns `None` for a line that only marks a group of operations.
+/// Parses a line of a Tectonic or KV-bench trace. Returns `None` for a line that only marks a group of operations.
 fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
     let mut words = line.splitn(3, |byte| *byte == b' ');
     let name = words.next().unwrap_or_default();
@@ -62,10 +62,10 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
         TraceOperation::Put | TraceOperation::Merge => record.with_value(value()?.to_vec()),
         TraceOperation::Scan if name == b"SC" => record.entries(field("number of entries", value()?)?),
         TraceOperation::Scan | TraceOperation::DeleteRange => {
-            record.until(second.ok_or_else(|| format!("{} has no end key", quoted(name)))?)
+            record.until(second.ok_or_else(|| format!("the operation {} has no end key", quoted(name)))?)
         }
         TraceOperation::Get | TraceOperation::Delete if second.is_some() => {
-            return Err(format!("{} has additional words after the key", quoted(name)));
+            return Err(format!("the operation {} has additional words after the key", quoted(name)));
         }
         _ => record,
     }))

@@ -12,7 +12,7 @@ use super::record::{TraceOperation, TraceRecord};
 use crate::dsl::{Command, CommandReader, ReadError};
 use crate::pairs::Pairs;
 
-/// The name of the format.
+/// The name of the trace format whose lines are text commands.
 pub(crate) const KIND: &str = "text";
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
@@ -73,7 +73,8 @@ impl Commands {
     }
 }
 
-/// Returns the record of a command. `None` if the command is not an operation on keys.
+/// Returns the recorded operation that a text command stands for. Returns `None` if the command is not an operation on
+/// keys.
 fn record(command: Command) -> Option<TraceRecord> {
     match command {
         Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),

@@ -49,7 +49,7 @@ impl LineFormat for Twitter {
     }
 }
 
-/// Splits a line into its fields. The key may contain commas.
+/// Splits a line of a Twitter trace into its seven fields. The key may contain commas.
 fn fields(line: &[u8]) -> Option<[&[u8]; 7]> {
     let (time, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b',')?)?;
     let mut last = rest[1..].rsplitn(6, |byte| *byte == b',');

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
-/// Tag of a delete in the default column family. The tag is the byte with the kind of a write, as RocksDB defines it.
-/// After a tag whose name begins with `FAMILY`, the number of a column family follows. The following constants are also
-/// tags of RocksDB.
+/// Tag of a delete in the default column family. Each write of a RocksDB write batch begins with a tag byte, which is
+/// the kind of the write. A tag whose name begins with `FAMILY` is followed by the number of a column family. The other
+/// constants are further tags.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;
 const MERGE: u8 = 0x2;
@@ -30,7 +30,7 @@ const BEGIN_UNPREPARE: u8 = 0x13;
 const ENTITY: u8 = 0x16;
 const FAMILY_ENTITY: u8 = 0x17;
 
-/// Parses a write batch and appends its writes to `records`.
+/// Parses a RocksDB write batch, and appends its writes to `records`.
 pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result<(), String> {
     let mut batch = Payload::new(batch);
     batch.u64("the sequence number of a write batch")?;
@@ -42,7 +42,8 @@ pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result
     Ok(())
 }
 
-/// Parses the rest of a write that begins with the tag `tag`. Returns `None` if the write does not change the data.
+/// Parses the part of a write that follows the tag byte `tag`. Returns `None` for an entry of the write batch that does
+/// not change the data.
 fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String> {
     let family = match tag {
         FAMILY_DELETION

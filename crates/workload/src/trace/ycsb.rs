@@ -50,7 +50,7 @@ impl LineFormat for Lines {
     }
 }
 
-/// Parses a line. Returns `None` if the line is not an operation.
+/// Parses a line of the output of YCSB. Returns `None` if the line is not an operation.
 fn parse(line: &[u8]) -> Option<Result<TraceRecord, String>> {
     let (head, tail) = line.split_at(line.iter().position(|byte| *byte == b'[').unwrap_or(line.len()));
     let mut words = head.split(|byte| *byte == b' ').filter(|word| !word.is_empty());

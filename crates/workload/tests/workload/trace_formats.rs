@@ -291,7 +291,7 @@ fn csv_with_a_map_of_its_columns() {
     let key = [b"283:", &2u64.to_be_bytes()[..]].concat();
     assert_eq!(records, [record(Put, &key).at(1_500_000_000).sized(4096)]);
     for (text, columns, message) in [
-        ("a\n", "header = false", "the row has 1 columns, but operation = 2"),
+        ("a\n", "header = false", "the row has 1 columns, but the parameter operation selects column 2"),
         ("1,R,9,,,4\n", "header = false, read = []", "unknown operation \"R\"; set read, write and delete"),
         ("x,get,9,,,4\n", "header = false", "the time is \"x\"; expected a number"),
         ("1,get,9,,,99999999999\n", "header = false, block = \"1B\"", "has more than 65536 blocks"),
@@ -382,7 +382,7 @@ fn redis_monitor_and_append_only_files() {
     );
     for (bytes, message) in [
         (&aof[..60], "byte 59: the file ends after"),
-        (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument has 99999999999 bytes"),
+        (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument of a command has 99999999999 bytes"),
         (b"*9999999\r\n", "byte 0: a command has 9999999 words"),
         (b"*1\r\n$4\r\nPINGPONG", "byte 4: the line end after the 4 bytes"),
         (b"REDIS0011\xfa\tredis-ver", "the file begins in RDB format; set aof-use-rdb-preamble no"),

@@ -79,7 +79,7 @@ fn scans_range_deletes_and_merges_do_what_they_say() {
     assert_eq!((model.len(), record.operations()), (2, 9));
     let assumed = plan.phases()[0].replay().unwrap().check().unwrap().join("\n");
     assert!(assumed.contains("executes 1 range deletes as a scan and a delete per key"), "{assumed}");
-    assert!(assumed.contains("executes 1 merges as a get and a put of the operand"), "{assumed}");
+    assert!(assumed.contains("executes 1 merges as a get of the key and a put whose value"), "{assumed}");
 }
 
 #[test]

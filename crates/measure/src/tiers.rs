@@ -22,7 +22,7 @@ pub struct RankedVariant {
 /// three variants may differ significantly, although the second variant is tied with both.
 ///
 /// # Panics
-/// Neither direction of the metric is better.
+/// `better` is [`Better::Neither`].
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
     assert!(better != Better::Neither, "a ranking needs a metric whose higher or lower values are better");
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };

@@ -77,7 +77,7 @@ pub enum Doubt {
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,
-    /// The metric differs, but neither direction of the metric is better.
+    /// The metric differs, but neither higher nor lower is better.
     NoDirection,
 }
 
@@ -115,9 +115,7 @@ impl fmt::Display for Doubt {
             ),
             Self::SometimesZero => f.write_str("one side is 0 in some trials, so the ratio is undefined"),
             Self::NoRatio => f.write_str("a value is negative, so the ratio is undefined"),
-            Self::NoDirection => {
-                f.write_str("the values differ, but neither direction of this metric is better")
-            }
+            Self::NoDirection => f.write_str("the values differ, but neither higher nor lower is better"),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// Returns whether the value differs, although neither direction of its metric is better.
+    /// Returns whether the value differs, although neither higher nor lower is better.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -163,7 +163,7 @@ impl ComparisonReport {
         &self.rule
     }
 
-    /// Returns the outcome of a difference at the gate. Returns `None` if neither direction of the metric is better.
+    /// Returns the outcome of a difference at the gate. Returns `None` if neither higher nor lower is better.
     pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }

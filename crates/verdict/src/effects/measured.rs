@@ -72,8 +72,8 @@ impl Effects {
     ///
     /// # Errors
     /// Results that cannot be read, or that were changed after the run; a metric, phase or operation that the results
-    /// do not contain; a metric of which neither direction is better; an experiment without a metric for the verdict if
-    /// `selection` names none; results of a single configuration.
+    /// do not contain; a metric of which neither higher nor lower is better; an experiment without a metric for the
+    /// verdict if `selection` names none; results of a single configuration.
     pub fn of(folder: &Folder, selection: &Selection) -> Outcome<Self> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use experiment::THRESHOLDS;
 use serde_json::Value;
 
 use crate::bench::{Bench, SMALL};
@@ -283,8 +284,15 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     let answer = bench.ok(&[&["calibrate"][..], &blind].concat());
     let slower = answer.lines().find(|line| line.contains("% slower ")).expect("a line per slowdown");
     assert!(slower.contains("0.0% (95% CI 0.0% to 97.5%)"), "{slower}");
-    let error = bench.run(&["calibrate", "--threshold", "0"]).refusal();
-    assert!(error.contains("--threshold is 0; the threshold must be from 0.1 to 50 percent"), "{error}");
+    let (least, most) = (THRESHOLDS.start() * 100.0, THRESHOLDS.end() * 100.0);
+    let help = bench.ok(&["calibrate", "--help"]);
+    assert!(help.contains(&format!("below this percentage ({least} to {most})")), "{help}");
+    for threshold in ["0", "0.09", "50.1"] {
+        let error = bench.run(&["calibrate", "--threshold", threshold]).refusal();
+        let hint =
+            format!("--threshold is {threshold}; the threshold must be from {least} to {most} percent");
+        assert!(error.contains(&hint), "{error}");
+    }
     for (slowdowns, hint) in [
         ("0", "--slowdowns contains 0; each slowdown must be from 0.1 to 300 percent"),
         ("1e9", "--slowdowns contains 1000000000; each slowdown must be from 0.1 to 300 percent"),

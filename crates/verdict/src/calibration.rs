@@ -38,6 +38,8 @@ pub struct Calibration<'a> {
     /// The numbers of rounds after which each run is judged, at least one. Each run has as many rounds as the largest
     /// of these numbers.
     pub rounds: &'a [u64],
+    /// The smallest relative difference that counts as a change in the verdicts of `judge`: 0.02 means 2 %.
+    pub threshold: f64,
     /// Whether the runs have reduced sizes.
     pub is_quick: bool,
     /// Further options of each run.
@@ -106,7 +108,7 @@ impl Calibration<'_> {
                 }
             }
         }
-        CalibrationTable { series }
+        CalibrationTable { threshold: self.threshold, series }
     }
 
     /// Compares two trees, and adds the verdicts to the table. `gets` contains the measured times of a get in earlier

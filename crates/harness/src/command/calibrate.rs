@@ -53,6 +53,7 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
         plans: &arguments.plan,
         metrics: &arguments.metric,
         rounds: &arguments.trials,
+        threshold,
         is_quick: arguments.quick,
         options,
         work: work.path(),

@@ -553,6 +553,10 @@ columns! {
     /// Number of WALs that lsmbench could not create in advance since the store was opened. A writer then creates its
     /// WAL itself, so its put takes longer. Empty if there are no such errors.
     WAL_CREATION_ERRORS = "wal_creation_errors", "errors of WALs created in advance", Count, Integer, Lower, Varies;
+    /// 99.99th percentile of response time. Empty in a closed loop.
+    RESPONSE_P9999_NS = "response_p9999_ns", "p99.99 response time", Nanoseconds, Integer, Lower, Varies;
+    /// Longest response time. Empty in a closed loop.
+    RESPONSE_MAX_NS = "response_max_ns", "longest response time", Nanoseconds, Integer, Lower, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
@@ -618,6 +622,8 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     P9999_NS,
     STALLS,
     DISK_BYTES,
+    RESPONSE_P9999_NS,
+    RESPONSE_MAX_NS,
 ];
 
 #[cfg(test)]

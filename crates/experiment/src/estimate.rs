@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use catalog::Limit;
+use results::RunMode;
 use subject::Cost;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
@@ -82,12 +83,14 @@ impl Estimate {
         Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }.stored_by(&cell.design)
     }
 
-    /// Returns the estimated cost of a trial with a planned workload.
-    pub fn of(cell: &Cell, plan: &WorkloadPlan) -> Self {
+    /// Returns the estimated cost of a trial with a planned workload. In counted mode, the rates of phases have no
+    /// effect.
+    pub fn of(cell: &Cell, plan: &WorkloadPlan, mode: RunMode) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
         for phase in plan.phases() {
-            let work = PhaseWork::of(phase).times(match phase.phase().rate {
+            let rate = if mode == RunMode::Timed { phase.phase().rate } else { Rate::Closed };
+            let work = PhaseWork::of(phase, rate).times(match rate {
                 Rate::Sustained(search) => f64::from(search.most_probes()),
                 Rate::Closed | Rate::Open { .. } => 1.0,
             });
@@ -156,13 +159,17 @@ impl Estimate {
 }
 
 impl PhaseWork {
-    fn of(phase: &PhasePlan) -> Self {
+    /// Returns the work of a phase whose operations start at `rate`. In a phase with roles, each role has its own rate.
+    fn of(phase: &PhasePlan, rate: Rate) -> Self {
         match &phase.phase().work {
             Work::Load(load) => {
-                let keys = phase.operations().unwrap_or(0) as f64 * f64::from(load.batch.unwrap_or(1));
-                Self { added: keys, written: keys, seconds: keys * seconds_of(Kind::Insert) }
+                let (puts, batch) =
+                    (phase.operations().unwrap_or(0) as f64, f64::from(load.batch.unwrap_or(1)));
+                let keys = puts * batch;
+                let seconds = puts * seconds_at(rate, batch * seconds_of(Kind::Insert));
+                Self { added: keys, written: keys, seconds }
             }
-            Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
+            Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations(), rate),
             Work::Roles(roles) => Self::of_roles(roles),
             Work::Step(StoreStep::Sleep(ns)) => Self { seconds: *ns as f64 / 1e9, ..Self::default() },
             Work::Replay(_) | Work::Step(_) => Self::default(),
@@ -178,35 +185,48 @@ impl PhaseWork {
     /// background role runs until the last foreground role ends.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
-        let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
+        let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations, role.rate).seconds);
         let seconds = ends.fold(0.0, f64::max);
         let mut together = Self { seconds, ..Self::default() };
         for role in roles {
             let mut mixed = role.mixed.clone();
             if role.is_background() {
                 mixed.time_limit_ns = Some((seconds * 1e9) as u64);
-                mixed.operations = match role.rate {
-                    Rate::Open { per_second } => Some((per_second * seconds) as u64),
-                    Rate::Closed | Rate::Sustained(_) => None,
-                };
             }
-            let work = Self::of_mix(&mixed, mixed.operations);
+            let work = Self::of_mix(&mixed, mixed.operations, role.rate);
             together.added += work.added;
             together.written += work.written;
         }
         together
     }
 
-    fn of_mix(mixed: &Mixed, operations: Option<u64>) -> Self {
+    /// Returns the work of a mix whose operations start at `rate`. `operations` is `None` if the mix ends at its time
+    /// limit.
+    fn of_mix(mixed: &Mixed, operations: Option<u64>, rate: Rate) -> Self {
         let share = |kind: Kind| mixed.mix.share(kind);
-        let seconds_each: f64 = Kind::ALL.into_iter().map(|kind| share(kind) * seconds_of(kind)).sum();
+        let busy_seconds: f64 = Kind::ALL.into_iter().map(|kind| share(kind) * seconds_of(kind)).sum();
         let limit = mixed.time_limit_ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
-        let seconds = operations.map_or(limit, |operations| (operations as f64 * seconds_each).min(limit));
-        let operations = operations.map_or(seconds / seconds_each, |operations| operations as f64);
+        // Before the time limit, an open loop starts at most as many operations as its rate allows.
+        let most = match rate {
+            Rate::Open { per_second } => per_second * limit,
+            Rate::Closed | Rate::Sustained(_) => f64::INFINITY,
+        };
+        let operations = operations.map_or(limit / busy_seconds, |operations| operations as f64).min(most);
+        let seconds = (operations * seconds_at(rate, busy_seconds)).min(limit);
         let entries = |kind: Kind| if kind == Kind::Batch { f64::from(mixed.batch) } else { 1.0 };
         let written: f64 =
             Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| share(kind) * entries(kind)).sum();
         Self { added: operations * mixed.rate(Kind::Insert), written: operations * written, seconds }
+    }
+}
+
+/// Returns the time from the start of an operation to the start of the next operation, in seconds. The store needs
+/// `busy_seconds` for an operation. In an open loop, the next operation starts when it is due, but not earlier than the
+/// store can execute it.
+fn seconds_at(rate: Rate, busy_seconds: f64) -> f64 {
+    match rate {
+        Rate::Open { per_second } => busy_seconds.max(1.0 / per_second),
+        Rate::Closed | Rate::Sustained(_) => busy_seconds,
     }
 }
 
@@ -279,6 +299,10 @@ mod tests {
     use subject::Task;
 
     fn estimate(design: &str, workload: &str) -> Estimate {
+        estimate_in(RunMode::Timed, design, workload)
+    }
+
+    fn estimate_in(mode: RunMode, design: &str, workload: &str) -> Estimate {
         let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
         let plan = WorkloadPlan::new(&workload, 1, Path::new("")).unwrap();
@@ -287,6 +311,7 @@ mod tests {
         Estimate::of(
             &Cell { number: 0, label: String::new(), swept: Vec::new(), engine, design, task },
             &plan,
+            mode,
         )
     }
 
@@ -333,6 +358,64 @@ mod tests {
         let estimate = estimate("compaction = \"none\"", timed);
         assert!((estimate.phase_seconds[1] - 30.0).abs() < 1e-9);
         assert!(estimate.storage_bytes > 1e9, "{estimate:?}");
+    }
+
+    /// Tests that an open loop starts `rate` × `seconds` operations, and that a phase with a number of operations takes
+    /// at least as long as its rate requires.
+    #[test]
+    fn the_rate_of_an_open_loop_bounds_operations_and_time() {
+        let load = "[[phase]]\nname = \"load\"\ninsert = 1000\n";
+        let in_mode = |mode: RunMode, phase: &str| {
+            let workload = format!("{load}[[phase]]\nname = \"puts\"\n{phase}");
+            let found = estimate_in(mode, "compaction = \"none\"", &workload);
+            (found.phase_seconds[1], found.storage_bytes)
+        };
+        let of = |phase: &str| in_mode(RunMode::Timed, phase);
+        let is_near = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-6;
+        // 50,000 puts per second for 480 seconds are as many as 24 million puts, and not 400,000 per second.
+        let (seconds, bytes) = of("mix = \"put\"\nseconds = \"480s\"\nrate = 50_000\n");
+        let (_, counted) = of("mix = \"put\"\noperations = 24_000_000\n");
+        assert!(is_near(seconds, 480.0) && is_near(bytes, counted), "{seconds} {bytes} {counted}");
+        let (_, closed) = of("mix = \"put\"\nseconds = \"480s\"\n");
+        assert!(closed > 7.0 * bytes, "{closed} {bytes}");
+        // The store cannot keep up with this rate, so the estimate is that of a closed loop.
+        let (seconds, hopeless) = of("mix = \"put\"\nseconds = \"480s\"\nrate = 500_000_000\n");
+        assert!(is_near(seconds, 480.0) && is_near(hopeless, closed), "{seconds} {hopeless} {closed}");
+        // The phase ends at the time limit, before it has started all operations.
+        let both = "mix = \"put\"\noperations = 1_000_000_000\nseconds = \"480s\"\nrate = 50_000\n";
+        assert!(is_near(of(both).1, counted), "{:?} {counted}", of(both));
+        let slow = "mix = \"put\"\noperations = 10_000\nrate = 100\n";
+        assert!(is_near(of(slow).0, 100.0), "{:?}", of(slow));
+        let fast = "mix = \"put\"\noperations = 400_000\nrate = 50_000_000\n";
+        assert!(is_near(of(fast).0, 1.0), "{:?}", of(fast));
+        assert!(is_near(of("insert = 10_000\nrate = 100\n").0, 100.0));
+        // 10 batches of 1000 keys.
+        assert!(is_near(of("insert = 10_000\nbatch = 1000\nrate = 1\n").0, 10.0));
+        let (seconds, _) = in_mode(RunMode::Counted, slow);
+        assert!(is_near(seconds, 10_000.0 / 400e3), "counted mode ignores the rate: {seconds}");
+    }
+
+    #[test]
+    fn each_role_has_its_own_rate() {
+        let load = "[[phase]]\nname = \"load\"\ninsert = 1000\n";
+        let roles = |writer: &str, reader: &str| {
+            let role = |name: &str, text: &str| format!("[[phase.role]]\nname = \"{name}\"\n{text}");
+            let (writer, reader) = (role("writer", writer), role("reader", reader));
+            let workload = format!("{load}[[phase]]\nname = \"both\"\n{writer}{reader}");
+            let found = estimate("compaction = \"none\"", &workload);
+            (found.phase_seconds[1], found.storage_bytes)
+        };
+        let counted = format!("{load}[[phase]]\nname = \"puts\"\nmix = \"put\"\noperations = 1_000_000\n");
+        let counted = estimate("compaction = \"none\"", &counted).storage_bytes;
+        let puts = "mix = \"put\"\nrate = 10_000\n";
+        // The reader takes 100 seconds because of its rate, and the writer runs until the reader ends.
+        let (seconds, bytes) = roles(puts, "mix = \"get\"\noperations = 1000\nrate = 10\n");
+        assert!((seconds - 100.0).abs() < 1e-6, "{seconds}");
+        assert!((bytes / counted - 1.0).abs() < 1e-3, "{bytes} {counted}");
+        let limited = format!("{puts}seconds = \"100s\"\n");
+        let (seconds, bytes) = roles(&limited, "mix = \"get\"\n");
+        assert!((seconds - 100.0).abs() < 1e-6, "{seconds}");
+        assert!((bytes / counted - 1.0).abs() < 1e-3, "{bytes} {counted}");
     }
 
     #[test]

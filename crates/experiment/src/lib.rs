@@ -48,3 +48,4 @@ pub use overrides::Overrides;
 pub use resolved::Experiment;
 pub use trials::{DEFAULT_INTERVAL_NS, TIMED_TRIAL_KEYS, Trials};
 pub use tune_spec::TuneSpec;
+pub use verdict_spec::THRESHOLDS;

@@ -33,8 +33,14 @@ const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_R
 
 /// The columns of response times. These columns are empty in a phase without an open loop, because only an open loop
 /// has intended start times.
-const OPEN_LOOP: [Metric; 4] =
-    [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
+const OPEN_LOOP: [Metric; 6] = [
+    c::RESPONSE_MEAN_NS,
+    c::RESPONSE_P50_NS,
+    c::RESPONSE_P99_NS,
+    c::RESPONSE_P999_NS,
+    c::RESPONSE_P9999_NS,
+    c::RESPONSE_MAX_NS,
+];
 
 /// Columns about the process and its files. These columns are empty in counted mode, although they contain no time.
 const OF_PROCESS: [Metric; 8] = [

@@ -13,16 +13,12 @@ use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
 use super::resolved::Experiment;
-use super::verdict_spec::VerdictSpec;
+use super::verdict_spec::{THRESHOLDS, VerdictSpec};
 use super::wording;
 
 /// The valid keys of a table `[[chart]]`.
 pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
-
-/// The valid values of `verdict.threshold`, as fractions. Verdicts print percentages with one decimal, so they cannot show
-/// a smaller threshold.
-const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.001..=0.5;
 
 impl VerdictSpec {
     /// Checks the names in the table `[verdict]`. The error consists of the key with the unknown name, and a sentence.

@@ -94,7 +94,10 @@ impl Experiment {
     /// Estimates the time, the storage and the memory of one trial of a configuration.
     pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
-            (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
+            (Some(plan), _) => {
+                let estimate = Estimate::of(cell, &plan, self.trials.mode);
+                estimate.without_phases(self.fixture_phases(&cell.task))
+            }
             (None, Task::Component(component)) => Estimate::of_component(cell, component.subject().cost()),
             (None, Task::Workload(_)) => Estimate::default(),
         })

@@ -25,7 +25,7 @@ pub struct RankedVariant {
 /// variant is tied with both.
 ///
 /// # Panics
-/// Panics if neither direction of the metric is better.
+/// Panics if neither higher nor lower is better.
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
     assert!(
         better != Better::Neither,

@@ -116,9 +116,7 @@ impl fmt::Display for Doubt {
             ),
             Self::SometimesZero => f.write_str("one side is 0 in some trials, so the ratio is undefined"),
             Self::NoRatio => f.write_str("a value is negative, so the ratio is undefined"),
-            Self::NoDirection => {
-                f.write_str("the values differ, but neither direction of this metric is better")
-            }
+            Self::NoDirection => f.write_str("the values differ, but neither higher nor lower is better"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use measure::{DrawnMedian, FEWEST_BLOCKS, drawn_medians};
 use results::{LeftOut, Manifest, Metric, Row, Unit, columns as c, verdicts as v};
 use serde::Serialize;
-use verdict::{NO_QUICK_VERDICT, row_sentences};
+use verdict::{NO_QUICK_VERDICT, VerdictSettings, row_sentences};
 
 use crate::charts_of_cells::{Course, LEVELS, TIMELINE, levels, timelines};
 use crate::groups::{Group, groups, named, title, within};
@@ -13,7 +13,7 @@ use crate::latencies::{Latencies, QUANTILES, latencies};
 use crate::mismatches::{EngineMismatches, mismatches};
 use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
-use crate::selection::{Selection, judged, threshold};
+use crate::selection::{Selection, judged};
 
 /// The maximum number of configurations that the manifest on a page may contain. If a manifest has more configurations,
 /// the page shows the manifest without its configurations.
@@ -217,7 +217,7 @@ impl RunData {
             question: manifest.question.clone(),
             folder: opened.folder.root().file_name().unwrap_or_default().to_string_lossy().into_owned(),
             is_counted: manifest.mode == results::RunMode::Counted.name(),
-            threshold: threshold(manifest),
+            threshold: VerdictSettings::of(manifest).threshold(),
             started: manifest.started.clone(),
             trials: manifest.trials,
             conclusions: conclusions(opened),

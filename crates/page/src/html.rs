@@ -221,7 +221,7 @@ fn table(run: &RunData) -> String {
         escape(&operation),
         escape(phase),
         match metric.better.as_str() {
-            "neither" => "neither direction is better".to_owned(),
+            "neither" => "neither higher nor lower is better".to_owned(),
             better => format!("{better} is better"),
         },
         // The values of other units contain their unit.

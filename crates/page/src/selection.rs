@@ -1,29 +1,12 @@
 //! The initial selection of a page: the phase, the kind of operation and the metric by which the run is judged.
 
 use results::columns::ALL;
-use results::{Better, Manifest, RunMode, columns as c, verdicts as v};
-use serde::{Deserialize, Serialize};
+use results::{Better, RunMode, columns as c, verdicts as v};
+use serde::Serialize;
+use verdict::VerdictSettings;
 
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
-
-/// The part of the experiment file that the page reads: the section `[verdict]`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Experiment {
-    verdict: VerdictSpec,
-}
-
-/// The section `[verdict]` of an experiment: the phase, the kind of operation and the metric of the verdict, and the
-/// threshold below which differences are ignored.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct VerdictSpec {
-    phase: Option<String>,
-    operation: Option<String>,
-    metric: Option<String>,
-    threshold: Option<f64>,
-}
 
 /// A phase, a kind of operation and a metric, as indexes in the lists of the page data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -31,18 +14,6 @@ pub(crate) struct Selection {
     pub(crate) phase: usize,
     pub(crate) operation: usize,
     pub(crate) metric: usize,
-}
-
-impl VerdictSpec {
-    /// Reads the section `[verdict]` from the manifest of a run. Empty if the manifest contains no readable experiment.
-    fn of(manifest: &Manifest) -> Self {
-        toml::from_str::<Experiment>(&manifest.resolved).unwrap_or_default().verdict
-    }
-}
-
-/// Returns the smallest relative difference that counts as a change in a run: 0.02 means 2 %.
-pub(crate) fn threshold(manifest: &Manifest) -> f64 {
-    VerdictSpec::of(manifest).threshold.unwrap_or(measure::Criteria::default().delta)
 }
 
 /// Returns the metrics with verdicts, starting with the metric that decides the verdict.
@@ -73,11 +44,11 @@ impl Selection {
                 [&v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
             numbers.selection(&phase, &operation, &metric)
         });
-        let spec = VerdictSpec::of(&opened.manifest);
+        let settings = VerdictSettings::of(&opened.manifest);
         let last = numbers.phases.last().map_or("", String::as_str);
-        let phase = spec.phase.as_deref().unwrap_or(last);
-        let operation = spec.operation.as_deref().unwrap_or(ALL);
-        let metric = spec.metric.as_deref().unwrap_or(fallback);
+        let phase = settings.phase.as_deref().unwrap_or(last);
+        let operation = settings.operation.as_deref().unwrap_or(ALL);
+        let metric = settings.metric.as_deref().unwrap_or(fallback);
         let of_spec = || {
             let named = numbers.selection(phase, operation, metric);
             named.or_else(|| numbers.selection(phase, ALL, fallback))

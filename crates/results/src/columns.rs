@@ -559,6 +559,10 @@ columns! {
     /// the phase. A store that postpones compactions can have a high `ops_per_second`, but not a high settled
     /// throughput. Empty in a phase with `settle = false`.
     SETTLED_OPS_PER_SECOND = "settled_ops_per_second", "settled throughput", OperationsPerSecond, Number, Higher, Varies;
+    /// 99.99th percentile of response time. Empty in a closed loop.
+    RESPONSE_P9999_NS = "response_p9999_ns", "p99.99 response time", Nanoseconds, Integer, Lower, Varies;
+    /// Longest response time. Empty in a closed loop.
+    RESPONSE_MAX_NS = "response_max_ns", "longest response time", Nanoseconds, Integer, Lower, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
@@ -624,6 +628,8 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     P9999_NS,
     STALLS,
     DISK_BYTES,
+    RESPONSE_P9999_NS,
+    RESPONSE_MAX_NS,
 ];
 
 #[cfg(test)]

@@ -11,12 +11,13 @@ pub enum Better {
     Higher,
     /// Lower values are better.
     Lower,
-    /// The metric describes the run, so neither direction of the metric is better.
+    /// The metric describes the run, so neither higher nor lower is better.
     Neither,
 }
 
 impl Better {
-    /// Returns the note for a chart axis, such as `higher is better`. Returns `None` if neither direction is better.
+    /// Returns the note for a chart axis, such as `higher is better`. Returns `None` if neither higher nor lower is
+    /// better.
     pub fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Higher => Some("higher is better"),

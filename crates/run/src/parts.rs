@@ -4,10 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use results::{BuildInfo, CellInfo, ComponentInfo, Folder, Manifest, PartInfo, Table};
+use toml::Value;
 use types::{Outcome, Problem};
 
 use super::cut::Cut;
 use super::part::Part;
+
+/// The tables of an experiment that decide its verdicts. They do not change the measurements, so the hash of the
+/// settings does not include them.
+const OF_VERDICTS: [&str; 2] = ["verdict", "gate"];
 
 /// A part of an experiment, with its manifest and its rows.
 pub(super) struct ReadPart {
@@ -92,7 +97,8 @@ impl Parts {
         self.check_whole()
     }
 
-    /// Checks that `part` has the same experiment, settings, program, operations and columns as the part `first`.
+    /// Checks that `part` has the same experiment, settings, program, rules of verdicts, operations and columns as the
+    /// part `first`.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
@@ -135,6 +141,13 @@ impl Parts {
         if first.info.program != part.info.program {
             let ran = |program: &str| format!("ran with the program {program}");
             return but(ran(&part.info.program), ran(&first.info.program));
+        }
+        if let Some((path, own, others)) = other_verdict_settings(other, one) {
+            let has = |value: Option<Value>| match value {
+                Some(value) => format!("has {path} = {value}"),
+                None => format!("has no {path}"),
+            };
+            return but(has(own), has(others));
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;
@@ -270,6 +283,22 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
         ))),
         false => Ok(found),
     }
+}
+
+/// Returns the path of the first setting of the verdicts that differs between two manifests, and the value in each
+/// manifest. A value is `None` if the manifest does not have the setting. Returns `None` if all settings are equal.
+fn other_verdict_settings(
+    one: &Manifest,
+    other: &Manifest,
+) -> Option<(String, Option<Value>, Option<Value>)> {
+    let [one, other] = [one, other].map(|of| of.resolved.parse::<toml::Table>().unwrap_or_default());
+    OF_VERDICTS.into_iter().find_map(|table| match (one.get(table), other.get(table)) {
+        (Some(Value::Table(a)), Some(Value::Table(b))) => {
+            let key = a.keys().chain(b.keys()).find(|key| a.get(*key) != b.get(*key))?;
+            Some((format!("{table}.{key}"), a.get(key).cloned(), b.get(key).cloned()))
+        }
+        (a, b) => (a != b).then(|| (table.to_owned(), a.cloned(), b.cloned())),
+    })
 }
 
 /// Returns a component of `other` that `one` does not contain with the same version. `None` if there is none.

@@ -150,10 +150,7 @@ impl PhaseReport<'_> {
         row.set(&c::OPS, totals.operations).set(&c::STATE_AT_START, self.state_at_start);
         row.set_some(&c::SECONDS, self.seconds());
         set_service(row, totals.service.summary());
-        if let Some(response) = totals.response.summary() {
-            row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
-            row.set(&c::RESPONSE_P99_NS, response.p99_ns).set(&c::RESPONSE_P999_NS, response.p999_ns);
-        }
+        set_response(row, totals.response.summary());
         // Only operations that look up keys have these columns.
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
@@ -329,10 +326,7 @@ impl PhaseReport<'_> {
             row.set(&c::SECOND, start_ns as f64 / 1e9).set(&c::OPS, interval.operations);
             row.set(&c::SECONDS, length);
             set_service(&mut row, interval.service);
-            if let Some(response) = interval.response {
-                row.set(&c::RESPONSE_P50_NS, response.p50_ns).set(&c::RESPONSE_P99_NS, response.p99_ns);
-                row.set(&c::RESPONSE_P999_NS, response.p999_ns);
-            }
+            set_response(&mut row, interval.response);
             if let (Some(start), Some(end)) = (sample_at(start_ns), sample_at(end_ns)) {
                 row.extend(end.stats.since(&start.stats));
                 row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
@@ -374,6 +368,14 @@ fn set_service(row: &mut Measurements, service: Option<Summary>) {
     };
     row.set(&c::MEAN_NS, mean_ns).set(&c::P50_NS, p50_ns).set(&c::P90_NS, p90_ns);
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::P9999_NS, p9999_ns).set(&c::MAX_NS, max_ns);
+}
+
+/// Sets the columns of response times. In a closed loop, the columns stay empty.
+fn set_response(row: &mut Measurements, response: Option<Summary>) {
+    let Some(Summary { mean_ns, p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, .. }) = response else { return };
+    row.set(&c::RESPONSE_MEAN_NS, mean_ns).set(&c::RESPONSE_P50_NS, p50_ns);
+    row.set(&c::RESPONSE_P99_NS, p99_ns).set(&c::RESPONSE_P999_NS, p999_ns);
+    row.set(&c::RESPONSE_P9999_NS, p9999_ns).set(&c::RESPONSE_MAX_NS, max_ns);
 }
 
 /// Sets the columns of the hardware counters. If a hardware event is not counted, its column stays empty.

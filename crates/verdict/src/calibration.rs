@@ -37,6 +37,8 @@ pub struct Calibration<'a> {
     /// The numbers of rounds after which each run is judged, at least one. Each run has as many rounds as the largest
     /// of these numbers.
     pub rounds: &'a [u64],
+    /// The smallest relative difference that counts as a change in the verdicts of `judge`: 0.02 means 2 %.
+    pub threshold: f64,
     /// Whether the calibration runs have reduced sizes (`--quick`).
     pub is_quick: bool,
     /// Further command-line options of each calibration run.
@@ -105,7 +107,7 @@ impl Calibration<'_> {
                 }
             }
         }
-        CalibrationTable { series }
+        CalibrationTable { threshold: self.threshold, series }
     }
 
     /// Runs one comparison of two trees, and adds its verdicts to the table. `gets` contains the times of a get, in

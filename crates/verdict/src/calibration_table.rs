@@ -53,6 +53,8 @@ pub struct JudgedRun {
 /// The results of a calibration: one series for each method and slowdown.
 #[derive(Clone, Debug, Default)]
 pub struct CalibrationTable {
+    /// The smallest relative difference that counts as a change in all verdicts: 0.02 means 2 %.
+    pub threshold: f64,
     /// The series, in the order of the methods. The first series of each method has equal trees.
     pub series: Vec<CalibrationSeries>,
 }
@@ -125,9 +127,11 @@ impl CalibrationTable {
         self.series.chunk_by(|a, b| a.method == b.method)
     }
 
-    /// Formats the results of the calibration for a terminal. Each method has a paragraph and a table.
+    /// Formats the results of the calibration for a terminal. The first line names the threshold. Each method has a
+    /// paragraph and a table.
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text =
+            format!("Threshold {}%: verdicts ignore smaller differences.\n", in_percent(self.threshold));
         let is_single = self.methods().count() == 1;
         for series in self.methods() {
             if !is_single {
@@ -151,7 +155,7 @@ impl CalibrationTable {
     /// their 95 % confidence intervals are fractions. The field of an unknown value is empty.
     pub fn csv(&self) -> String {
         let mut text =
-            "plan,metric,rounds,slowdown,planted,comparisons,slower,faster,equivalent,inconclusive,found,\
+            "plan,metric,rounds,threshold,slowdown,planted,comparisons,slower,faster,equivalent,inconclusive,found,\
                         found_low,found_high,measured,noise_floor,detectable,seconds\n"
                 .to_owned();
         for series in &self.series {
@@ -172,7 +176,8 @@ impl CalibrationTable {
             let planted = series.median(|run| Some(run.planted));
             let _ = writeln!(
                 text,
-                "{plan},{metric},{rounds},{},{},{},{},{},{},{},{}",
+                "{plan},{metric},{rounds},{},{},{},{},{},{},{},{},{}",
+                self.threshold,
                 series.slowdown,
                 number(planted),
                 series.runs.len(),
@@ -193,23 +198,32 @@ impl CalibrationTable {
             self.methods().next().unwrap_or_default().iter().map(|series| series.slowdown).collect();
         let heads = slowdowns.iter().map(|slowdown| match *slowdown <= 0.0 {
             true => "equal trees called different".to_owned(),
-            // Rounding removes the error of the binary fraction, so 5 % is `5` and 2.5 % is `2.5`.
-            false => format!("{} % slower found", (slowdown * 1e4).round() / 100.0),
+            false => format!("{} % slower found", in_percent(*slowdown)),
         });
         let heads: Vec<String> = heads.collect();
-        let _ = writeln!(text, "| plan | metric | rounds | {} | minutes each |", heads.join(" | "));
-        let _ = writeln!(text, "|---|---|--:|{}--:|", "--:|".repeat(heads.len()));
+        let _ =
+            writeln!(text, "| plan | metric | rounds | threshold | {} | minutes each |", heads.join(" | "));
+        let _ = writeln!(text, "|---|---|--:|--:|{}--:|", "--:|".repeat(heads.len()));
+        let threshold = in_percent(self.threshold);
         for series in self.methods() {
             let Method { plan, metric, rounds } = &series[0].method;
             let cells: Vec<String> = series.iter().map(markdown_cell).collect();
             let minutes =
                 median(series.iter().flat_map(|series| series.runs.iter().map(|run| run.seconds / 60.0)));
             let minutes = minutes.map_or_else(String::new, |minutes| format!("{minutes:.2}"));
-            let _ =
-                writeln!(text, "| `{plan}` | `{metric}` | {rounds} | {} | {minutes} |", cells.join(" | "));
+            let _ = writeln!(
+                text,
+                "| `{plan}` | `{metric}` | {rounds} | {threshold} % | {} | {minutes} |",
+                cells.join(" | ")
+            );
         }
         text
     }
+}
+
+/// Converts a fraction to percent. Rounding removes the error of the binary fraction, so 0.05 is `5` and 0.025 is `2.5`.
+fn in_percent(fraction: f64) -> f64 {
+    (fraction * 1e4).round() / 100.0
 }
 
 /// Formats how many comparisons of a series found a difference, with the 95 % confidence interval of this share:
@@ -308,14 +322,15 @@ mod tests {
         slow.runs = [(slower, 1.06), (Verdict::Inconclusive, 1.02), (slower, 1.05)]
             .map(|(verdict, ratio)| run(verdict, ratio, 0.05))
             .into();
-        CalibrationTable { series: vec![equal, slow] }
+        CalibrationTable { threshold: 0.025, series: vec![equal, slow] }
     }
 
     #[test]
     fn shares_and_medians_are_reported() {
         let text = table().text();
         assert!(text.starts_with(
-            "4 comparisons of equal trees, 2 called different: 50.0% (95% CI 6.8% to 93.2%); too few comparisons"
+            "Threshold 2.5%: verdicts ignore smaller differences.\n4 comparisons of equal trees, 2 called \
+             different: 50.0% (95% CI 6.8% to 93.2%); too few comparisons"
         ));
         let line = text.lines().find(|line| line.starts_with("5.0% slower")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -337,19 +352,22 @@ mod tests {
         assert_eq!(lines.len(), 4);
         assert_eq!(
             lines[0],
-            "| plan | metric | rounds | equal trees called different | 5 % slower found | minutes each |"
+            "| plan | metric | rounds | threshold | equal trees called different | 5 % slower found | minutes each |"
         );
-        assert_eq!(lines[2], "| `rounds` | `mean_ns` | 6 | 2 of 4 (7 to 93 %) | 2 of 3 (9 to 99 %) | 0.03 |");
+        assert_eq!(
+            lines[2],
+            "| `rounds` | `mean_ns` | 6 | 2.5 % | 2 of 4 (7 to 93 %) | 2 of 3 (9 to 99 %) | 0.03 |"
+        );
         // A plan without comparisons has no values.
-        assert_eq!(lines[3], "| `slices` | `mean_ns` | 6 |  |  |  |");
+        assert_eq!(lines[3], "| `slices` | `mean_ns` | 6 | 2.5 % |  |  |  |");
         let csv = both.csv();
         let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{csv}");
         assert_eq!(
-            rows[2][..11],
-            ["rounds", "mean_ns", "6", "0.05", "0.05000", "3", "2", "0", "0", "1", "0.66667"]
+            rows[2][..12],
+            ["rounds", "mean_ns", "6", "0.025", "0.05", "0.05000", "3", "2", "0", "0", "1", "0.66667"]
         );
-        assert_eq!(rows[4][10..], [""; 7]);
+        assert_eq!(rows[4][11..], [""; 7]);
         assert!(
             both.text().contains("Plan slices, metric mean_ns, 6 rounds:\nNo comparison of equal trees.")
         );

@@ -25,6 +25,7 @@ mod row_sentences;
 mod runner;
 mod slices;
 mod trial_rows;
+mod verdict_settings;
 mod words;
 
 pub use calibration::{Calibration, JudgeRun, calibrate};
@@ -47,4 +48,5 @@ pub use row_sentences::{best_sentence, row_sentences};
 pub use runner::Runner;
 pub use slices::slices_note;
 pub use trial_rows::TrialRows;
+pub use verdict_settings::VerdictSettings;
 pub use words::{and_more, wrapped};

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use experiment::{Experiment, Overrides};
+use experiment::{Experiment, Overrides, THRESHOLDS};
 use results::targets::check_file;
 use results::{Folder, Row};
 use run::{Programs, scratch};
@@ -16,9 +16,6 @@ use crate::output::{line, print};
 /// The largest slowdown that `--slowdowns` accepts, in percent of the time of a get.
 const MOST_PERCENT: f64 = 300.0;
 
-/// The largest percentage that `--threshold` accepts.
-const MOST_THRESHOLD: f64 = 50.0;
-
 /// Compares trees with equal speed, and trees of which one has a known slowdown. Prints a table with the fraction of
 /// comparisons that had each verdict.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
@@ -27,9 +24,11 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
             "--slowdowns contains {wrong}; each slowdown must be from 0.1 to {MOST_PERCENT} percent"
         )));
     }
-    if !(0.1..=MOST_THRESHOLD).contains(&arguments.threshold) {
+    let threshold = arguments.threshold / 100.0;
+    if !THRESHOLDS.contains(&threshold) {
+        let (least, most) = (THRESHOLDS.start() * 100.0, THRESHOLDS.end() * 100.0);
         return Err(Problem::new(format!(
-            "--threshold is {}; the threshold must be from 0.1 to {MOST_THRESHOLD} percent",
+            "--threshold is {}; the threshold must be from {least} to {most} percent",
             arguments.threshold
         )));
     }
@@ -43,8 +42,8 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     options.extend(arguments.allow_debug.then(|| "--allow-debug".to_owned()));
     let slowdowns: Vec<f64> = arguments.slowdowns.iter().map(|percent| percent / 100.0).collect();
     let judge = |config: &Path, sets: &[String], folder: &Folder, (metric, rounds): (&str, u64)| {
-        let threshold = format!("verdict.threshold={}", arguments.threshold / 100.0);
-        let sets = sets.iter().cloned().chain([threshold, format!("verdict.metric={metric}")]).collect();
+        let own = [format!("verdict.threshold={threshold}"), format!("verdict.metric={metric}")];
+        let sets = sets.iter().cloned().chain(own).collect();
         judged(config, sets, folder, (rounds, arguments.quick))
     };
     let table = run(&Calibration {
@@ -54,6 +53,7 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
         plans: &arguments.plan,
         metrics: &arguments.metric,
         rounds: &arguments.trials,
+        threshold,
         is_quick: arguments.quick,
         options,
         work: work.path(),

@@ -115,7 +115,8 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
 fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
-    for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {
+    let keys_before = Estimate::of(cell, plan, experiment.trials.mode).phase_keys;
+    for (number, (phase, keys)) in plan.phases().iter().zip(keys_before).enumerate() {
         let from = Extent { keys: keys as u64, ..Extent::default() };
         let figures = match phase.step() {
             Some(StoreStep::Sleep(ns)) => format!("step sleep, {}", Time(ns)),

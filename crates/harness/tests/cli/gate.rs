@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use experiment::THRESHOLDS;
 use serde_json::Value;
 
 use crate::bench::{Bench, SMALL};
@@ -255,7 +256,8 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     let bench = Bench::small();
     let calibrate = ["calibrate", "--quick", "--comparisons", "1", "--slowdowns", "300", "--allow-debug"];
     let answer = bench.ok(&calibrate);
-    assert!(answer.starts_with("1 comparison of equal trees, "), "{answer}");
+    let head = "Threshold 2%: verdicts ignore smaller differences.\n1 comparison of equal trees, ";
+    assert!(answer.starts_with(head), "{answer}");
     assert!(answer.contains("; too few comparisons for the expected 5%"), "{answer}");
     // The injected slowdown is a whole number of nanoseconds, and so not exactly the requested one.
     let slower = answer.lines().find(|line| line.contains("% slower ")).expect("a line per slowdown");
@@ -275,19 +277,24 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     let (csv, markdown) = (bench.read("power.csv"), bench.read("power.md"));
     // Two plans, two metrics and two numbers of rounds, each with equal trees and one slowdown.
     assert_eq!((csv.lines().count(), markdown.lines().count()), (1 + 8 * 2, 2 + 8), "{csv}\n{markdown}");
-    assert!(
-        csv.lines()
-            .filter(|line| line.contains("busy_ns,7,3,"))
-            .all(|line| line.contains(",1,0,0,0,1.00000,")),
-        "{csv}"
-    );
+    let slowed: Vec<&str> = csv.lines().filter(|line| line.contains(",busy_ns,7,0.02,3,")).collect();
+    assert!(slowed.len() == 2 && slowed.iter().all(|line| line.contains(",1,0,0,0,1.00000,")), "{csv}");
+    assert_eq!(markdown.matches("` | 7 | 2 % | ").count(), 4, "{markdown}");
     // A threshold above every measured difference leaves no difference to find.
     let blind = ["--comparisons", "1", "--slowdowns", "10", "--threshold", "50", "--quick", "--allow-debug"];
     let answer = bench.ok(&[&["calibrate"][..], &blind].concat());
+    assert!(answer.starts_with("Threshold 50%: "), "{answer}");
     let slower = answer.lines().find(|line| line.contains("% slower ")).expect("a line per slowdown");
     assert!(slower.contains("0.0% (95% CI 0.0% to 97.5%)"), "{slower}");
-    let error = bench.run(&["calibrate", "--threshold", "0"]).refusal();
-    assert!(error.contains("--threshold is 0; the threshold must be from 0.1 to 50 percent"), "{error}");
+    let (least, most) = (THRESHOLDS.start() * 100.0, THRESHOLDS.end() * 100.0);
+    let help = bench.ok(&["calibrate", "--help"]);
+    assert!(help.contains(&format!("below this percentage ({least} to {most})")), "{help}");
+    for threshold in ["0", "0.09", "50.1"] {
+        let error = bench.run(&["calibrate", "--threshold", threshold]).refusal();
+        let hint =
+            format!("--threshold is {threshold}; the threshold must be from {least} to {most} percent");
+        assert!(error.contains(&hint), "{error}");
+    }
     for (slowdowns, hint) in [
         ("0", "--slowdowns contains 0; each slowdown must be from 0.1 to 300 percent"),
         ("1e9", "--slowdowns contains 1000000000; each slowdown must be from 0.1 to 300 percent"),

@@ -242,6 +242,57 @@ fn wrong_parts_are_rejected_by_name() {
     }
 }
 
+/// Tests parts that measured the same work, but would be judged by different rules. The merged results can have only
+/// one rule, so no part may decide it silently.
+#[test]
+fn parts_with_other_rules_of_verdicts_are_rejected_by_key() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml", "--part", "1/2", "--out", "first", "--set", "verdict.threshold=0.03"]);
+    let cases = [
+        (
+            &["verdict.threshold=0.05"][..],
+            "the part has verdict.threshold = 0.05, but part 1 has verdict.threshold = 0.03",
+        ),
+        (&[], "the part has no verdict.threshold, but part 1 has verdict.threshold = 0.03"),
+        (
+            &["verdict.threshold=0.03", "verdict.metric=write_amp"],
+            "the part has verdict.metric = \"write_amp\", but part 1 has no verdict.metric",
+        ),
+        (
+            &["verdict.threshold=0.03", "verdict.also=[\"write_amp\"]"],
+            "the part has verdict.also = [\"write_amp\"], but part 1 has verdict.also = []",
+        ),
+        (
+            &["verdict.threshold=0.03", "verdict.phase=load"],
+            "the part has verdict.phase = \"load\", but part 1 has no verdict.phase",
+        ),
+        (
+            &["verdict.threshold=0.03", "verdict.baseline=blocked"],
+            "the part has verdict.baseline = \"blocked\", but part 1 has no verdict.baseline",
+        ),
+        (
+            &["verdict.threshold=0.03", "gate.fail_on=inconclusive"],
+            "the part has gate = { fail_on = \"inconclusive\" }, but part 1 has no gate",
+        ),
+    ];
+    for (number, (sets, expected)) in cases.into_iter().enumerate() {
+        let parts = format!("parts-{number}");
+        copy(&bench.path("first"), &bench.path(&parts));
+        let sets = sets.iter().flat_map(|set| ["--set", *set]);
+        let run: Vec<&str> =
+            ["run", "small.toml", "--part", "2/2", "--out", &parts].into_iter().chain(sets).collect();
+        bench.ok(&run);
+        let error = bench.run(&["merge", &parts, "--into", "merged/small"]).refusal();
+        let whole = format!(
+            "part 2 does not belong to the other parts: {expected}; remove this part, and run it again"
+        );
+        assert!(error.contains(&whole), "{error}");
+        assert!(!bench.path("merged").exists(), "{expected}");
+    }
+    bench.ok(&["run", "small.toml", "--part", "2/2", "--out", "first", "--set", "verdict.threshold=0.03"]);
+    bench.ok(&["merge", "first", "--into", "merged/small"]);
+}
+
 #[test]
 fn parts_that_are_not_there_say_how_to_run_them() {
     let bench = Bench::small();

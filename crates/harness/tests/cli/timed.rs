@@ -1,7 +1,7 @@
 //! Tests of timed runs: the clock in a closed and in an open loop, and the intended operations next to the realized
 //! ones.
 
-use results::{ProfileRecord, columns as c};
+use results::{Folder, ProfileRecord, Table, columns as c};
 
 use crate::bench::{Bench, number, of, text};
 
@@ -58,6 +58,8 @@ fn an_open_loop_charges_the_wait() {
                 (&c::MEAN_NS, &c::RESPONSE_MEAN_NS),
                 (&c::P50_NS, &c::RESPONSE_P50_NS),
                 (&c::P99_NS, &c::RESPONSE_P99_NS),
+                (&c::P9999_NS, &c::RESPONSE_P9999_NS),
+                (&c::MAX_NS, &c::RESPONSE_MAX_NS),
             ] {
                 // Percentiles are those of histograms with three digits.
                 let (service, response) = (number(row, service), number(row, response));
@@ -74,12 +76,29 @@ fn an_open_loop_charges_the_wait() {
     let [service, response] = [&c::P50_NS, &c::RESPONSE_P50_NS].map(|column| number(hopeless, column));
     assert!(response > 100.0 * service, "{response} ns in all, {service} ns of service");
     assert!(number(hopeless, &c::OPS_PER_SECOND) < 0.5 * number(hopeless, &c::TARGET_OPS_PER_SECOND));
+    // The last operation waits for all others, so the longest wait is as long as the phase.
+    let [p9999, longest] =
+        [&c::RESPONSE_P9999_NS, &c::RESPONSE_MAX_NS].map(|column| number(hopeless, column));
+    assert!(
+        longest >= p9999 && longest > 0.9e9 * number(hopeless, &c::SECONDS),
+        "{longest} ns, p99.99 {p9999}"
+    );
+    let timeline = Table::read(&Folder::new(bench.path("results/x")).timeline()).unwrap();
+    let intervals = timeline.rows().iter().filter(|row| text(row, &c::PHASE) == "hopeless");
+    let of_intervals = intervals.filter_map(|row| row.get(&c::RESPONSE_MAX_NS).number()).fold(0.0, f64::max);
+    assert!(
+        (of_intervals - longest).abs() < 0.5,
+        "{of_intervals} ns in the timeline, {longest} ns in the row"
+    );
     // The easy rate takes exactly its scheduled time, because no operation starts before it is due.
     let easy = of(&rows, "easy", "all")[0];
     assert!(number(easy, &c::SECONDS) >= 399.0 / 2000.0);
+    let closed = of(&rows, "closed", "all")[0];
     assert!(
-        of(&rows, "closed", "all")[0].get(&c::RESPONSE_P99_NS).is_empty(),
-        "a closed loop has no such time"
+        [&c::RESPONSE_P99_NS, &c::RESPONSE_P9999_NS, &c::RESPONSE_MAX_NS]
+            .iter()
+            .all(|of| closed.get(of).is_empty()),
+        "a closed loop has no such times"
     );
 }
 

@@ -97,7 +97,7 @@ const judge = (middle, low, high, better, { delta, name }) => {
     const limit = max(abs(low), abs(high)) > margin ? 'it' : `${percent(WIDEST_EQUIVALENCE)}, the largest difference that counts as equivalent`;
     return ['inconclusive', `the difference is smaller than the ${name} of ${percent(delta)}, but the confidence interval (CI) extends beyond ${limit}`];
   }
-  if (better === 'neither') return ['inconclusive', 'the values differ, but neither direction of this metric is better'];
+  if (better === 'neither') return ['inconclusive', 'the values differ, but neither higher nor lower is better'];
   return [middle > 0 === (better === 'higher') ? 'improved' : 'regressed', ''];
 };
 

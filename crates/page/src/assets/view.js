@@ -251,7 +251,7 @@ const titleNow = () => {
 };
 
 const betterNow = () => ({ higher: 'higher is better', lower: 'lower is better' }[runNow().metrics[state.m].better]
-  || 'neither direction is better');
+  || 'neither higher nor lower is better');
 
 const baselineNow = () => {
   const run = runNow();
@@ -443,7 +443,7 @@ const showChart = () => {
     const across = run.metrics[other];
     const points = placed.map((of) => ({ ...of, x: matrix && medianOf(roundsAt(run, state.n, matrix.cells[of.row.cell]).filter((it) => it !== null)) }))
       .filter((of) => of.x !== null);
-    spec.x = { title: `${titled(across)} (${{ neither: 'neither direction is better' }[across.better] || `${across.better} is better`})`,
+    spec.x = { title: `${titled(across)} (${{ neither: 'neither higher nor lower is better' }[across.better] || `${across.better} is better`})`,
       isLog: state.isLog && points.every((of) => of.x > 0), format: (of) => short(of, across.unit) };
     spec.series = byVerdict(points);
     if (metric.better !== 'neither' && across.better !== 'neither' && points.length > 1) {

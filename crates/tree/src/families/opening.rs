@@ -89,7 +89,7 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
     if mode.period.is_some() {
         let wal = design.choice("wal");
         let message = format!(
-            "a design with families cannot have wal = \"{wal}\"; use \"buffered\", \"sync\" or \"group\""
+            "a design with families cannot have wal = \"{wal}\"; use \"buffered\", \"sync\", \"group\" or \"none\""
         );
         return Err(Error::Misuse(message));
     }

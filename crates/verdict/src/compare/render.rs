@@ -288,7 +288,7 @@ impl Difference {
         format!("{verdict}{}{doubt}", change.map_or_else(String::new, |change| format!(", {change}")))
     }
 
-    /// Returns true if neither direction of the metric is better.
+    /// Returns true if neither higher nor lower is better.
     fn is_undirected(&self) -> bool {
         self.metric.better == results::Better::Neither
     }

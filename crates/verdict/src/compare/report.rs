@@ -45,7 +45,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// Returns whether the value changed, although neither direction of its metric is better.
+    /// Returns whether the value changed, although neither higher nor lower is better.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -163,8 +163,7 @@ impl ComparisonReport {
         &self.rule
     }
 
-    /// Returns whether a difference passes the rule of the report. Returns `None` if neither direction of the metric is
-    /// better.
+    /// Returns whether a difference passes the rule of the report. Returns `None` if neither higher nor lower is better.
     pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }

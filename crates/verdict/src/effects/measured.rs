@@ -3,10 +3,10 @@
 use measure::{Criteria, Effect, RankedVariant, Sample, dominated, effects, standings};
 use results::columns::ALL;
 use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table};
-use toml::Value;
 use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
+use crate::verdict_settings::VerdictSettings;
 
 /// The metrics, the phase and the operation that `lsmbench effects` analyzes.
 #[derive(Clone, Debug, Default)]
@@ -72,24 +72,19 @@ impl Effects {
     ///
     /// # Errors
     /// Results that cannot be read, or that were changed after the run; a metric, phase or operation that the results
-    /// do not contain; a metric of which neither direction is better; an experiment without a metric for the verdict if
-    /// `selection` names none; results of a single configuration.
+    /// do not contain; a metric of which neither higher nor lower is better; an experiment without a metric for the
+    /// verdict if `selection` names none; results of a single configuration.
     pub fn of(folder: &Folder, selection: &Selection) -> Outcome<Self> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
         let table = Table::read(&folder.runs())?;
-        let verdict =
-            manifest.resolved.parse::<toml::Table>().ok().and_then(|table| table.get("verdict").cloned());
-        let named = |key: &str| verdict.as_ref()?.get(key)?.as_str().map(str::to_owned);
-        let threshold = verdict.as_ref().and_then(|verdict| verdict.get("threshold")?.as_float());
+        let settings = VerdictSettings::of(&manifest);
+        let threshold = settings.threshold();
         let last = manifest.phases.last().cloned().unwrap_or_default();
-        let phase = selection.phase.clone().or_else(|| named("phase")).unwrap_or(last);
-        let operation =
-            selection.operation.clone().or_else(|| named("operation")).unwrap_or_else(|| ALL.to_owned());
-        let also = verdict.as_ref().and_then(|verdict| verdict.get("also")?.as_array().cloned());
-        let also = also.into_iter().flatten().filter_map(|name| Value::as_str(&name).map(str::to_owned));
+        let phase = selection.phase.clone().or(settings.phase).unwrap_or(last);
+        let operation = selection.operation.clone().or(settings.operation).unwrap_or_else(|| ALL.to_owned());
         let metrics = match selection.metrics.is_empty() {
-            true => named("metric").into_iter().chain(also).collect(),
+            true => settings.metric.into_iter().chain(settings.also).collect(),
             false => selection.metrics.clone(),
         };
         if metrics.is_empty() {
@@ -116,7 +111,7 @@ impl Effects {
         let mut found = Self {
             experiment: manifest.experiment.clone(),
             is_counted: manifest.mode == RunMode::Counted.name(),
-            threshold: threshold.unwrap_or(Criteria::default().delta),
+            threshold,
             labels: manifest.cells.iter().map(|cell| cell.label.clone()).collect(),
             hindrance: hindrance(&factors, &places),
             factors,

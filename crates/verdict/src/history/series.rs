@@ -117,8 +117,8 @@ impl Series {
 }
 
 impl Change<'_> {
-    /// Returns the verdict on this change: `improved` or `regressed`. Returns `changed` if neither direction of the
-    /// metric is better.
+    /// Returns the verdict on this change: `improved` or `regressed`. Returns `changed` if neither higher nor lower
+    /// is better.
     pub fn verdict(&self, better: Better) -> &'static str {
         let is_worse = match better {
             Better::Higher => self.after < self.before,

@@ -96,7 +96,7 @@ impl Judged<'_> {
         gated.filter_map(|ranked| Some((self.outcome_at(ranked, rule)?, self.statement(ranked)))).collect()
     }
 
-    /// Applies the rule of a gate to one comparison. Returns `None` if neither direction of the metric is better.
+    /// Applies the rule of a gate to one comparison. Returns `None` if neither higher nor lower is better.
     fn outcome_at(&self, ranked: &Ranked, rule: &GateRule) -> Option<GateOutcome> {
         let outcome = rule.outcome(&ranked.comparison, self.column.better())?;
         let is_doubtful = self.implausible(&ranked.name).is_some() || !self.is_comparable(&ranked.name);

@@ -130,7 +130,7 @@ impl Judged<'_> {
     }
 
     /// Returns a sentence that states whether the best configuration is the same on each machine. Returns `None` if
-    /// neither direction of the metric is better.
+    /// neither higher nor lower is better.
     fn best_of_each(&self, baseline: &Entry<'_>, strata: &[(&Entry<'_>, Strata<'_>)]) -> Option<String> {
         let sign = match self.column.better() {
             Better::Higher => 1.0,

@@ -212,7 +212,7 @@ impl Judged<'_> {
                 format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
             }
             Doubt::SometimesZero => "one of the two values is 0 in some trials".to_owned(),
-            Doubt::NoDirection => "neither higher nor lower values of the metric are better".to_owned(),
+            Doubt::NoDirection => "neither higher nor lower is better".to_owned(),
             Doubt::NoRatio => "a value is negative, so the ratio is undefined".to_owned(),
             Doubt::Implausible => "one of the two values is implausible".to_owned(),
             Doubt::FewSessions => {

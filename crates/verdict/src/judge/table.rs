@@ -27,7 +27,7 @@ impl Judged<'_> {
             Unit::MegabytesPerSecond => Some("MB/s"),
             _ => None,
         };
-        let better = self.column.better().phrase().unwrap_or("neither direction is better");
+        let better = self.column.better().phrase().unwrap_or("neither higher nor lower is better");
         let how = unit.map_or_else(|| better.to_owned(), |unit| format!("{unit}, {better}"));
         let trials = self.trials();
         let trials = match trials {

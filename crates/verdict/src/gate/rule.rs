@@ -162,8 +162,8 @@ impl GateRule {
         self.fail_on.unwrap_or(by_default) == FailOn::Inconclusive
     }
 
-    /// Returns whether a comparison with the baseline passes the rule. Returns `None` if neither direction of the
-    /// metric is better.
+    /// Returns whether a comparison with the baseline passes the rule. Returns `None` if neither higher nor
+    /// lower metric is better.
     pub(crate) fn outcome(&self, comparison: &Comparison, better: Better) -> Option<GateOutcome> {
         let Some(Tolerance(tolerance)) = self.tolerance else {
             return match (comparison.verdict, comparison.doubt) {

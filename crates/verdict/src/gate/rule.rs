@@ -163,7 +163,7 @@ impl GateRule {
     }
 
     /// Returns whether a comparison with the baseline passes the rule. Returns `None` if neither higher nor
-    /// lower metric is better.
+    /// lower is better.
     pub(crate) fn outcome(&self, comparison: &Comparison, better: Better) -> Option<GateOutcome> {
         let Some(Tolerance(tolerance)) = self.tolerance else {
             return match (comparison.verdict, comparison.doubt) {

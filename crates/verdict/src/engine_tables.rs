@@ -131,7 +131,8 @@ impl EngineTables {
             threads: threads.unwrap_or(1),
             is_step: threads.is_none() && !operations.is_empty(),
             state: states.into_iter().find(|state| !state.is_empty()),
-            writes: rows().any(|row| row.get(&c::USER_BYTES_WRITTEN).number().is_some_and(|bytes| bytes > 0.0)),
+            writes: rows()
+                .any(|row| row.get(&c::USER_BYTES_WRITTEN).number().is_some_and(|bytes| bytes > 0.0)),
             operations,
         }
     }

@@ -45,9 +45,9 @@ impl EngineTables {
     pub(super) fn shortfalls(&self, targets: &Targets) -> Option<String> {
         let others = || self.lines.iter().filter(|line| line.engine.is_some() && line.label != self.baseline);
         let is_compared = |line: &Line| {
-            self.columns
-                .iter()
-                .any(|heading| self.lead(line, heading, &c::OPS_PER_SECOND).is_some_and(|lead| lead.ratio.is_some()))
+            self.columns.iter().any(|heading| {
+                self.lead(line, heading, &c::OPS_PER_SECOND).is_some_and(|lead| lead.ratio.is_some())
+            })
         };
         others().find(|line| is_compared(line))?;
         let mut columns = Vec::new();

@@ -85,8 +85,8 @@ mod tests {
         let found = asked(&format!("{one}unit = \"bits\"")).unwrap();
         assert!((found.beside[0].value.unwrap() - 9.585).abs() < 1e-3);
         for (beside, said) in [
-            (one, "unit is missing"),
-            ("says = \"nothing\"", "unit is missing"),
+            (one, "\"unit\" is missing"),
+            ("says = \"nothing\"", "\"unit\" is missing"),
             ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: fpr is missing"),
             ("unit = \"bits\"", "says is missing"),
         ] {

@@ -209,7 +209,7 @@ mod tests {
         let mut row = verdicts::row();
         row.set(&verdicts::RATIO, 1.05);
         let error = JudgedRun::of(&row, 0.05, 1.0).unwrap_err().to_string();
-        assert!(error.contains("at least six trials"), "{error}");
+        assert!(error.contains("at least six rounds"), "{error}");
         row.set(&verdicts::VERDICT, "regressed");
         let run = JudgedRun::of(&row, 0.05, 1.0).unwrap();
         assert_eq!((run.verdict, run.noise_floor), (Verdict::Regressed, None));

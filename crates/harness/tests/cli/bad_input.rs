@@ -474,7 +474,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         ),
         (&["--set", "cache.capacity=1MiB"], "did you mean \"design.cache.capacity\"?"),
         (&["--set", "sweep.\"design.blom\"=[1]"], "no key \"blom\"; did you mean \"bloom\"?"),
-        (&["--trials", "0"], "--trials: 0 is too small"),
+        (&["--trials", "0"], "--trials: the count is 0"),
         (&["--design", "nowhere.toml"], "there is no file nowhere.toml"),
         (&["--out", "small.toml"], "small.toml"),
     ] {
@@ -608,7 +608,7 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
     let short = whole.replacen(&third.join(","), &third[..5].join(","), 1);
     for (damaged, line, saying) in [
         (cell_is_a_word, 3, "a whole number"),
-        (short, 3, "cells"),
+        (short, 3, "5 fields"),
         (whole.replacen("experiment,", "experimend,", 1), 1, "experimend"),
     ] {
         bench.write("results/small/runs.csv", &damaged);

@@ -146,7 +146,7 @@ fn a_map_shows_the_best_design_of_each_field() {
     // Tiered has no design with a size ratio of 2, so its field has a dash.
     for text in [
         "Best write amplification by",
-        "each field of the map shows the best design that meets the limits of the search",
+        "each field of the map shows the best design that meets the limits of the",
         "\n–\n",
         "lazy-leveled",
     ] {

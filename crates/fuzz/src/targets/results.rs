@@ -143,7 +143,7 @@ fn latency_seeds() -> Vec<Vec<u8>> {
     let mut histogram = hdrhistogram::Histogram::new_with_bounds(1, 1_000_000, 2)
         .expect("the bounds of the test histogram must be valid");
     (1..200u64).for_each(|value| {
-        histogram.record(value * value).expect("the histogram must cover the values of the test")
+        histogram.record(value * value).expect("the histogram must cover the values of the test");
     });
     log.push("get", histogram.clone());
     log.push("all:response", histogram);

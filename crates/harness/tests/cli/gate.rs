@@ -277,8 +277,8 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     let (csv, markdown) = (bench.read("power.csv"), bench.read("power.md"));
     // Two plans, two metrics and two numbers of rounds, each with equal trees and one slowdown.
     assert_eq!((csv.lines().count(), markdown.lines().count()), (1 + 8 * 2, 2 + 8), "{csv}\n{markdown}");
-    let slowed: Vec<&str> = csv.lines().filter(|line| line.contains(",busy_ns,7,0.02,3,")).collect();
-    assert!(slowed.len() == 2 && slowed.iter().all(|line| line.contains(",1,0,0,0,1.00000,")), "{csv}");
+    let measured: Vec<&str> = csv.lines().filter(|line| line.contains(",busy_ns,7,0.02,3,")).collect();
+    assert!(measured.len() == 2 && measured.iter().all(|line| line.contains(",1,0,0,0,1.00000,")), "{csv}");
     assert_eq!(markdown.matches("` | 7 | 2 % | ").count(), 4, "{markdown}");
     // A threshold above every measured difference leaves no difference to find.
     let blind = ["--comparisons", "1", "--slowdowns", "10", "--threshold", "50", "--quick", "--allow-debug"];

@@ -10,7 +10,7 @@ use types::Bytes;
 /// because the lookup closes the catalog.
 pub(crate) fn register() {
     static REGISTERED: LazyLock<()> = LazyLock::new(|| {
-        crate::register().expect("the variants must be added before the first lookup in a catalog")
+        crate::register().expect("the variants must be added before the first lookup in a catalog");
     });
     LazyLock::force(&REGISTERED);
 }

@@ -247,11 +247,15 @@ fn first_name(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Parses the labels of the configurations: a list of texts that are not empty.
+/// Parses the labels of the configurations: a list of texts that are not empty and have no line breaks or other control
+/// characters, because a label is one field of a CSV file.
 fn read_labels(value: &Value) -> Result<Vec<String>, SweepError> {
-    let label = |value: &Value| value.as_str().filter(|label| !label.trim().is_empty()).map(str::to_owned);
+    let is_valid = |label: &&str| !label.is_empty() && !label.chars().any(char::is_control);
+    let label = |value: &Value| value.as_str().map(str::trim).filter(is_valid).map(str::to_owned);
     let labels = value.as_array().and_then(|values| values.iter().map(label).collect());
-    labels.ok_or_else(|| SweepError::new("labels", "expected a list of texts: labels = [\"…\", …]"))
+    labels.ok_or_else(|| {
+        SweepError::new("labels", "expected a list of texts without line breaks: labels = [\"…\", …]")
+    })
 }
 
 /// Parses a factor from its path and its value. The value is a list of values, or `"all"` for the variants of an axis.
@@ -318,6 +322,7 @@ mod tests {
             ("combine = \"zap\"\n\"a\" = [1]", "unknown value \"zap\". Valid: \"cartesian\""),
             ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "but \"a\" has 1 values and \"b\" has 2"),
             ("labels = [\"x\"]\n\"a\" = [1]", "add combine = \"zip\""),
+            ("combine = \"zip\"\nlabels = [\"x\", \"y\\nz\"]\n\"a\" = [1, 2]", "without line breaks"),
             ("combine = \"zip\"\nlabels = [\"x\", \"\"]\n\"a\" = [1, 2]", "expected a list of texts"),
             (
                 "combine = \"zip\"\nlabels = [\"x\"]\n\"a\" = [1, 2]",

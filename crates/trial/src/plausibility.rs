@@ -28,19 +28,15 @@ struct Facts {
     /// Whether the files of the store contain all bytes of the entries. True if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
-    /// The smallest possible size of values in the files, as a fraction of their original size. Compression cannot
-    /// reduce the values further.
+    /// The smallest size of values after compression, as a fraction of their original size.
     least_kept: f64,
-    /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
-    /// variants.
+    /// Whether a component of the design is an ideal variant, to which limits of real components do not apply.
     is_oracle: bool,
-    /// The facts about the filters of the design.
     filters: FilterFacts,
     /// The smallest share of the values in the bytes of keys and values, over all phases so far. The bounds on sizes
     /// count only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
-    /// The bytes of all entries that were written so far, and then the bytes of the SSTables that flushes wrote for
-    /// them.
+    /// The bytes of all entries that were written so far, and of the SSTables that flushes wrote for them.
     entered: f64,
     flushed: f64,
     /// The fraction of the accesses that go to the most popular key, according to the key distribution of the phase.
@@ -69,7 +65,6 @@ struct Rule {
     check: fn(&Row, &Facts) -> Option<String>,
 }
 
-/// All rules that measured values must follow.
 static RULES: [Rule; 16] = [
     Rule { name: "share", check: share },
     Rule { name: "sign", check: sign },

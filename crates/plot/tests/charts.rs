@@ -433,7 +433,7 @@ fn refusals_say_what_to_write_instead() {
     });
     assert!(heatmap.starts_with("series: the column for the rows of the heat map is missing"), "{heatmap}");
     let scatter = |spec: &mut ChartSpec| (spec.kind, spec.x) = (Form::Scatter.choice(), some("label"));
-    assert!(error(&sample, scatter).contains("x: \"label\" contains names"));
+    assert!(error(&sample, scatter).contains("x: column \"label\" contains names"));
 }
 
 #[test]

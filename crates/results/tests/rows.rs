@@ -138,7 +138,7 @@ fn damage_is_named_by_file_line_and_column() {
         "{number}"
     );
     let short = message(whole.replacen(line(3), "bloom,1,x", 1).as_bytes());
-    assert!(short.contains("runs.csv:3: 3 cells, expected"), "{short}");
+    assert!(short.contains("runs.csv:3: the line has 3 fields, but the header has"), "{short}");
     let quote = message(whole.replacen("put", "\"put", 1).as_bytes());
     assert!(quote.contains("runs.csv:2: a quotation mark on this line"), "{quote}");
     let mut bytes = whole.clone().into_bytes();

@@ -383,7 +383,7 @@ fn redis_monitor_and_append_only_files() {
     for (bytes, message) in [
         (&aof[..60], "byte 59: the file ends after"),
         (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument of a command has 99999999999 bytes"),
-        (b"*9999999\r\n", "byte 0: a command has 9999999 words"),
+        (b"*9999999\r\n", "byte 0: a command of the append-only file has 9999999 words"),
         (b"*1\r\n$4\r\nPINGPONG", "byte 4: the line end after the 4 bytes"),
         (b"REDIS0011\xfa\tredis-ver", "the file begins in RDB format; set aof-use-rdb-preamble no"),
         (b"*1\r\n", "byte 4: the file ends inside of a command"),

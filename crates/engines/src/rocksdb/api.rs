@@ -150,7 +150,10 @@ impl Api {
         // SAFETY: The functions belong to a library that is loaded, and the options are live.
         unsafe {
             let options = (self.readoptions_create)();
-            (self.readoptions_set_verify_checksums)(options, c_uchar::from(verify_checksums));
+            // Reads verify checksums by default. A scan with a bound creates options, so it makes no needless call.
+            if !verify_checksums {
+                (self.readoptions_set_verify_checksums)(options, 0);
+            }
             options
         }
     }

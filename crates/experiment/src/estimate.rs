@@ -277,7 +277,8 @@ fn capacity(design: &Design, axis: &str) -> Option<f64> {
     parse_bytes(capacity).ok().map(|bytes| bytes as f64)
 }
 
-fn in_memory(design: &Design) -> bool {
+/// Returns whether a tree with this design loses all its files when its process ends.
+pub fn in_memory(design: &Design) -> bool {
     let is_gone = |(axis, _, limit): &(&str, _, Limit)| *axis == "storage" && *limit == Limit::NotDurable;
     design.limits().iter().any(is_gone)
 }

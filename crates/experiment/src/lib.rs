@@ -41,7 +41,7 @@ pub use answers::AnswerFile;
 pub use cell::{Cell, SkippedCell, absences};
 pub use design_file::{extended_tables, read_design, set_design};
 pub use engine::{Absence, ENGINE, engine, engine_label, read_engine};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, in_memory};
 pub use facts::catalog_order;
 pub use outside::files_outside;
 pub use overrides::Overrides;

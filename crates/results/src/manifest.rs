@@ -223,6 +223,10 @@ pub struct CellInfo {
     /// The storage engine. The field is missing for the tree of lsmbench.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
+    /// The writes that survive `kill -9` of the process: `acknowledged` for every acknowledged write, or `flushed` for
+    /// every write before the last completed flush. The field is missing if no store is in a file of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survives_kill: Option<String>,
     /// The operation stream of each phase.
     pub streams: Vec<StreamRecord>,
 }

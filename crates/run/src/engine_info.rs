@@ -1,7 +1,7 @@
 //! Describes the engine of a configuration, for the output at the start of a run and for the manifest.
 
 use engines::{EngineOptions, Identity, UNEQUAL};
-use experiment::{Cell, engine, engine_label};
+use experiment::{Cell, engine, engine_label, in_memory};
 use results::EngineInfo;
 
 /// Describes the engine of a configuration for the manifest. Returns `None` for the tree of lsmbench, because the
@@ -21,6 +21,18 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
         doubts,
         mapping,
     })
+}
+
+/// Returns which writes of a configuration survive `kill -9`, as text for the manifest. Returns `None` if the
+/// configuration has no store that a kill could damage: it runs a component without a tree, its files are in memory, or
+/// a server process holds the store.
+pub fn survival(cell: &Cell) -> Option<String> {
+    cell.task.workload()?;
+    let engine = engine(&cell.engine);
+    if engine.reads_whole_design() && in_memory(&cell.design) {
+        return None;
+    }
+    engine.survival(EngineOptions::of(&cell.design).log).map(|survival| survival.to_string())
 }
 
 /// Describes an engine for the output at the start of a run. The lines contain the version, the library, and the engine

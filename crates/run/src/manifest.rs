@@ -204,6 +204,7 @@ fn cell_info(cell: &Cell) -> CellInfo {
         swept: cell.swept.clone(),
         design_hash: format!("{:016x}", xxh3_64(cell.task.design_toml(&cell.design).to_string().as_bytes())),
         engine: engine_info::engine_info(cell),
+        survives_kill: engine_info::survival(cell),
         streams: Vec::new(),
     }
 }

@@ -45,6 +45,9 @@ struct Line {
     cells: Vec<u64>,
     /// The engine; `None` for lsmbench's own tree.
     engine: Option<EngineInfo>,
+    /// The writes that survive `kill -9`. `None` if a configuration has no store in a file, or if the results are of an
+    /// earlier version of lsmbench.
+    survives_kill: Option<String>,
 }
 
 impl EngineTables {
@@ -97,7 +100,12 @@ impl EngineTables {
             match self.lines.iter_mut().find(|line| line.label == label) {
                 Some(line) => line.cells.push(cell.cell),
                 None => {
-                    self.lines.push(Line { label, cells: vec![cell.cell], engine: cell.engine.clone() });
+                    self.lines.push(Line {
+                        label,
+                        cells: vec![cell.cell],
+                        engine: cell.engine.clone(),
+                        survives_kill: cell.survives_kill.clone(),
+                    });
                 }
             }
             self.within.insert(cell.cell, self.workload_of(cell.cell));

@@ -21,6 +21,9 @@ const WRITTEN: &str = "write amplification";
 /// The title of the column with the write amplification that the engine reports.
 const BY_ENGINE: &str = "write amplification by the engine";
 
+/// The title of the column with the writes of an engine that survive a kill of its process.
+const SURVIVE: &str = "writes that survive a kill";
+
 /// The text before the list of mismatched settings.
 const MISMATCHES: &str = "These settings of the engines do not match the settings of lsmbench:\n\n";
 
@@ -165,20 +168,27 @@ impl EngineTables {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// Renders a table with the costs of each engine over the run: peak memory, largest disk space and write
-    /// amplification. Omits costs that are unknown for all engines.
+    /// Renders a table with the costs of each engine over the run: peak memory, largest disk space, write amplification,
+    /// and the durability that the throughput has. Omits columns that are unknown for all engines.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {
             MOST_MEMORY => self.most(line, &c::RSS_PEAK_BYTES),
             MOST_DISK => self.most(line, &c::DISK_BYTES),
             WRITTEN => self.written(line, of_system),
+            SURVIVE => line.survives_kill.clone().unwrap_or_default(),
             _ => self.written(line, written_by_engine),
         };
         let known = |title: &&str| self.lines.iter().any(|line| !cost(line, title).is_empty());
-        let titles = [MOST_MEMORY, MOST_DISK, WRITTEN, BY_ENGINE].into_iter().filter(known);
+        let titles = [MOST_MEMORY, MOST_DISK, WRITTEN, BY_ENGINE, SURVIVE].into_iter().filter(known);
         let titles: Vec<String> = titles.map(str::to_owned).collect();
-        self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect())
+        let mut text =
+            self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect());
+        if titles.iter().any(|title| title == SURVIVE) {
+            text += "After `kill -9` of the process, a store contains either every acknowledged write, or every \
+                     flushed write. The command `lsmbench torture kill --engine all` tests these declarations.\n\n";
+        }
+        text
     }
 
     /// Formats the largest value of a cost, such as the memory of an engine, over all phases and steps. The value of a

@@ -18,6 +18,9 @@ use super::families::Families;
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
+/// The path of the key format, which is the only setting of a workload outside its phases.
+const KEY: &str = "key";
+
 /// The settings of an experiment before its sweep changes them: the design, the engine and the task.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
@@ -191,6 +194,8 @@ impl Base<'_> {
                 }
             }
             (_, [_, ..]) if roots.contains(&first) => Ok(()),
+            // The key format is a variant with parameters, and no table of settings.
+            (_, []) if first == KEY && roots.contains(&first) => Ok(()),
             (_, []) if roots.contains(&first) => {
                 Err(SweepError::new(path, "the path names a whole table; append the name of a key"))
             }
@@ -500,6 +505,10 @@ mod tests {
             ["memtable.entries=1000", "memtable.entries=0"]
         );
         assert_eq!(labels("\"phase.look.keys.theta\" = [0.5, 0.9]"), ["theta=0.5", "theta=0.9"]);
+        assert_eq!(
+            labels("\"key\" = [\"user\", \"decimal(bytes=24)\"]"),
+            ["key=user", "key=decimal(bytes=24)"]
+        );
         assert_eq!(
             labels("combine = \"zip\"\n\"phase.load.threads\" = [1, 2]\n\"phase.look.threads\" = [1, 1]"),
             ["load.threads=1 + look.threads=1", "load.threads=2 + look.threads=1"]

@@ -26,7 +26,7 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
 /// Returns which writes of a configuration survive `kill -9`, as text for the manifest. Returns `None` if the
 /// configuration has no store that a kill could damage: it runs a component without a tree, its files are in memory, or
 /// a server process holds the store.
-pub fn survival(cell: &Cell) -> Option<String> {
+pub(crate) fn survival(cell: &Cell) -> Option<String> {
     cell.task.workload()?;
     let engine = engine(&cell.engine);
     if engine.reads_whole_design() && in_memory(&cell.design) {

@@ -46,9 +46,8 @@ pub(crate) struct Form {
 const PAIRS: Form = Form { code: 3, entries: Entries::Pairs, tombstone: None };
 
 impl Form {
-    /// Returns the last byte of a block that has no footer. This byte is at least 0x80, so that it differs from the
-    /// last byte of a footer. That byte is the high byte of the length of an index, which is below 0x80 for every index
-    /// of less than 8 MiB.
+    /// Returns the last byte of a block that has no footer. The byte is at least 0x80. A footer of an index of less
+    /// than 8 MiB ends with a smaller byte, so a reader can distinguish both kinds of blocks.
     fn mark(self) -> u8 {
         0x80 | self.code
     }

@@ -40,7 +40,7 @@ impl FencePolicy for MinMax {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         let bounds = input
             .bounds
-            .expect("a fence policy must get the bounds of the blocks if its needs_bounds returns true");
+            .expect("the caller must provide the bounds of the blocks, because `needs_bounds` returns true");
         let mut stored = Vec::from(TAG);
         for ((first, last), offset) in
             bounds.first_keys.iter().zip(bounds.last_keys.iter()).zip(&bounds.offsets)
@@ -109,7 +109,10 @@ struct Entry {
     max_key: u64,
     /// The position of the block in the file, as cs265 stores it. The tree finds blocks by number, so no search reads
     /// this field.
-    #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
+    #[expect(
+        dead_code,
+        reason = "no code reads the offset, but it is a part of the entry that cs265 prints"
+    )]
     offset: u64,
 }
 

@@ -18,8 +18,8 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// The number of slices after which the bench once times the loop of a slice without the component. A slice is a number
-/// of operations that are timed together.
+/// The number of slices after which the bench once times the loop without the component. A slice is a number of
+/// operations that are timed together.
 const IDLE_STRIDE: u64 = 8;
 
 /// The largest number of wrong answers of a component that the results of a phase describe.
@@ -32,7 +32,7 @@ const BUILD_NS: u64 = 50_000_000;
 
 /// The measuring part of a component trial, with the settings of the trial.
 pub struct Bench<'a> {
-    /// The design of the trial. Only the axis of the subject, and the keys that the subject reads, have an effect.
+    /// The design of the trial. Most of its keys have no effect, because the trial tests one component without a tree.
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
@@ -86,7 +86,7 @@ pub struct Timing {
     busy_ns: u64,
     /// The time per operation in each slice, in nanoseconds. A slice is a number of operations that are timed together.
     slices: Vec<f64>,
-    /// The times of the loop of a slice without the component, one value per measurement, in nanoseconds per operation.
+    /// The times of the loop without calls of the component, one value per measurement, in nanoseconds per operation.
     idle: Vec<f64>,
 }
 
@@ -120,8 +120,8 @@ impl BenchSlice<'_> {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Times the loop of a slice without the component, but only in every eighth slice of a timed run. In other slices
-    /// and in counted mode, `work` does not run.
+    /// Times the loop of a slice without calls of the component, but only in every eighth slice of a timed run. In
+    /// other slices and in counted mode, `work` does not run.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -269,8 +269,8 @@ impl<'a> Bench<'a> {
         timing
     }
 
-    /// Times `work`, which is a loop of `operations` operations without the component. Returns the time per operation
-    /// in nanoseconds, or `None` in counted mode.
+    /// Times `work`, which is a loop of `operations` operations without calls of the component. Returns the time per
+    /// operation in nanoseconds, or `None` in counted mode.
     pub fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }

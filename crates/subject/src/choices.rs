@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Value;
 use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
-/// A catalog whose variants are the valid values of a parameter of a subject.
+/// A catalog whose variants are the valid values of a parameter of a component test.
 pub(crate) trait Menu {
     /// The type of the values that the variants of this catalog build.
     type Built: ?Sized + 'static;
@@ -18,7 +18,7 @@ pub(crate) trait Menu {
     fn catalog() -> &'static Catalog<Self::Built>;
 }
 
-/// A parameter whose value is a variant of a catalog.
+/// A parameter of a component test whose value is a variant of a catalog.
 pub(crate) struct Chosen<M> {
     choice: Choice,
     menu: PhantomData<M>,
@@ -51,7 +51,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
     }
 }
 
-/// The catalog of the key formats of workloads, as the values of a parameter.
+/// The catalog of the key formats of workloads, whose variants are the valid values of a parameter.
 pub(crate) enum Formats {}
 
 impl Menu for Formats {

@@ -39,7 +39,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     ],
 );
 
-/// The catalog of contents, as the values of a parameter.
+/// The catalog of the contents of blocks, whose variants are the valid values of a parameter.
 pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {
@@ -115,7 +115,10 @@ fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
         }
         let before = bytes.len();
         entry(number, &mut bytes);
-        debug_assert!(bytes.len() > before, "an entry of a content must have at least one byte");
+        debug_assert!(
+            bytes.len() > before,
+            "each entry of generated block contents must have at least one byte"
+        );
     }
     bytes.truncate(length);
     bytes

@@ -107,7 +107,7 @@ enum Way {
     Dependent,
     /// One call searches a batch of keys.
     Batch,
-    /// Pairs of searches: one for the start of a scan, and one for its end.
+    /// One call searches two keys: the start key and the end key of a scan.
     Range,
 }
 
@@ -278,8 +278,8 @@ fn search_all(
     Ok(())
 }
 
-/// Runs the loops of [`search_all`] without the fence pointers, to time the loops alone. Each loop accesses the keys
-/// instead of searching them.
+/// Runs the loops of [`search_all`] without searches, to measure the time of the loops alone. Each loop only accesses
+/// the keys.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {

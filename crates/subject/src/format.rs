@@ -187,8 +187,9 @@ impl Subject for Lookups {
 
     fn refusal(&self, design: &Design) -> Option<String> {
         let aligned = design.options.block.align;
-        aligned
-            .then(|| "the blocks of this subject have no position in a file; remove block.align".to_owned())
+        aligned.then(|| {
+            "the tested blocks are in memory, so block.align has no effect; remove block.align".to_owned()
+        })
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {

@@ -133,9 +133,8 @@ impl Hashes {
 
 /// Hashes successive keys, and begins again with the first key after the last key.
 ///
-/// If `link` is `None`, the hashes are independent of each other. If `link` is `Some(0)`, the start of each key is
-/// computed from `link` and the previous hash. The compiler does not know that `link` is 0, so each hash must wait for
-/// the previous hash.
+/// If `link` is `None`, the hashes are independent of each other. If `link` is `Some(0)`, the CPU computes the start of
+/// each key from the previous hash, so each hash must wait for the previous hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,

@@ -124,7 +124,7 @@ impl Component {
         self.choice.kind()
     }
 
-    /// Returns the name of the axis under test.
+    /// Returns the name of the design axis whose components are tested.
     pub fn axis(&self) -> &'static str {
         self.subject().axis()
     }

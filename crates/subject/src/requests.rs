@@ -73,7 +73,9 @@ impl RequestChoice {
     /// Returns the stream whose requests come from the key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
-        Self(Source::Keys(choice.expect("the catalog must have a key distribution with this label")))
+        Self(Source::Keys(
+            choice.expect("the catalog of key distributions must contain the distribution with this label"),
+        ))
     }
 
     /// Parses the choice of a stream from a label, or from a table with the key `kind`.
@@ -99,7 +101,7 @@ impl RequestChoice {
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => {
-                STREAMS.build(choice).expect("the choice of a stream must be valid after it was parsed")
+                STREAMS.build(choice).expect("the parsed stream of requests must have valid parameters")
             }
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }

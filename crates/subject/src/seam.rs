@@ -16,7 +16,7 @@ use crate::fault::Fault;
 /// 2. Timed code neither prepares data nor checks answers. Answers are checked while the clock is stopped.
 /// 3. Equal seeds give equal operations for every variant.
 pub trait Subject: Send + Sync {
-    /// Returns the axis of a design that this subject tests.
+    /// Returns the axis of a design whose components this benchmark tests.
     fn axis(&self) -> &'static str;
 
     /// Returns the names of the phases of a trial, in the order in which they run.

@@ -50,7 +50,7 @@ pub(super) struct DrivePart<'a> {
     /// The store or the column family that executes the operations.
     pub(super) target: &'a dyn Target,
     pub(super) part: &'a PhasePart,
-    /// The keys and versions of the family that were used before the phase.
+    /// The numbers of keys and versions that earlier phases have used in the column family.
     pub(super) from: Extent,
 }
 
@@ -244,8 +244,8 @@ impl Drive {
         Ok(shared.combine(vec![outcome]))
     }
 
-    /// Executes `act`, which executes operations. If callgrind counts instructions, it counts only the instructions of
-    /// `act`, and only in this thread.
+    /// Calls `act`, which executes operations. If callgrind counts instructions, it counts only the instructions of
+    /// this call, and only in this thread.
     #[inline]
     fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
         if !self.counts_instructions {
@@ -268,8 +268,8 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the results of the thread with start and end times that are `ns` nanoseconds earlier. The turns of other
-    /// processes then do not count.
+    /// Returns the results with start and end times that are `ns` nanoseconds earlier, so that they exclude the turns
+    /// of other processes.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }

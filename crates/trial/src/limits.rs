@@ -88,8 +88,8 @@ impl Limits {
         })
     }
 
-    /// Returns the stricter value of each limit. If a limit of `self` could not be measured, the result contains the
-    /// limit of `fallback`.
+    /// Returns for each limit the stricter value of `self` and `fallback`. If a limit of `self` could not be measured,
+    /// the result contains the limit of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };

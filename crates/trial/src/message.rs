@@ -40,7 +40,8 @@ pub struct TrialSpec {
     /// writes no free memory.
     #[serde(default)]
     pub warm_memory: Option<u64>,
-    /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.
+    /// Whether the trial builds a fixture (a saved store with its first phases already executed) or starts from a
+    /// fixture. `None` for an experiment without a fixture.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
     /// Settings for a process that runs in turns. `None` if the process runs from its start to its end without
@@ -116,7 +117,8 @@ pub struct Turn {
     /// The number of operations of the turn, over all threads. After these operations, the process waits for the next
     /// order.
     pub operations: u64,
-    /// The total time for which the parent has stopped the process during calls such as a flush, in nanoseconds.
+    /// The total time for which the parent process has paused this process during calls such as a flush, in
+    /// nanoseconds. The parent pauses a process during the turns of other processes.
     pub stopped_ns: u64,
 }
 

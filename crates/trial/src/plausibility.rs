@@ -33,8 +33,8 @@ struct Facts {
     /// Whether a component of the design is an ideal variant, to which limits of real components do not apply.
     is_oracle: bool,
     filters: FilterFacts,
-    /// The smallest share of the values in the bytes of keys and values, over all phases so far. The bounds on sizes
-    /// count only values, because keys may need nearly no bytes on storage.
+    /// The smallest fraction of value bytes in all key and value bytes of a phase so far. The bounds on sizes count
+    /// only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
     /// The bytes of all entries that were written so far, and of the SSTables that flushes wrote for them.
     entered: f64,

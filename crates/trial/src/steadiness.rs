@@ -10,7 +10,7 @@ use super::timeline::{Interval, Sample};
 /// The number of rounds into which a measured phase is divided, to check whether the store was steady.
 const ROUNDS: u64 = 5;
 
-/// The number of sorted runs in a level by which two rounds may differ although the store is steady.
+/// The largest change in the number of sorted runs of a level, between two rounds of a steady store.
 const RUN: f64 = 1.0;
 
 /// The work and the state of a store in one round, which is a part of a phase or of a warm-up. `runs` is empty for an

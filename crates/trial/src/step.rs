@@ -91,7 +91,9 @@ impl StepContext<'_> {
                 Ok(())
             }
             StoreStep::Reopen => {
-                unreachable!("the caller must execute the step reopen, because this step replaces the store")
+                unreachable!(
+                    "the caller must execute the step `reopen`, because this step replaces the store"
+                )
             }
         }
     }

@@ -35,8 +35,8 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// The total time for which the parent stopped the process during calls such as a flush, in nanoseconds, as the
-    /// latest order of the parent reports.
+    /// The total time for which the parent process has paused this process during calls such as a flush, in
+    /// nanoseconds. The parent sends this time with each turn.
     stopped_ns: u64,
 }
 

@@ -7,14 +7,14 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// The next operations of one thread in execution order, with their encoded keys and the [`Values`] from which their
-/// values come.
+/// The next operations of one thread in execution order, with their encoded keys and the source of their values
+/// ([`Values`]).
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// For each operation, the exclusive end key of its span: the key before which a scan or a range delete ends. The
-    /// end key of an operation without a span is empty. If no operation of the batch has a span, the list is empty.
+    /// The exclusive end key of each operation that ends at a key: a scan or a range delete with a span. The end key of
+    /// any other operation is empty. The list is empty if no operation of the batch ends at a key.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
@@ -54,13 +54,13 @@ impl Batch {
     /// Panics if the batch has no operation at this index.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
-        let values = self.values.as_ref().expect("a batch that has operations must have a source of values");
+        let values =
+            self.values.as_ref().expect("the source of values must be set in a batch with operations");
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations in the call of the store that begins with the operation at index `at`. The
-    /// number is 1 for a single operation. For a group (a write batch or a multi-get), the number includes the head and
-    /// all members.
+    /// Returns the number of operations that the store executes in one call, from the operation at index `at` on. The
+    /// number is 1 for a single operation. For a write batch or a multi-get, it includes the head and all members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -70,7 +70,8 @@ impl Batch {
         }
     }
 
-    /// Iterates over the indexes of all operations that are not members of a group.
+    /// Iterates over the index of the first operation of each call of the store. A write batch or a multi-get is one
+    /// call with several operations.
     pub fn heads(&self) -> impl Iterator<Item = usize> {
         let mut next = 0;
         std::iter::from_fn(move || {

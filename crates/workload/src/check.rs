@@ -46,17 +46,17 @@ pub struct CheckResult {
     pub dropped: u64,
     /// Descriptions of the first wrong answers of the phase.
     pub examples: Vec<WrongAnswer>,
-    /// The keys and versions that the executed operations have used. In the next phase, new keys and versions start
-    /// after these keys and versions.
+    /// The numbers of keys and of value versions that the workload has used up to the end of the phase. The next phase
+    /// continues with the next key and the next version.
     pub extent: Extent,
 }
 
 /// A wrong answer: an answer to an operation that a correct store cannot give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
-    /// The number of the thread that received the answer.
+    /// The number of the thread that executed the operation with the wrong answer.
     pub thread: u32,
-    /// The number of the operation in its thread's stream, from 0.
+    /// The number of the operation among the operations of its thread, from 0.
     pub operation: u64,
     /// The kind of the operation that got the wrong answer.
     pub kind: Kind,
@@ -85,7 +85,7 @@ impl AnswerDigests {
         Self { operations, ..Self::new(0) }
     }
 
-    /// Returns whether the next operation is one of those whose answer the record keeps.
+    /// Returns whether the record keeps the answer of the next operation.
     #[inline]
     pub fn wants(&self) -> bool {
         self.until_next == 0 && self.stride != 0
@@ -109,8 +109,8 @@ impl AnswerDigests {
         self.operations
     }
 
-    /// Returns the digests of the kept answers. Each item contains the number of the operation in the stream of its
-    /// thread, from 0, and the digest of the answer.
+    /// Returns the digests of the kept answers. Each item contains the number of the operation among the operations of
+    /// its thread, from 0, and the digest of the answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
@@ -154,11 +154,11 @@ pub fn check(
 /// store its operations.
 struct Step<'a> {
     stream: &'a Stream,
-    /// The number of the operation in its thread's stream, from 0.
+    /// The number of the operation among the operations of its thread, from 0.
     ordinal: u64,
     batch: &'a Batch,
     at: usize,
-    /// The digest of the answer that the store gave; `None` if the thread did not keep the answer.
+    /// The digest (a 64-bit hash) of the answer of the store. `None` if the thread did not keep the answer.
     answer: Option<u64>,
 }
 

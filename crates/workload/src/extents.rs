@@ -11,8 +11,8 @@ pub struct Extent {
     pub keys: u64,
     /// Number of versions that writes have used. Each write gets a version number, from 1 on.
     pub versions: u32,
-    /// The number of keys that single deletes have removed. These are the keys with an index below this number, and the
-    /// next single delete removes the key with this index.
+    /// The number of keys that single deletes have removed. Single deletes remove the keys in the order of their
+    /// indexes, from index 0 on.
     pub retired: u64,
 }
 

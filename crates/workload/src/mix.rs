@@ -11,9 +11,8 @@ use crate::spelling::{self, Spelling};
 /// not exact in binary.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. However, weights
-/// that look like shares must sum to 1, because another sum is probably an error: all of them are at most 1, and one of
-/// them is a fraction.
+/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. If all weights are
+/// at most 1 and one of them is a fraction, the weights are shares, which must sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],

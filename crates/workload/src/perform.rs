@@ -45,10 +45,11 @@ impl<'a> Performer<'a> {
         Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
     }
 
-    /// Executes the operation at index `at` of `batch`. If the operation is a group's head, executes the whole group.
+    /// Executes the operation at index `at` of `batch`. If the operation is the head of a write batch or a multi-get,
+    /// executes the whole group.
     ///
-    /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a
-    /// get always has a digest, but the digest is computed only if a caller requests it.
+    /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a get
+    /// always has a digest, but the digest is computed only if a caller requests it.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -102,7 +103,7 @@ impl<'a> Performer<'a> {
             }
             Kind::DeleteRange => {
                 self.digest = Digest::Made(0);
-                let high = batch.end(at).ok_or("a range delete of a batch must have an end key")?;
+                let high = batch.end(at).ok_or("the batch must contain the end key of each range delete")?;
                 let deleted = self.target.delete_range(batch.key(at), high);
                 deleted.ok_or("the engine has no range delete; remove delete_range from the mix")??;
                 Ok(AnswerCounts::default())
@@ -251,7 +252,8 @@ impl<'a> Performer<'a> {
                 Kind::SingleDelete => Write::SingleDelete { key },
                 Kind::Merge => Write::Merge { key, operand: batch.value(member) },
                 Kind::DeleteRange => {
-                    let high = batch.end(member).ok_or("a range delete of a batch must have an end key")?;
+                    let high =
+                        batch.end(member).ok_or("the batch must contain the end key of each range delete")?;
                     Write::DeleteRange { low: key, high }
                 }
                 _ => Write::Put { key, value: batch.value(member) },

@@ -401,8 +401,8 @@ fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
     }
     if let Some(own) = own {
         let message = format!(
-            "{own} applies only to recorded operations, but with mix the trace supplies only keys; \
-             remove {own}, or remove mix to replay the operations"
+            "{own} applies only to a replay of recorded operations, but a phase with a mix replays only the \
+             keys of the trace; remove {own} or mix"
         );
         return Err(ChoiceError::at(own, message));
     }

@@ -289,8 +289,8 @@ impl PhasePlan {
         }
     }
 
-    /// Checks that the phase can run after earlier phases used the keys and versions in `from`. Returns how far the
-    /// phase may advance: the minimum number of keys and the maximum number of versions after the phase.
+    /// Checks that enough keys and version numbers remain for the phase. `from` contains the keys and versions that
+    /// earlier phases used. Returns the minimum number of keys and the maximum number of versions after the phase.
     ///
     /// # Errors
     /// Returns an error if the phase needs more keys or versions than possible.
@@ -322,9 +322,9 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Checks that `threads` threads can execute the mix after earlier phases used the keys and versions in `from`.
-    /// `writers` is the number of threads of the phase that write existing keys. Returns the maximum number of versions
-    /// after the mix, and the number of existing keys that single deletes may have taken.
+    /// Checks that `threads` threads can execute the mix. `from` contains the keys and versions that earlier phases
+    /// used, and `writers` is the number of threads of the phase that write existing keys. Returns the maximum number
+    /// of versions after the mix, and how many keys its single deletes may remove.
     fn check_mix(
         &self,
         mixed: &PlannedMix,

@@ -77,8 +77,8 @@ impl Pool {
     }
 }
 
-/// Returns the length of a period of the pool, and the length of the random part of a period. A compressor then saves
-/// the fraction `compressible`.
+/// Returns the length of a period of the pool and the length of its random part. With these lengths, a compressor saves
+/// the fraction `compressible` of a value.
 fn layout(compressible: f64) -> (usize, usize) {
     if compressible == 0.0 {
         return (SHORTEST_PERIOD, SHORTEST_PERIOD);

@@ -109,7 +109,7 @@ impl Profile {
 /// Flag that marks a key as added by the phase. The flag is a bit of the access count of the key.
 const ADDED: u32 = 1 << 31;
 
-/// Counter of operations. A profile is computed from its counts.
+/// Counts the operations of a phase, and computes a [`Profile`] from the counts.
 pub struct Recorder {
     /// The access count of every key. The count also contains the flag [`ADDED`].
     counts: Vec<u32>,

@@ -27,10 +27,8 @@ pub struct RangeSpec {
     pub length: Choice,
     /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan: the length of its key range, as a difference of key numbers. The number of the end key of a
-    /// scan is the number of its start key plus the span. A scan with a span excludes the end key, and may return no
-    /// entries. Key formats write key i as number 2i, unless keys are scattered. With a span of 0, only the number of
-    /// entries limits a scan, and a backward scan begins at its largest key.
+    /// The span of a scan: the difference between the numbers of its end key and its start key. The scan excludes the
+    /// end key, and may return no entries. With a span of 0, only the number of entries limits the scan.
     pub span: u32,
     /// The number of bytes of the prefix of a prefix scan. All other scans ignore this setting.
     pub prefix: u32,
@@ -91,8 +89,8 @@ fn hint_at_common(error: ChoiceError) -> ChoiceError {
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large; `what` begins the
-/// description of the maximum.
+/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large. `what` is the
+/// subject of the sentence about the maximum, such as "a scan spans".
 fn small(key: &str, what: &str, count: Count) -> Result<u32, ChoiceError> {
     let message = |_| ChoiceError::at(key, format!("{key} is {}; {what} at most {}", count.0, u32::MAX));
     u32::try_from(count.0).map_err(message)

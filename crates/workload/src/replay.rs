@@ -176,7 +176,7 @@ impl Replay<'_> {
         }
         if sizes > 0 {
             assumed.push(format!(
-                "the trace does not record the value sizes of {sizes} writes; the setting value of the phase \
+                "the trace does not record the value sizes of {sizes} writes; the key `value` of the phase \
                  determines the sizes"
             ));
         }

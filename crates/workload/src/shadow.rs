@@ -85,7 +85,7 @@ impl Shadow {
         Self { may_drop: true, ..self }
     }
 
-    /// Returns the expected state with the merge operator of the store set.
+    /// Sets the merge operator of the store, which the expected state applies to its values.
     #[must_use]
     pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
         Self { operator, ..self }
@@ -273,7 +273,9 @@ impl Shadow {
         let mut key = std::mem::take(&mut self.key);
         let mut read = 0;
         while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
-            let index = order.index(place, u64::MAX).expect("a position of the key order must have a key");
+            let index = order
+                .index(place, u64::MAX)
+                .expect("the key order must contain a key for each of its positions");
             let version = self.version(index);
             if version != ABSENT {
                 key.clear();

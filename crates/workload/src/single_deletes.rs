@@ -1,8 +1,8 @@
 //! The rules of single deletes in a workload.
 //!
 //! A store may delete a key by a single delete only if the key was written once. The single deletes of a workload
-//! take the keys in the order of their indexes, as from the head of a queue. No two single deletes take the same key.
-//! Until the last single delete, all other writes must be inserts.
+//! remove the keys in the order of their indexes, each key once. Until the last single delete, all other writes must be
+//! inserts.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::phase::{Phase, Work};
 /// that random operations need is only known on average.
 const DEVIATIONS: f64 = 6.0;
 
-/// An error of a workload: a phase may write a key more than once before a single delete takes the key.
+/// An error of a workload: a phase may write a key more than once before a single delete removes the key.
 pub(crate) struct Breach<'a> {
     pub(crate) phase: &'a Phase,
     /// The TOML key of the phase that causes the repeated writes.
@@ -24,7 +24,7 @@ pub(crate) struct Breach<'a> {
     pub(crate) message: String,
 }
 
-/// Checks that each key is written once before a single delete can take it. Each column family has its own keys.
+/// Checks that each key is written once before a single delete can remove it. Each column family has its own keys.
 pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), Breach<'_>> {
     let of_phase = |phase| families(phase).into_iter();
     let families: BTreeSet<Option<&str>> = phases.iter().flat_map(of_phase).collect();
@@ -80,7 +80,7 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
 
 /// Checks that enough keys exist for the single deletes of one thread. The thread executes `operations` operations of
 /// the mix, and `left` loaded keys of the thread remain for single deletes. If `operations` is `None`, the mix ends
-/// when no key remains. Returns how many of these keys the mix may use up.
+/// when no key remains. Returns how many of these keys the mix may remove.
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));

@@ -43,8 +43,8 @@ impl Spelling {
         }
     }
 
-    /// Returns an error if the table has a misspelled form of a key in `names`, and none of these keys itself. `place`
-    /// names the table in the message.
+    /// Returns an error if the table contains a misspelled form of a key in `names`, and none of the keys in `names`.
+    /// `place` names the table in the message.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {

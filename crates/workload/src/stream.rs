@@ -135,7 +135,7 @@ impl Stream {
         }
     }
 
-    /// Returns whether this thread is the one that writes `key` in a mixed phase. Each key has only one writer.
+    /// Returns whether this thread is the only thread that may write `key` in a mixed phase.
     pub(crate) fn owns(&self, key: KeyId) -> bool {
         self.owned.is_some_and(|owned| owned.has(key.index(), self.existing))
     }

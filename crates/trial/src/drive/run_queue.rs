@@ -47,11 +47,11 @@ impl RunQueueReading {
     }
 
     /// Returns the time for which the thread waited for a CPU between an earlier reading and the time `end`, in
-    /// nanoseconds. `before` is the waiting time from the earlier reading, and `end` is shortly before this reading.
-    /// Returns `None` if one of the two waiting times is unknown.
+    /// nanoseconds. `before` is the total waiting time of the earlier reading. Returns `None` if one of the two totals
+    /// is unknown.
     ///
-    /// If more time has passed since `end` than an undisturbed reading takes, the function assumes that the thread has
-    /// waited since `end`, and subtracts this time.
+    /// If this reading took place much later than `end`, the function assumes that the thread waited meanwhile, and
+    /// subtracts this time.
     pub(super) fn waits(&self, before: Option<u64>, end: Stamp, clock: &Clock) -> Option<u64> {
         let waited = self.waited_ns.zip(before).map(|(now, before)| now.saturating_sub(before))?;
         let since_end = clock.ns_between(end, self.at);

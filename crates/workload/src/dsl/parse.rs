@@ -1,4 +1,4 @@
-//! Parser that converts a line of the DSL to a command.
+//! Parser of the text language (DSL) in which `lsmbench shell` reads commands.
 
 use thiserror::Error;
 

@@ -49,8 +49,8 @@ impl Params {
         Ok(self)
     }
 
-    /// Returns the mapping from keys to the numbers that are written, all of which are below `count`. Each key takes
-    /// two numbers, so the mapping has room for `count` / 2 keys.
+    /// Returns the mapping from the numbers of keys to the numbers that their bytes encode. All encoded numbers are
+    /// below `count`.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }

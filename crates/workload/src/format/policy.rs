@@ -7,8 +7,8 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format as the workload file names it, with its parameters. A format that takes its keys from a trace is opened
-/// after the trace was read.
+/// The settings of a key format in a workload file. [`open`](Self::open) constructs the format from these settings,
+/// after the traces of the workload were read.
 pub trait KeyFormatPolicy: Send + Sync {
     /// Constructs the key format for a workload. `recording` contains the keys of the traces that the workload replays.
     ///
@@ -38,8 +38,8 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// For each operation, appends the exclusive end key if the operation is a scan or range delete with a span, else
-    /// an empty key.
+    /// Appends the exclusive end key of each scan or range delete that has a span. For any other operation, appends an
+    /// empty key.
     fn append_ends(&self, operations: &[Operation], ends: &mut KeyBytes) {
         for operation in operations {
             if operation.span > 0 {

@@ -29,8 +29,8 @@ pub(super) struct MixedStream {
     members: u32,
     member_kinds: KindSampler,
     member_kind_random: Random,
-    /// Whether write batches contain inserts or single deletes. The keys of these operations are not drawn: they follow
-    /// from the earlier inserts and single deletes.
+    /// Whether write batches contain inserts or single deletes. An insert gets the next new key, and a single delete
+    /// gets the oldest key, so the keys of these operations are not drawn.
     members_count: bool,
     scratch: Scratch,
 }
@@ -66,16 +66,16 @@ struct Growth {
     capacity: u64,
 }
 
-/// The keys of this thread that single deletes can take, in the order of their inserts.
+/// The keys of this thread that single deletes can remove, in the order of their inserts.
 struct Queue {
-    /// The index of the oldest key that no single delete has taken. In an empty queue, no key has this index.
+    /// The index of the oldest key that no single delete has removed. In an empty queue, no key has this index.
     head: u64,
     step: u64,
     /// The index at which the queue ends, exclusive. `None` if the thread adds keys, because the queue then grows.
     end: Option<u64>,
     /// Whether the mix has single deletes, so that the queue is in use.
     is_used: bool,
-    /// All keys of this thread with an index below this number were taken by single deletes.
+    /// Single deletes have removed all keys of this thread with an index below this number.
     retired: u64,
 }
 
@@ -223,9 +223,8 @@ impl MixedStream {
         self.keys.fill(&kinds[start..], (&mut self.growth, &mut self.queue), &mut keys[start..]);
     }
 
-    /// Returns how many of the next operations the stream can execute before all keys or all version numbers are used
-    /// up. The stream ends after these operations. `kinds` are the kinds of the operations, and `members` are the kinds
-    /// of the members of all write batches.
+    /// Returns how many of the next operations the stream can generate before its keys or version numbers are used up.
+    /// `kinds` are the kinds of the operations, and `members` are the kinds of the members of all write batches.
     fn within_bounds(&mut self, kinds: &[Kind], members: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let counted = if self.members_count { writes } else { kinds.len() as u64 };
@@ -270,8 +269,9 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Appends a batch to the operations. `members` contains the kinds of the members, the keys of members that are
-    /// inserts or single deletes, and a buffer for drawn keys. Returns the number of keys that exist after the batch.
+    /// Appends a write batch and its members to the operations of the stream. `members` contains the kinds of the
+    /// members, the keys of members that are inserts or single deletes, and a buffer for drawn keys. Returns the number
+    /// of keys that exist after the batch.
     fn push_batch(
         &mut self,
         (kinds, counted, drawn): (&[Kind], &[u64], &mut Vec<u64>),
@@ -373,7 +373,7 @@ impl Keys {
     }
 
     /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key that
-    /// no single delete has taken. Any other operation gets a key that exists at the time of its execution.
+    /// no single delete has removed. Any other operation gets a key that exists at the time of its execution.
     ///
     /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do not
     /// depend on the mix.
@@ -442,8 +442,8 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns `key`, or another key if the thread must not write `key`. Only one thread may write a key. If `written`
-    /// is true and `key` belongs to another thread, the function draws a key of this thread.
+    /// Returns a key that the thread may access: `key`, or a drawn key of this thread. The key is drawn if `written` is
+    /// true and `key` belongs to another thread, because only one thread may write a key.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -521,7 +521,7 @@ impl Queue {
         !self.is_used || self.head + count * self.step <= self.end.unwrap_or(growth.next)
     }
 
-    /// Takes the oldest key that no single delete has taken, and returns its index.
+    /// Removes the oldest key that no single delete has removed, and returns its index.
     #[inline]
     fn take(&mut self) -> u64 {
         let key = self.head;

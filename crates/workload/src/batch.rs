@@ -13,8 +13,8 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// The exclusive end key of each operation that ends at a key: a scan or a range delete with a span. The end key of
-    /// any other operation is empty. The list is empty if no operation of the batch ends at a key.
+    /// The exclusive end key of each scan and each range delete with a span, and an empty key for any other operation.
+    /// The list is empty if no operation of the batch has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
@@ -40,8 +40,8 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of the scan or range delete at index `at`. Returns `None` for an operation without
-    /// a span: only scans and range deletes can have a span, which limits them to a range of key numbers.
+    /// Returns the exclusive end key of the scan or range delete at index `at`. Returns `None` for any other operation,
+    /// and for a scan that only a number of entries limits.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
@@ -83,10 +83,9 @@ impl Batch {
         })
     }
 
-    /// Returns the number of key and value bytes that the operation at index `at` writes. A put, a conditional put,
-    /// an insert, a merge or a read-modify-write writes a key and a value. A delete or a single delete writes a key.
-    /// A range delete writes two keys. A read writes 0 bytes. For a write batch, the result is the sum over its
-    /// members.
+    /// Returns the number of key and value bytes that the operation at index `at` writes. A delete writes a key, a
+    /// range delete writes two keys, and any other write writes a key and a value. For a write batch, the result is the
+    /// sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
@@ -107,8 +106,8 @@ impl Batch {
         self.ends.clear();
     }
 
-    /// Completes the batch after its operations were added. The function encodes the keys of all operations in
-    /// `format`, and keeps `values`, the source of the values that the operations write.
+    /// Completes the batch after its operations were added. The function encodes their keys in `format`, and keeps
+    /// `values`, from which the values of the operations come.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

@@ -1,5 +1,5 @@
-//! The preparation of a phase, which ends before the measurement of the phase starts. The preparation sets the state
-//! of the caches and runs the warm-up.
+//! The preparation of a phase: the state of the caches, and the warm-up. The preparation ends before the measurement of
+//! the phase starts.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
@@ -75,8 +75,8 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Returns true if the number of operations of the warm-up is not known in advance. This is the case if the
-    /// warm-up ends after a fixed time, or when the store is steady.
+    /// Returns whether the warm-up ends after a time or when the store is steady, so that its number of operations is
+    /// unknown in advance.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }

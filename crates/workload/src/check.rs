@@ -74,8 +74,8 @@ impl fmt::Display for WrongAnswer {
 }
 
 impl AnswerDigests {
-    /// Creates a record that keeps the answer of every `stride`-th operation. If `stride` is 0, the record keeps no
-    /// answers.
+    /// Creates the record of a thread, which keeps the answer of every `stride`-th operation. If `stride` is 0, the
+    /// record keeps no answers.
     pub fn new(stride: u64) -> Self {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
     }
@@ -173,8 +173,8 @@ impl Step<'_> {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Returns whether the operation of the step is a get with a recorded answer, of a key that another thread may
-    /// write. Such a get may see any version that the phase writes.
+    /// Returns whether the operation is a get with a recorded answer, and another thread may write its key. Such a get
+    /// may return any version that the phase writes.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
@@ -223,8 +223,8 @@ struct Witness {
 }
 
 impl Checker<'_> {
-    /// Prepares the check of a get whose key another thread may write. The get may return the value that the key had
-    /// before the phase, so the function records this value as the first possible answer.
+    /// Prepares the check of a get whose key another thread may write: records the value before the phase as the first
+    /// possible answer.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -302,9 +302,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Decides whether a store that may drop data is allowed to give this answer, which differs from the expected
-    /// answer. A get that found no value is allowed, and a get that found another value is wrong. For a scan or a
-    /// multi-get, the result is `None`, because the digest does not show which entries are missing.
+    /// Returns whether an unexpected answer is allowed, because the store may drop data. A get may find no value, but
+    /// not another value. For a scan or a multi-get, the result is `None`, because the digest does not show which
+    /// entries are missing.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,

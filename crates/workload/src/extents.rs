@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 /// phase is the extent at the start of the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The index of the key that is added next. All keys with smaller indexes were added, except the keys that a
-    /// stopped thread did not reach.
+    /// The number of keys that the workload has added, which is also the index of the next new key. Keys that a stopped
+    /// thread did not add count, too.
     pub keys: u64,
-    /// Number of versions that writes have used. Each write gets a version number, from 1 on.
+    /// The number of version numbers that writes have used. Each write gets the next version number, from 1 on.
     pub versions: u32,
     /// The number of keys that single deletes have removed. Single deletes remove the keys in the order of their
     /// indexes, from index 0 on.

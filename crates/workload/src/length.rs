@@ -68,8 +68,8 @@ pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,
     max: u32,
-    /// A table that gives the length for the upper bits of a random number. The entry is [`MIXED`](Self::MIXED) if the
-    /// length also depends on the lower bits.
+    /// A table with the length for each value of the upper bits of a random number. The entry is [`MIXED`](Self::MIXED)
+    /// if the length also depends on the lower bits.
     by_upper_bits: Vec<u32>,
 }
 
@@ -119,8 +119,7 @@ impl Pareto {
         Ok(pareto)
     }
 
-    /// Returns the length that the formula gives, before it is limited to the range from the smallest to the largest
-    /// length.
+    /// Returns the length that the formula of the Pareto distribution gives, before it is limited to the valid lengths.
     fn uncut(&self, bits: u64) -> u64 {
         // u is never 0, so that the power is finite for every practical shape.
         let u = crate::random::unit(bits) + 0.5 / (1u64 << 53) as f64;

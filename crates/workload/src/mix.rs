@@ -113,11 +113,11 @@ impl Mix {
 /// Sampler that draws kinds of operations in proportion to their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// The exclusive upper limit of the random numbers that select each kind. A random number selects the first kind
-    /// whose limit is above the number.
+    /// For each kind of operation, the exclusive upper limit of the random numbers that select it. A random number
+    /// selects the first kind whose limit is above the number.
     below: [u64; Kind::ALL.len()],
-    /// A table that gives the kind for the upper byte of a random number. The entry is `None` if the kind also depends
-    /// on the lower bits.
+    /// A table with the kind of operation for each value of the upper byte of a random number. The entry is `None` if
+    /// the kind also depends on the lower bits.
     by_upper_byte: [Option<Kind>; 256],
     /// The kind of all operations, if the mix has only one kind. `None` if the mix has several kinds.
     only: Option<Kind>,

@@ -53,8 +53,8 @@ impl PhasePlan {
         parts
     }
 
-    /// Returns the keys and versions of each column family after all operations of the phase. The function generates
-    /// all operations of the phase to find these numbers. `from` contains the numbers before the phase.
+    /// Returns how many keys and versions each column family has used after all operations of the phase. The function
+    /// generates all operations to count them. `from` contains the numbers before the phase.
     pub fn extents_after(self: &Arc<Self>, from: &Extents) -> Extents {
         let mut after = from.clone();
         for part in self.parts() {

@@ -29,11 +29,10 @@ pub struct AnswerCounts {
     pub entries: u32,
 }
 
-/// The digest of the last answer, or the data from which the digest can be computed.
+/// The digest (a 64-bit hash) of the last answer, or the data from which it can be computed.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// The answer of a get is in the value buffer, and its digest is not computed yet. The digest is computed only if a
-    /// caller requests it.
+    /// The answer of a get is in the buffer for values. Its digest is computed only if a caller requests it.
     Value { found: bool },
     /// The digest of the answer, which was computed while the entries of the answer arrived.
     Made(u64),

@@ -4,19 +4,18 @@ use types::PADDING;
 
 use crate::random::Random;
 
-/// Length of the part of the pool in which values begin, in bytes. A value may extend beyond this part.
+/// Length of the part of the value pool in which values begin, in bytes. A value may extend beyond this part.
 const START_BYTES: usize = 1 << 20;
 
 /// The number of bytes that a match takes in compressed data, assumed for LZ4 and similar compressors. A match is a
 /// reference to an earlier copy of the same bytes.
 const MATCH_COST: f64 = 3.5;
 
-/// Shortest length of a period in bytes. The pool is a sequence of periods, each with random bytes and then a repeated
-/// filler.
+/// Shortest length of a period of the value pool, in bytes. A period consists of random bytes and a repeated filler.
 const SHORTEST_PERIOD: usize = 32;
 
-/// Longest length of a period in bytes. In a longer period, the repeated filler could be longer than a value, so some
-/// values would be equal.
+/// Longest length of a period of the value pool, in bytes. In a longer period, the repeated filler could be longer than
+/// a value, so some values would be equal.
 const LONGEST_PERIOD: usize = 1024;
 
 /// Number of random bytes at the start of every value that has at least this length. These bytes make the values of

@@ -1,5 +1,4 @@
-//! The expected state of a store: the newest version of every key, from which its value can be computed, and the number
-//! of live bytes.
+//! The expected state of a store: the number of the newest version of every key, from which its value can be computed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -40,8 +39,8 @@ pub struct Shadow {
     may_drop: bool,
 }
 
-/// The source of the values for the versions of one phase. The versions begin after the number `after`, and end at the
-/// number `after` of the next source.
+/// The source of the values that one phase writes. The phase has the version numbers above `after`, up to the number
+/// `after` of the next phase.
 struct Era {
     after: u32,
     values: Arc<Values>,
@@ -78,8 +77,8 @@ impl Shadow {
         }
     }
 
-    /// Changes the rules of the check to those for a store that drops old data. A missing key is then allowed, but an
-    /// older value or a deleted value is still wrong.
+    /// Allows that keys are missing from the store, because the store drops old data. An older value or a deleted value
+    /// is still wrong.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }

@@ -12,8 +12,8 @@ use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
 
-/// Safety margin of the check that enough keys exist for single deletes, in standard deviations. The number of keys
-/// that random operations need is only known on average.
+/// Safety margin of the check that enough keys exist for single deletes, in standard deviations of the number of needed
+/// keys.
 const DEVIATIONS: f64 = 6.0;
 
 /// An error of a workload: a phase may write a key more than once before a single delete removes the key.

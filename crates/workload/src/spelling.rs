@@ -144,8 +144,8 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Adds the name `key` of the table to the key that an error names. For example, the key `theta` in the table `keys`
-/// becomes `keys.theta`.
+/// Puts the name of a TOML table, `key`, in front of the key that an error names. For example, `theta` in the table
+/// `keys` becomes `keys.theta`.
 pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     let path = match error.key {
         Some(inner) => format!("{key}.{inner}"),

@@ -45,8 +45,8 @@ impl PhasePlan {
         streams
     }
 
-    /// Returns the keys and versions after all operations of the phase. The function generates all operations of the
-    /// phase to find these keys and versions. If the number of operations is unknown, the function returns `from`.
+    /// Returns how many keys and versions are used after all operations of the phase. The function generates all
+    /// operations to count them. If the number of operations is unknown, it returns `from`.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
         if self.operations().is_none() {
             return from;
@@ -126,8 +126,8 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that the operations generated so far may use. Operations that were not executed
-    /// have not used their keys and versions.
+    /// Returns the numbers of keys and versions that the operations generated so far may use, whether they were
+    /// executed or not.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),

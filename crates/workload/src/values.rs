@@ -10,8 +10,8 @@ use crate::pool::Pool;
 use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
-/// The values that phases with equal settings write in a run. A value is a part of a pool of random bytes, which a hash
-/// of the key and the version selects.
+/// Generates the values that a phase writes. A value is a part of a pool of random bytes, which a hash of the key and
+/// the version selects.
 ///
 /// If the values of a key have more than eight bytes, the values of two versions are equal with a probability of about
 /// 10⁻⁵. A check therefore detects almost all wrong versions.
@@ -121,7 +121,7 @@ impl Values {
     }
 }
 
-/// Returns a hash of two seeds, the index of a key and a version, which selects the bytes of the value.
+/// Returns a hash of two seeds, the index of a key and a version number, from which the bytes of the value follow.
 #[inline]
 fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
     fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])

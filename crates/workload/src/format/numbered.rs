@@ -7,7 +7,7 @@ use types::MAX_KEY_BYTES;
 use crate::operation::KeyId;
 use crate::permutation::Permutation;
 
-/// The TOML parameters of these key formats, with their default values.
+/// The TOML parameters of key formats whose keys are numbers of a fixed length, with their default values.
 pub(super) const REFERENCE: &str = "# Length of each key.
 bytes = \"16B\"
 # Whether keys are scattered. Two keys with successive indexes are then not adjacent in key order.
@@ -56,8 +56,8 @@ impl Params {
     }
 }
 
-/// Mapping from the number of a key to the number that the bytes of the key encode. The two numbers differ only if the
-/// keys are scattered.
+/// Mapping from the number of a key to the number that the bytes of the key encode. The two numbers differ only in
+/// formats that scatter keys.
 pub(super) struct Numbers {
     /// Exclusive upper bound of the encoded numbers.
     count: u64,

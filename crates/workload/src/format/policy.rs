@@ -23,7 +23,7 @@ pub trait KeyFormatPolicy: Send + Sync {
 /// 1. Different keys have different bytes. In particular, an absent key never equals a present key.
 /// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
 /// 3. Each absent key sorts directly after its own present key, or the absent keys have the same distribution as the
-///    present keys. Almost all absent keys then sort between the smallest and the largest present key.
+///    present keys.
 /// 4. If the format [has numbers](Self::has_numbers), keys sort by the numbers that they encode.
 /// 5. No key is empty or longer than [`max_bytes`](Self::max_bytes).
 pub trait KeyFormat: Send + Sync {
@@ -49,7 +49,7 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// Returns whether each key encodes a number, so that a span can be added to the key.
+    /// Returns whether each key encodes a number, so that a span (a difference of numbers) can be added to the key.
     fn has_numbers(&self) -> bool {
         false
     }
@@ -100,7 +100,7 @@ impl KeyBytes {
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// Ends the key whose bytes were appended last. `end` is the byte offset after its last byte.
+    /// Ends the key whose bytes were appended last. `end` is the offset at which the key ends in the bytes of all keys.
     #[inline]
     pub(super) fn end_at(&mut self, end: usize) {
         self.ends.push(end as u32);

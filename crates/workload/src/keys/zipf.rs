@@ -103,8 +103,8 @@ impl Zipf {
 }
 
 /// The Zipfian distribution over a number of ranks that grows. The sampler draws from a table for more ranks than
-/// exist, and repeats a draw of a rank that does not exist yet. The kept draws have exactly the Zipfian distribution
-/// over the existing ranks, and a new rank needs no change of the table.
+/// exist, and repeats a draw of a rank that does not exist yet. Draws therefore have exactly the Zipfian distribution
+/// over the existing ranks, and a new rank needs no new table.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -119,8 +119,8 @@ impl GrowingZipf {
         Self { zipf: Zipf::new(1, theta), theta, ranks: 1, room: 1 }
     }
 
-    /// Sets the number of existing ranks to `ranks`. If `room` has changed, the function builds a new table for `room`
-    /// ranks, to which the distribution can then grow without another table.
+    /// Sets the number of existing ranks to `ranks`. If `room` has changed, the function builds a new table, in which
+    /// the number of ranks can grow up to `room`.
     pub(crate) fn resize(&mut self, ranks: u64, room: u64) {
         if room != self.room {
             self.zipf = Zipf::new(room, self.theta);

@@ -41,7 +41,8 @@ enum Keys {
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// Keys that are drawn from a distribution. The members of groups have a separate stream of random numbers.
+/// Keys that are drawn from a distribution. The keys of write batches and multi-gets have a separate stream of random
+/// numbers.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
@@ -51,7 +52,7 @@ struct DrawnKeys {
     owned: Option<OwnedKeys>,
 }
 
-/// A random decision with a fixed probability. The decision needs no random number if the probability is 0 or 1.
+/// A random decision that is true with a fixed probability. It needs no random number if the probability is 0 or 1.
 struct Coin {
     threshold: u64,
     random: Random,
@@ -71,7 +72,7 @@ struct Queue {
     /// The index of the oldest key that no single delete has removed. In an empty queue, no key has this index.
     head: u64,
     step: u64,
-    /// The index at which the queue ends, exclusive. `None` if the thread adds keys, because the queue then grows.
+    /// The exclusive end of the indexes in the queue. `None` if the thread adds keys, because the queue then grows.
     end: Option<u64>,
     /// Whether the mix has single deletes, so that the queue is in use.
     is_used: bool,
@@ -194,7 +195,7 @@ impl MixedStream {
         filled
     }
 
-    /// Sets the keys of the first `filled` operations, and the keys of the inserts and single deletes in write batches.
+    /// Sets the keys of the first `filled` operations, and of the inserts and single deletes in write batches.
     fn fill_keys(&mut self, scratch: &mut Scratch, filled: usize) {
         let Scratch { kinds, keys, member_kinds, member_keys, .. } = scratch;
         let kinds = &kinds[..filled];
@@ -531,8 +532,8 @@ impl Queue {
     }
 }
 
-/// Returns the first index, from `start` on, of a key that belongs to the thread with the number `thread`. The index
-/// modulo `threads` is `thread`.
+/// Returns the first index from `start` on whose key belongs to the thread with the number `thread`: the index with the
+/// remainder `thread` modulo `threads`.
 fn first_own(start: u64, thread: u32, threads: u32) -> u64 {
     let (thread, step) = (u64::from(thread), u64::from(threads));
     start + (thread + step - start % step) % step

@@ -37,8 +37,8 @@ pub struct Limits {
     pub derived: Derived,
 }
 
-/// For each limit of a machine, a text that says where the limit comes from. The text is the end of the message about a
-/// value beyond the limit.
+/// For each physical limit of a machine, a text that explains the limit. A message about a value beyond the limit ends
+/// with this text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// Where the limit on copied bytes per second comes from.
@@ -50,14 +50,14 @@ pub struct Derived {
 }
 
 impl Derived {
-    /// The sources of the limits that apply to every current machine.
+    /// The explanations of the limits that no current machine exceeds.
     const ANY: Self = Self {
         bytes: "beyond the memory bandwidth of any machine",
         cycles: "beyond the frequency of any CPU",
         clock: "below the resolution of any clock",
     };
 
-    /// The sources of the limits that lsmbench measured on this machine, and then widened by the tolerance factor
+    /// The explanations of the limits that lsmbench measured on this machine and then widened by the factor
     /// [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
@@ -67,8 +67,8 @@ impl Derived {
 }
 
 impl Limits {
-    /// The limits that no current machine exceeds. For comparison, twelve channels of DDR5-6400 memory transfer 60 % of
-    /// this number of bytes per second.
+    /// The limits that no current machine exceeds. Twelve channels of DDR5-6400 memory transfer 60 % of this number of
+    /// bytes per second.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 

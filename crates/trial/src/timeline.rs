@@ -6,8 +6,8 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// The latencies of each interval of a phase, over all threads. When all threads have left an interval, a summary
-/// replaces the histogram of the interval to save memory.
+/// The latencies of each interval of a phase, over all threads. A summary replaces the histogram of an interval when
+/// all threads have left the interval.
 pub(super) struct Timeline {
     /// The length of an interval of the timeline, in nanoseconds.
     interval_ns: u64,
@@ -15,8 +15,7 @@ pub(super) struct Timeline {
 }
 
 struct State {
-    /// The intervals whose latencies are still histograms, because at least one thread has not left them, by their
-    /// numbers.
+    /// The intervals, by their numbers, that at least one thread has not left. Their latencies are still histograms.
     open: BTreeMap<u64, OpenInterval>,
     /// For each thread of the phase, the number of its current interval.
     reached: Vec<u64>,
@@ -91,8 +90,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the operations that a thread executed in its current interval. The thread then enters the interval with the
-    /// number `next`, or has ended if `next` is `None`.
+    /// Adds the operations of a thread in its current interval. The thread then enters the interval with the number
+    /// `next`, or has ended if `next` is `None`.
     pub(super) fn add<'a>(
         &self,
         thread: u32,

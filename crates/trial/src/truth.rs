@@ -12,7 +12,7 @@ const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The content that a store or a column family must have after the phases so far.
 pub(super) enum Truth {
-    /// The newest version of each key, for operations that the workload generates.
+    /// The version number of each key, for operations that the workload generates.
     Shadow(Shadow),
     /// A copy of the content of the store, for replays. The plan of a workload does not contain the keys and values
     /// that a replay writes.
@@ -32,7 +32,7 @@ pub(super) struct Checked {
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The keys and versions that the phases have used up to the end of this phase.
+    /// The numbers of keys and versions that the phases have used up to the end of this phase.
     pub(super) extent: Extent,
     /// The key and value bytes of all live data, if the content is known.
     pub(super) live_bytes: Option<u64>,

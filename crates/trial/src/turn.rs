@@ -61,7 +61,7 @@ impl Used {
     }
 }
 
-/// The start of a turn, as the process sees it after its wait.
+/// A turn that has begun, after the process has waited for it.
 pub(super) struct Begun {
     /// The number of operations of the turn.
     pub(super) operations: u64,
@@ -103,7 +103,8 @@ impl Turns {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
 
-    /// Reports to the parent process that the call without operations has ended, and waits for the next turn.
+    /// Reports to the parent process that a call without operations, such as a flush, has ended, and waits for the next
+    /// turn.
     pub(super) fn end_call(&self, clock: &Clock) {
         let at_ns = probe::monotonic_ns();
         self.next(clock, |_| Yielded::Returned { at_ns });

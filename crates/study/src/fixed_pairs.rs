@@ -22,7 +22,7 @@ use tree::block::{
 use tree::{BlockIndex, BlockOptions};
 use types::Entry;
 
-/// The block format `fixed-pairs`: the leaves of csc443's static B-tree.
+/// The block format `fixed-pairs`: the leaves of the static B-tree of the published system csc443.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
     "key-value pairs of equal size without metadata; blocks with tombstones or other sizes use \
@@ -31,8 +31,7 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// A version of the block format of fixed-size pairs. It determines which entries can be stored as pairs, and which
-/// numbers identify a block.
+/// A version of the block format of fixed-size pairs, which determines how tombstones are stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
     /// The number that identifies the version in block footers.
@@ -77,7 +76,7 @@ impl Form {
         Entry { key, value: (!is_tombstone).then_some(value) }
     }
 
-    /// Returns the layout of a block without an index, whose pairs end at `entries_end`.
+    /// Returns the layout of a block that has no index. Its pairs end at the offset `entries_end`.
     fn layout_until(self, block: &[u8], entries_end: usize) -> Option<Layout> {
         let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
         let stride = stride(*sizes);
@@ -99,7 +98,8 @@ impl Form {
 /// The number of bytes of a block before its pairs.
 const HEADER_BYTES: usize = 2;
 
-/// The bytes that a "btree-page" block needs for each entry in addition to its key and value: a slot and two lengths.
+/// The bytes that each entry takes in a block of the format "btree-page", in addition to its key and value: a slot and
+/// two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
 /// The block format of fixed-size pairs. `others` is the format of blocks with entries that cannot be pairs.

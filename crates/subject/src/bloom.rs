@@ -94,7 +94,7 @@ enum Insertion {
     Batch,
 }
 
-/// The probes of a phase: for present or absent keys, and one key at a time or in batches.
+/// The kind of probes in a phase: for present or absent keys, one key at a time or in batches.
 #[derive(Clone, Copy)]
 struct Way {
     phase: &'static str,
@@ -102,7 +102,7 @@ struct Way {
     in_batches: bool,
 }
 
-/// The probes of each phase, in the order of the phases.
+/// The kinds of probes of the phases, in the order of the phases.
 const WAYS: [Way; 4] = [
     Way { phase: "absent", is_present: false, in_batches: false },
     Way { phase: "present", is_present: true, in_batches: false },
@@ -127,8 +127,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Probes the filter, and writes its answers to `given`. The filter is probed with the hashes, or with the keys of
-    /// these hashes. `batch` is the number of hashes per call. If `batch` is `None`, each call probes one hash.
+    /// Probes the filter for `hashes` or their `keys`, and writes its answers to `given`. `batch` is the number of keys
+    /// per call. If `batch` is `None`, each call probes one key.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {

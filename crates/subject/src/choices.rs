@@ -1,4 +1,4 @@
-//! Parameters of a subject whose value is a variant of another catalog, such as `keys = "user"`.
+//! Parameters of a component test whose value is a variant of another catalog, such as `keys = "user"`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

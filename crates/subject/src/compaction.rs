@@ -123,8 +123,8 @@ impl Growth {
         }
     }
 
-    /// Sets the expected values of a policy from its closed form (a formula for its write amplification). Sets nothing
-    /// if the policy has no closed form.
+    /// Sets the theoretical values of a compaction policy from the formula for its write amplification. Sets nothing if
+    /// no formula exists.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

@@ -9,7 +9,7 @@ use workload::{FORMATS, KeyId, Random, ValueSpec, Values};
 
 use crate::choices::{Chosen, Menu};
 
-/// A kind of content for the blocks that a codec compresses.
+/// The content of the blocks that a codec compresses in a test, such as random bytes.
 pub(crate) trait Contents: Send + Sync {
     /// Returns the first `length` bytes of the content, or all bytes of the content if it is shorter.
     ///
@@ -50,10 +50,10 @@ impl Menu for ContentMenu {
     }
 }
 
-/// A parameter whose value is a kind of content for a codec to compress.
+/// A parameter that selects the content of the blocks that a codec compresses.
 pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
-/// The parameters of a kind of content that needs no parameters.
+/// The parameters of block contents that need no parameters.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Nothing {}
@@ -105,8 +105,8 @@ fn format(label: &str) -> Result<std::sync::Arc<dyn workload::KeyFormat>, String
     FORMATS.build(&choice).map_err(|error| error.message)?.open(None)
 }
 
-/// Calls `entry` with the indexes 0, 1, 2 and so on until it has appended `length` bytes, and returns the first
-/// `length` bytes.
+/// Fills a buffer with entries: calls `entry` with the indexes 0, 1, 2 and so on until it has appended `length` bytes,
+/// and returns the first `length` bytes.
 fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in 0.. {

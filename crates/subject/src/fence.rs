@@ -45,10 +45,10 @@ limit      = "5s"
 /// The number of keys in each block of the tested SSTable.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// The length in bytes that each block of the tested SSTable has in its file.
+/// The length of each block of the tested SSTable, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// The number of searches that are timed together, and the number of untimed searches before them.
+/// The number of searches that are timed together. As many untimed searches run before them.
 const SLICE: usize = 4096;
 const WARM_UP: usize = 512;
 
@@ -167,7 +167,7 @@ impl Subject for Searches {
     }
 }
 
-/// Fence pointers that were opened for searches, and their SSTable.
+/// The fence pointers under test, which were opened for searches, and their SSTable.
 struct Opened {
     fence: Box<dyn Fence>,
     table: Table,
@@ -297,7 +297,7 @@ fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     }
 }
 
-/// The keys that a slice searches, copied from the SSTable, and the block of each key.
+/// The keys of the next searches, copied from the SSTable, and the block of each key.
 struct Probes {
     arena: Vec<u8>,
     ends: Vec<(usize, KeyHash)>,
@@ -305,8 +305,8 @@ struct Probes {
 }
 
 impl Probes {
-    /// Draws random keys of the SSTable. If `stretch` is set, the keys are pairs for the start and the end of a scan:
-    /// every second key is `stretch` blocks after the previous key, or the last key of the SSTable.
+    /// Draws random keys of the SSTable. If `stretch` is set, the keys are pairs of a start and an end of a scan, which
+    /// are `stretch` blocks apart.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
         let mut begin = 0;

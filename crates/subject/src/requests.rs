@@ -9,11 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
 use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
-/// A stream of requests for blocks.
+/// A sequence of requests for blocks of a cache.
 pub(crate) trait Requests: Send + Sync {
-    /// Returns the block numbers of `count` requests, which are below `blocks`, the number of distinct blocks. Only
-    /// scanned and recorded blocks may have larger numbers. A recording may have fewer than `count` requests. Random
-    /// choices use `random`.
+    /// Returns the block numbers of `count` requests, or of fewer requests if a recording is shorter. The numbers are
+    /// below `blocks`, except those of scanned and recorded blocks.
     ///
     /// # Errors
     /// The file with recorded requests cannot be read.
@@ -59,7 +58,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     ],
 );
 
-/// A parameter whose value is a stream of requests: one of [`STREAMS`], or any distribution of keys.
+/// A parameter that selects the requests to a cache: one of [`STREAMS`], or any distribution of keys.
 #[derive(Clone)]
 pub(crate) struct RequestChoice(Source);
 
@@ -78,7 +77,7 @@ impl RequestChoice {
         ))
     }
 
-    /// Parses the choice of a stream from a label, or from a table with the key `kind`.
+    /// Parses the choice of a sequence of requests from a label, or from a table with the key `kind`.
     pub(crate) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let kind = match value {
             Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
@@ -97,7 +96,7 @@ impl RequestChoice {
         Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
     }
 
-    /// Builds the stream of requests that the parameter names.
+    /// Builds the sequence of requests that the parameter names.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => {

@@ -122,7 +122,7 @@ impl Subject for Files {
     }
 }
 
-/// Returns the bytes of one append. All appends to the first file have the same bytes.
+/// Returns the bytes that each append to the first file writes.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length).map(|_| random.bits() as u8).collect()

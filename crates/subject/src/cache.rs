@@ -236,7 +236,7 @@ impl Hits {
         Ok(Box::new(caches))
     }
 
-    /// Returns the identifier of the block with the number `name`, in which 256 successive blocks belong to one
+    /// Returns the identifier of the block with the number `name`. 256 blocks with successive numbers belong to one
     /// SSTable.
     fn id(&self, name: u64) -> BlockId {
         let (mut tree, mut own) = (0, name);

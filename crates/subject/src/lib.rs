@@ -129,6 +129,9 @@ impl Component {
     }
 
     /// Builds the component test with its parameters.
+    ///
+    /// # Panics
+    /// Never panics, because reading the component has already built the subject once.
     pub fn subject(&self) -> Box<dyn Subject> {
         SUBJECTS
             .build(&self.choice)

@@ -10,8 +10,13 @@ use crate::bench::Bench;
 use crate::fault::Fault;
 
 /// A test of the components of one axis of a design, with its own parameters.
+///
+/// Invariants:
+/// 1. [`run`](Self::run) reports each of the [`phases`](Self::phases), in their order, for every variant.
+/// 2. Timed code neither prepares data nor checks answers. Answers are checked while the clock is stopped.
+/// 3. Equal seeds give equal operations for every variant.
 pub trait Subject: Send + Sync {
-    /// Returns the axis of a design whose components this benchmark tests.
+    /// Returns the name of the design axis whose components this test measures, such as `bloom`.
     fn axis(&self) -> &'static str;
 
     /// Returns the names of the phases of a trial, in the order in which they run.

@@ -433,7 +433,8 @@ struct Worker<'a> {
     pace: Pace,
     performer: Performer<'a>,
     record: AnswerDigests,
-    /// The totals of the current interval of the timeline. At the end of the interval, they are added to `kinds`.
+    /// The totals of each kind of operation in the current interval of the timeline. At the end of the interval, they
+    /// are added to `kinds`, the totals of the phase.
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,

@@ -63,7 +63,7 @@ pub struct TrialSpec {
 pub struct ObservedPhase {
     /// The name of the observed phase.
     pub phase: String,
-    /// The observing tool. The trial process switches the tool on for this phase.
+    /// The tool that observes the phase. The trial process switches the tool on at the start of the phase.
     pub tool: ObservingTool,
 }
 
@@ -122,8 +122,8 @@ pub struct Turn {
     pub stopped_ns: u64,
 }
 
-/// A message from a trial process that takes turns. After most of these messages, the process waits for its next turn.
-/// After the message about the start of a call, the process continues to run.
+/// A message from a trial process that takes turns. After each of these messages except [`Calls`](Self::Calls), the
+/// process waits for its next turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Yielded {

@@ -14,7 +14,7 @@ use super::message::{ObservedPhase, ObservingTool};
 /// The external tool that observes the current phase: a profiler, callgrind, or none.
 pub(super) struct Observer {
     tool: Tool,
-    /// The reason why the tool could not be switched on, if so.
+    /// The reason why the tool could not be switched on. Empty if it was switched on.
     failure: OnceLock<String>,
 }
 

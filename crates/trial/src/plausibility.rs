@@ -152,7 +152,7 @@ fn keeps_bytes(design: &Design) -> bool {
 }
 
 impl Facts {
-    /// Collects the properties of a configuration with which rules check its rows.
+    /// Collects the properties of a configuration that the plausibility rules need.
     fn of(design: &Design, values: StoredValues, limits: Limits) -> Self {
         let is_oracle = design.choices().any(|(name, choice)| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
@@ -174,8 +174,8 @@ impl Facts {
         }
     }
 
-    /// Adds a row, because the rules for later rows depend on all earlier writes. `hottest` is the fraction of accesses
-    /// to the most popular key. Call this function for the rows in order.
+    /// Adds a row of results, because the rules for later rows depend on all earlier writes. `hottest` is the fraction
+    /// of accesses to the most popular key. Call this function for the rows in order.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -310,9 +310,8 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: a store cannot move more bytes per second than memory and the first-level caches transfer. A component that
-/// returns bytes in place does not copy them, so the limit of this machine does not apply to it. For such a rate, the
-/// rule uses the limit that no current machine exceeds.
+/// Rule: a store cannot move more bytes per second than memory and the first-level caches of this machine transfer. A
+/// component that returns bytes without a copy may reach the limit of any current machine.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [

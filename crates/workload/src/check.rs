@@ -167,8 +167,8 @@ impl Step<'_> {
         &self.batch.operations()[self.at]
     }
 
-    /// Returns the operation of the step, followed by its members if the operation is the head of a group (a write
-    /// batch or a multi-get).
+    /// Returns the executed operation, followed by its members if the operation is the head of a group (a write batch
+    /// or a multi-get).
     fn all(&self) -> &[Operation] {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
@@ -182,7 +182,7 @@ impl Step<'_> {
 }
 
 /// Generates the executed operations of a thread again. Calls `visit` with each operation and the recorded digest of
-/// its answer, if any. Returns the keys and versions that the thread has used after these operations.
+/// its answer, if any. Returns how many keys and versions are used after these operations.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();

@@ -17,8 +17,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Combines the used keys and versions of two threads of a phase. Each field of the result is the larger of the two
-    /// values.
+    /// Returns the larger number of keys, of versions and of removed keys of two threads of a phase.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {
@@ -35,12 +34,13 @@ impl Extent {
 pub struct Extents(BTreeMap<Option<String>, Extent>);
 
 impl Extents {
-    /// Returns the extent of a column family. For a family that no phase has used, all fields of the extent are 0.
+    /// Returns how many keys and versions a column family has used. All numbers are 0 for a family that no phase has
+    /// used.
     pub fn of(&self, family: Option<&str>) -> Extent {
         self.0.get(&family.map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Sets the extent of a column family.
+    /// Sets how many keys and versions a column family has used.
     pub fn set(&mut self, family: Option<&str>, extent: Extent) {
         self.0.insert(family.map(str::to_owned), extent);
     }

@@ -85,12 +85,11 @@ pub(crate) struct ParetoLaw {
 }
 
 impl Pareto {
-    /// Number of upper bits of the random number that select an entry of the table. In most cases, these bits determine
-    /// the length.
+    /// Number of upper bits of a random number that select an entry of the table of lengths. In most cases, these bits
+    /// determine the length.
     const UPPER_BITS: u32 = 10;
 
-    /// An entry of the table for upper bits that do not determine the length, because the length also depends on the
-    /// lower bits.
+    /// The entry of the table of lengths for upper bits that do not determine the length alone.
     const MIXED: u32 = u32::MAX;
 
     /// Creates the generalized Pareto distribution `law`, with lengths from `min` to `max`.

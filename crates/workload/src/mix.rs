@@ -35,7 +35,7 @@ impl Mix {
         Self::read(value, "mix", "{ get = 0.95, put = 0.05 }", &Kind::ALL)
     }
 
-    /// Reads the key `batch_mix`, which is the mix of the members of batches.
+    /// Reads the key `batch_mix`, which is the mix of the operations in write batches.
     ///
     /// # Errors
     /// Returns the errors of [`from_toml`](Self::from_toml), or an error for a kind that a batch cannot contain.

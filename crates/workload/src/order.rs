@@ -33,7 +33,7 @@ impl KeyOrder {
         Some(Self::Sorted { index_at, place_of })
     }
 
-    /// Returns whether the mapping includes the keys with the indexes below `keys`.
+    /// Returns whether the mapping contains all keys with an index below `keys`.
     pub(crate) fn covers(&self, keys: u64) -> bool {
         match self {
             Self::Index => true,
@@ -49,8 +49,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the number of positions that the mapping includes. The number is larger than `keys` if the mapping was
-    /// made for more keys.
+    /// Returns the number of positions in the mapping, which is at least `keys`.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,

@@ -110,8 +110,8 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Executes one request, which is an operation of a replay, on the store. The answer of a scan has a digest only if
-    /// `check` is true.
+    /// Executes one request, which is an operation of a replay, on the store. If `check` is true, the function also
+    /// computes the digest of a scan.
     ///
     /// # Errors
     /// Returns the error of the store.

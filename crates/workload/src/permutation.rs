@@ -40,8 +40,8 @@ impl Permutation {
         Self::with_room(len, len, seed)
     }
 
-    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. With a larger `room`, more
-    /// mixing steps are necessary until a result is below the length.
+    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. With a larger `room`, mapping a
+    /// number takes more steps.
     ///
     /// # Panics
     /// Panics if `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.

@@ -81,7 +81,7 @@ pub enum Order {
     Reverse,
 }
 
-/// The kind of work that a `[[phase]]` table selects by its keys. The settings of the work are read afterwards.
+/// The kind of work of a phase, which follows from the keys of its `[[phase]]` table.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
@@ -202,7 +202,8 @@ impl Phase {
         }
     }
 
-    /// Returns the roles of the phase. The result is empty if the phase has no roles.
+    /// Returns the roles of the phase, which are groups of threads with their own mixes. The result is empty if the
+    /// phase has no roles.
     pub fn roles(&self) -> &[Role] {
         match &self.work {
             Work::Roles(roles) => roles,

@@ -22,13 +22,15 @@ const LONGEST_PERIOD: usize = 1024;
 /// different writes different.
 const TELLTALE: usize = 8;
 
-/// About one MiB of bytes, divided into periods. Each period contains random bytes and a filler.
+/// About one MiB of bytes, of which every value is a part. The bytes are divided into periods.
 ///
-/// Each period starts with new random bytes, which do not compress. The rest of the period is the filler, whose bytes
-/// are equal in all periods. A compressor replaces each filler by a match, which refers to the filler of an earlier
-/// period. The fraction of filler in a value does not depend on the start or the length of the value. Single values and
-/// blocks of many values therefore have equal compression ratios. A match also takes space in the compressed data. The
-/// random part of a period is therefore shorter by the size of a match.
+/// Each period begins with new random bytes, which do not compress. The rest of the period is a filler, whose bytes are
+/// equal in all periods, so a compressor replaces it by a reference to an earlier period. The fraction of filler in a
+/// value does not depend on the start or the length of the value. Single values and blocks of many values therefore
+/// have equal compression ratios.
+///
+/// A reference also takes space in the compressed data. The random part of a period is therefore shorter by the size of
+/// a reference.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,

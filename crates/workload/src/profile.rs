@@ -38,7 +38,7 @@ pub struct Profile {
     pub keys_touched: Option<u64>,
     /// The sum of the key and value bytes of all writes.
     pub written_bytes: Option<u64>,
-    /// A hash over all operations of all threads. Equal streams have equal hashes.
+    /// A hash over all operations of all threads. Runs with equal operations have equal hashes.
     pub stream_hash: Option<String>,
 }
 

@@ -28,8 +28,7 @@ pub struct Shadow {
     merged: HashMap<u64, Vec<u8>>,
     /// The merge operator of the store. Without an operator, merges change nothing.
     operator: Option<MergeOperator>,
-    /// The sources of the values, one for each phase that writes. Each source belongs to a range of versions, in
-    /// ascending order.
+    /// For each phase that writes, the source of its values and its version numbers, in ascending order.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
@@ -178,7 +177,7 @@ impl Shadow {
         self.live_keys
     }
 
-    /// Returns the number of key and value bytes of all live keys, in their live versions.
+    /// Returns the total size of the keys and values of all live entries, in bytes.
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
     }
@@ -197,8 +196,7 @@ impl Shadow {
     }
 
     /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if the order of the
-    /// keys is unknown, because more than about 3.4 billion scattered keys exist. The table of their order has 32-bit
-    /// positions.
+    /// keys is unknown, because the key format scatters them and more than about 3.4 billion keys exist.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -218,8 +216,8 @@ impl Shadow {
         true
     }
 
-    /// Calls `visit` with the entry that has the smallest key, or with the entry that has the largest key if `backward`
-    /// is true. Returns false if the order of the keys is unknown, because more than about 3.4 billion scattered keys
+    /// Calls `visit` with the entry that has the smallest key, or the largest key if `backward` is true. Returns false
+    /// if the order of the keys is unknown, because the key format scatters them and more than about 3.4 billion keys
     /// exist.
     pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
         let keys = self.versions.len() as u64;
@@ -236,8 +234,8 @@ impl Shadow {
     }
 
     /// Calls `visit` with each entry that a scan from `low` (included) to `high` (excluded) must return. With
-    /// `backward`, the scan begins at the largest key. Returns false if the order of the keys is unknown, because more
-    /// than about 3.4 billion scattered keys exist.
+    /// `backward`, the scan begins at the largest key. Returns false if the order of the keys is unknown, because the
+    /// key format scatters them and more than about 3.4 billion keys exist.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -289,8 +287,8 @@ impl Shadow {
     /// Reads all entries of `target`, and compares every entry with the expected entry.
     ///
     /// # Errors
-    /// Returns the error of the store. Also returns an error if the key format scatters the keys and more than
-    /// about 3.4 billion keys exist, because the table of their order has 32-bit positions.
+    /// Returns the error of the store. Also returns an error if the key format scatters the keys and more than about
+    /// 3.4 billion keys exist.
     pub fn verify(&mut self, target: &dyn Target) -> Result<StoreVerdict, TargetError> {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -364,8 +362,7 @@ impl Shadow {
     }
 
     /// Determines the key order of the first `keys` keys, if it is not known yet. Returns false if this is not
-    /// possible, because more than about 3.4 billion scattered keys exist. The table of their order has 32-bit
-    /// positions.
+    /// possible, because the key format scatters the keys and more than about 3.4 billion keys exist.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             // The order has room for more keys, so that not every added key causes another sort.

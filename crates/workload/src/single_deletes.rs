@@ -78,9 +78,9 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
     }
 }
 
-/// Checks that enough keys exist for the single deletes of one thread. The thread executes `operations` operations of
-/// the mix, and `left` loaded keys of the thread remain for single deletes. If `operations` is `None`, the mix ends
-/// when no key remains. Returns how many of these keys the mix may remove.
+/// Checks that enough keys exist for the single deletes of one thread, which executes `operations` operations of the
+/// mix (`None`: until no key remains). `left` is the number of loaded keys that are left for single deletes. Returns
+/// how many of them the mix may remove.
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));

@@ -28,14 +28,13 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Returns whether the table has the key `key`. The key does not become one of the valid keys that an error about
-    /// an unknown key lists.
+    /// Returns whether the table has the key `key`. Errors about unknown keys do not list `key` as a valid key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns an error with the reason `reason` if the table has the key `key`. The key does not become one of the
-    /// valid keys that an error about an unknown key lists.
+    /// Returns an error with the reason `reason` if the table has the key `key`. Errors about unknown keys do not list
+    /// `key` as a valid key.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),

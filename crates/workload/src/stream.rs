@@ -35,8 +35,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the streams for the measured run. If the phase has a warm-up, the streams are endless: the caller limits
-    /// the measured operations, because the number of operations in the warm-up is unknown.
+    /// Returns the streams of operations for the measured run. If the phase has a warm-up, the streams have no end, so
+    /// the caller must limit the measured operations.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {

@@ -58,8 +58,7 @@ impl Values {
         Span { offset, bytes: self.bytes(index, version) }
     }
 
-    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, and a position without bytes otherwise. If
-    /// all values have one size, the function has no branch.
+    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, and a position without bytes otherwise.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -23,7 +23,7 @@ const PREFIX: &[u8] = b"user";
 /// keys that differ only in the last digit.
 const ABSENT: u8 = b':';
 
-/// The key format of YCSB. The format has no parameters, so the same type is the policy and the opened format.
+/// The key format `user` of YCSB, which has no parameters.
 struct User;
 
 impl KeyFormatPolicy for User {

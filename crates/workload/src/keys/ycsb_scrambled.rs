@@ -138,9 +138,8 @@ impl Gray {
         }
     }
 
-    /// Returns the share of accesses of each of `keys` keys. Each item below the number of keys adds its probability
-    /// to the key to which the item is hashed. The probability of all further items is divided evenly between all
-    /// keys.
+    /// Returns the share of accesses of each of `keys` keys. The first `keys` items count for the key to which they are
+    /// hashed. The accesses of all further items are divided evenly between the keys.
     pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];

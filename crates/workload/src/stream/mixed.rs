@@ -321,8 +321,8 @@ impl MixedStream {
         Operation { count, span, backward, ..self.rare(kind, key, existing, values) }
     }
 
-    /// Returns the result of [`single`](Self::single) for a present key. The compiler inlines `single` into the timed
-    /// loop, and this wrapper gives all rare callers one shared copy.
+    /// Returns an operation on one present key. All rare callers share this copy of [`single`](Self::single), which the
+    /// compiler inlines into the timed loop.
     #[inline(never)]
     fn rare(&mut self, kind: Kind, key: u64, existing: u64, values: &Values) -> Operation {
         self.single(kind, key, false, existing, values)
@@ -471,7 +471,7 @@ fn written_by(mixed: &PlannedMix) -> u64 {
     }
 }
 
-/// Returns the number of keys that samplers should expect at the end of the phase: the expected number, plus a small
+/// Returns the number of keys for which samplers prepare: the expected number at the end of the phase, plus a small
 /// margin. Returns `u64::MAX` if the mix inserts keys and its end is unknown.
 fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     match mixed.operations() {

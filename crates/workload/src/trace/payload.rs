@@ -6,7 +6,7 @@ pub(super) struct Payload<'a> {
 }
 
 impl<'a> Payload<'a> {
-    /// Creates a reader of the payload `bytes`.
+    /// Creates a reader of the fields in `bytes`, the payload of one binary record.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }

@@ -26,7 +26,7 @@ use types::{Bytes, HashedKey};
 /// and by access pattern.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
     "by-access",
-    "keeps the layouts binary and eytzinger, and selects one by size and by the recent share of scans (cs265)",
+    "keeps the layouts \"binary\" and \"eytzinger\", and selects one by size and by the recent share of scans (cs265)",
     "# Minimum number of separators with which an SSTable always uses the layout \"eytzinger\".\n\
      eytzinger_threshold = 5000\n\
      # Share of scans among the searches of an SSTable, 0 to 1. At or above this share, the SSTable uses the\n\

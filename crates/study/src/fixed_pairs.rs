@@ -112,7 +112,7 @@ impl FixedPairs {
     pub(crate) fn new(form: Form) -> Self {
         let page = CATALOG
             .variant("btree-page")
-            .expect("the block format \"btree-page\" must be in the catalog")
+            .expect("the catalog of block formats must contain \"btree-page\"")
             .default_choice();
         Self {
             form,

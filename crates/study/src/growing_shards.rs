@@ -69,7 +69,9 @@ impl Build<dyn MemtablePolicy> for Params {
         }
         if !(params.shards..=MAX_SHARDS).contains(&params.most_shards) {
             let (shards, most) = (params.shards, params.most_shards);
-            return Err(format!("most_shards is {most}; it must be {shards} (shards) to {MAX_SHARDS}"));
+            return Err(format!(
+                "most_shards is {most}; it must be from {shards} (the value of shards) to {MAX_SHARDS}"
+            ));
         }
         if params.entries_per_shard.0 == 0 {
             return Err("entries_per_shard is 0; it must be at least 1".to_owned());

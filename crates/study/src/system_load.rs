@@ -97,9 +97,13 @@ mod linux {
                 memory: 0.25,
             };
             let load = after.since(&before).unwrap();
-            assert_eq!(load, SystemLoad { cpu: 0.5, io: 0.9, memory: 0.25 }, "a new disk does not count");
+            assert_eq!(
+                load,
+                SystemLoad { cpu: 0.5, io: 0.9, memory: 0.25 },
+                "a disk without an earlier measurement must not count"
+            );
             assert_eq!(before.since(&before), None);
-            assert_eq!(before.since(&after), None, "counters that go back tell nothing");
+            assert_eq!(before.since(&after), None, "counters that decrease must give no load");
         }
 
         #[test]

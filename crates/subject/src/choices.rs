@@ -27,7 +27,7 @@ pub(crate) struct Chosen<M> {
 impl<M: Menu> Chosen<M> {
     /// Builds the variant that the parameter names.
     pub(crate) fn build(&self) -> Box<M::Built> {
-        M::catalog().build(&self.choice).expect("the value of a parameter must be valid after it was parsed")
+        M::catalog().build(&self.choice).expect("the parsed value of a parameter must be valid")
     }
 }
 

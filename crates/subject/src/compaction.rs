@@ -66,7 +66,7 @@ impl Build<dyn Subject> for Growth {
         if flushes > MOST_FLUSHES {
             return Err(format!(
                 "entries: this number needs {flushes} flushes, which exceeds the maximum of {MOST_FLUSHES}; \
-                 increase the parameter flush"
+                 increase `flush`"
             ));
         }
         Ok(Box::new(Self(params)))

@@ -67,7 +67,7 @@ impl Build<dyn Subject> for Blocks {
         check_count("blocks", params.blocks.0, 1 << 32)?;
         if params.block.0 * params.blocks.0 > 64 << 30 {
             return Err("blocks: the total length of all blocks (blocks × block) must not exceed 64 GiB; \
-                        lower one of them"
+                        lower `blocks` or `block`"
                 .to_owned());
         }
         Ok(Box::new(Self(params)))

@@ -384,7 +384,7 @@ impl TableView for Table {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
             return Err(format!(
-                "the fence read bytes {range:?}, but the stored index has only {length} bytes"
+                "the fence pointers have {length} stored bytes, but a search read the bytes {range:?}"
             )
             .into());
         }

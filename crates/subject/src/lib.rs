@@ -99,7 +99,7 @@ impl Component {
             Some(_) => return Err(ChoiceError::at(COMPONENT, "component must be a table: [component]")),
         };
         if params.contains_key("kind") {
-            let message = "[component] has no key kind; name the axis with subject = …";
+            let message = "[component] has no key `kind`; name the axis with subject = …";
             return Err(ChoiceError::at(format!("{COMPONENT}.kind"), message));
         }
         params.insert("kind".to_owned(), Value::String(kind.clone()));

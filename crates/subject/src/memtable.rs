@@ -93,7 +93,7 @@ impl Build<dyn Subject> for Writes {
         check_count("threads", params.threads.0, MOST_THREADS)?;
         let format = params.keys.open()?;
         if params.entries.0 * 2 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err("entries: the keys of twice this number of entries must not exceed 4 GiB; lower \
+            return Err("entries: the inserted and the absent keys must not exceed 4 GiB in total; lower \
                         entries"
                 .to_owned());
         }

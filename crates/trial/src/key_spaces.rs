@@ -143,6 +143,6 @@ impl KeySpaces {
         let mut spaces = self.spaces.iter_mut();
         spaces
             .find(|space| space.family == part.family)
-            .expect("every part of a phase must have an expected content")
+            .expect("the expected content of each column family of a phase must be known")
     }
 }

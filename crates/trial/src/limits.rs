@@ -52,17 +52,17 @@ pub struct Derived {
 impl Derived {
     /// The explanations of the limits that no current machine exceeds.
     const ANY: Self = Self {
-        bytes: "beyond the memory bandwidth of any machine",
-        cycles: "beyond the frequency of any CPU",
-        clock: "below the resolution of any clock",
+        bytes: "no machine has this memory bandwidth",
+        cycles: "no CPU has this frequency",
+        clock: "no clock has this resolution",
     };
 
     /// The explanations of the limits that lsmbench measured on this machine and then widened by the factor
     /// [`HEADROOM`].
     const MEASURED: Self = Self {
-        bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
-        cycles: "beyond twice the cycles per second of a core, as measured on this machine",
-        clock: "below half of the smallest difference of two clock readings, as measured on this machine",
+        bytes: "the limit is twice the copy bandwidth of all first-level caches, as measured on this machine",
+        cycles: "the limit is twice the cycles per second of a core, as measured on this machine",
+        clock: "the limit is half of the smallest difference of two clock readings, as measured on this machine",
     };
 }
 

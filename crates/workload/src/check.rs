@@ -364,7 +364,7 @@ impl Checker<'_> {
             Kind::Prefix => {
                 format!("the entries whose keys begin with the first {} bytes of this key", operation.count)
             }
-            Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
+            Kind::First | Kind::Last => format!("the {end} entry of the store", end = operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {
                 "a value that this phase or an earlier phase wrote".to_owned()

@@ -64,7 +64,7 @@ impl Mixed {
         trace: Option<TraceFile>,
     ) -> Result<Self, ChoiceError> {
         spelling
-            .forbid("order", "this key applies only to a load (insert = …); for a mix, set keys instead")?;
+            .forbid("order", "this key applies only to a load (insert = …); for a mix, set `keys` instead")?;
         let end = End::from_spelling(spelling)?;
         if !end.is_given() && trace.is_none() {
             spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
@@ -257,7 +257,7 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         };
         return Ok(KeySource::Drawn(choice));
     };
-    spelling.forbid("keys", "the replayed trace determines the keys; remove keys")?;
+    spelling.forbid("keys", "the replayed trace determines the keys; remove `keys`")?;
     let without_known_key = [
         Kind::Insert,
         Kind::Batch,

@@ -77,14 +77,14 @@ impl<'a> Performer<'a> {
                 let merged = self.target.merge(batch.key(at), batch.value(at));
                 merged.ok_or(
                     "the store has no merge operator, so it cannot execute a merge; set \
-                     design.merge_operator, or remove merge from the mix",
+                     design.merge_operator, or remove `merge` from the mix",
                 )??;
                 Ok(AnswerCounts::default())
             }
             Kind::PutIfAbsent => {
                 let written = self.target.put_if_absent(batch.key(at), batch.value(at));
                 let exists = !written
-                    .ok_or("the engine has no conditional put; remove put_if_absent from the mix")??;
+                    .ok_or("the engine has no conditional put; remove `put_if_absent` from the mix")??;
                 self.digest = Digest::Made(digest::of_presence(exists));
                 let found = u32::from(exists);
                 Ok(AnswerCounts { found, missing: 1 - found, entries: 0 })
@@ -97,14 +97,14 @@ impl<'a> Performer<'a> {
                 self.digest = Digest::Made(0);
                 self.target
                     .single_delete(batch.key(at))
-                    .ok_or("the engine has no single delete; remove single_delete from the mix")??;
+                    .ok_or("the engine has no single delete; remove `single_delete` from the mix")??;
                 Ok(AnswerCounts::default())
             }
             Kind::DeleteRange => {
                 self.digest = Digest::Made(0);
                 let high = batch.end(at).ok_or("the batch must contain the end key of each range delete")?;
                 let deleted = self.target.delete_range(batch.key(at), high);
-                deleted.ok_or("the engine has no range delete; remove delete_range from the mix")??;
+                deleted.ok_or("the engine has no range delete; remove `delete_range` from the mix")??;
                 Ok(AnswerCounts::default())
             }
         }

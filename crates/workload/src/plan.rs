@@ -372,7 +372,7 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
         Err(_) => Err(ChoiceError::at(
             key,
             format!(
-                "a thread can execute at most {} writes in a run; lower operations, or use more threads",
+                "a thread can execute at most {} writes in a run; lower `operations`, or use more threads",
                 u32::MAX
             ),
         )),

@@ -54,11 +54,11 @@ impl RangeSpec {
                 spec.backward = crate::spelling::share("backward", &share)?;
             }
             if let Some(span) = table.remove("span") {
-                spec.span = small("span", "a scan spans", crate::spelling::read::<Count>("span", &span)?)?;
+                spec.span = small("span", crate::spelling::read::<Count>("span", &span)?)?;
             }
             if let Some(prefix) = table.remove("prefix") {
                 let bytes = crate::spelling::read::<Count>("prefix", &prefix)?;
-                spec.prefix = small("prefix", "a prefix has", bytes)?;
+                spec.prefix = small("prefix", bytes)?;
             }
             if !table.contains_key("kind") {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants()[0].kind.to_owned()));
@@ -89,10 +89,9 @@ fn hint_at_common(error: ChoiceError) -> ChoiceError {
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large. `what` is the
-/// subject of the sentence about the maximum, such as "a scan spans".
-fn small(key: &str, what: &str, count: Count) -> Result<u32, ChoiceError> {
-    let message = |_| ChoiceError::at(key, format!("{key} is {}; {what} at most {}", count.0, u32::MAX));
+/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large.
+fn small(key: &str, count: Count) -> Result<u32, ChoiceError> {
+    let message = |_| ChoiceError::at(key, format!("{key} is {}; the maximum is {}", count.0, u32::MAX));
     u32::try_from(count.0).map_err(message)
 }
 
@@ -124,7 +123,7 @@ mod tests {
             ("{ spam = 10 }", "did you mean \"span\"?"),
             ("{ entries = 5000000000 }", "at most 4294967295"),
             ("{ backward = 2 }", "backward is 2"),
-            ("{ span = 5000000000 }", "a scan spans at most 4294967295"),
+            ("{ span = 5000000000 }", "span is 5000000000; the maximum is 4294967295"),
             ("{ kind = \"zipfian\", theta = -1 }", "theta is -1"),
         ] {
             let error = read(toml).unwrap_err();

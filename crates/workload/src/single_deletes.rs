@@ -51,7 +51,7 @@ fn check_family<'a>(phases: &'a [Phase], family: Option<&str>) -> Result<(), Bre
         };
         let message = format!(
             "phase \"{}\" {writes}, so a key may be written more than once before phase \"{deleting}\" deletes it by a \
-             single delete; use insert as the only other write, or use delete instead of single_delete",
+             single delete; use `insert` as the only other write, or use `delete` instead of `single_delete`",
             phase.name
         );
         return Err(Breach { phase, key, message });
@@ -79,8 +79,8 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
 }
 
 /// Checks that enough keys exist for the single deletes of one thread, which executes `operations` operations of the
-/// mix (`None`: until no key remains). `left` is the number of loaded keys that are left for single deletes. Returns
-/// how many of them the mix may remove.
+/// mix. If `operations` is `None`, the mix ends when no key remains. `left` is the number of loaded keys that single
+/// deletes may still remove. Returns how many of these keys the mix may remove.
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));
@@ -94,7 +94,7 @@ pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> 
     if needed.ceil() > left as f64 {
         let message = format!(
             "a thread may delete {needed:.0} keys more than it inserts, but only {left} loaded keys remain \
-             for its single deletes; load more keys, or lower operations"
+             for its single deletes; load more keys, or lower `operations`"
         );
         return Err(ChoiceError::at("operations", message));
     }

@@ -122,7 +122,7 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
 /// in results, in paths such as `phase.load.threads`, and in file names.
 pub(crate) fn read_name(spelling: &mut Spelling, of: &str, example: &str) -> Result<String, ChoiceError> {
     let Some(name) = spelling.read::<String>("name")? else {
-        let message = format!("the key name is missing; name {of}, such as name = \"{example}\"");
+        let message = format!("the key `name` is missing; name {of}, such as name = \"{example}\"");
         return Err(ChoiceError::at("name", message));
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -89,7 +89,7 @@ impl Stream {
                 let stream = MixedStream::new(phase, mixed, (thread, share), from);
                 (StreamWork::Mixed(Box::new(stream)), share.owned)
             }
-            (_, None) => unreachable!("a phase must have a load or a mix to have streams"),
+            (_, None) => unreachable!("a phase with streams must have a load or a mix"),
         };
         Self { phase: Arc::clone(phase), thread, owned, existing: from.keys, work }
     }

@@ -88,8 +88,10 @@ impl Sustained {
             return Err(ChoiceError::at("p99", message));
         }
         if !(from >= 1.0 && from < to) {
-            let message =
-                format!("from is {from} and to is {to}; from must be at least 1, and to must be above from");
+            let message = format!(
+                "from is {from} and to is {to}; the lowest rate `from` must be at least 1, and the highest rate \
+                 `to` above `from`"
+            );
             return Err(ChoiceError::at("from", message));
         }
         if to > MOST_PER_SECOND {

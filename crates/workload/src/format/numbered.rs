@@ -41,7 +41,7 @@ impl Params {
     pub(super) fn checked(self) -> Result<Self, String> {
         if self.bytes.0 == 0 || self.bytes.0 > MAX_KEY_BYTES as u64 {
             return Err(format!(
-                "bytes is {}; a key has 1B to {}",
+                "bytes is {}; the length of a key must be 1B to {}",
                 self.bytes,
                 ByteSize(MAX_KEY_BYTES as u64)
             ));

@@ -120,7 +120,7 @@ impl Queries {
     fn parse(&mut self, kind: u8) -> Result<(), String> {
         let mut payload = Payload::new(&self.payload);
         let fields = match (self.has_fields, kind) {
-            (true, _) => payload.u64("the bits that list its fields")?,
+            (true, _) => payload.u64("the bits that list the fields of the record")?,
             (false, WRITE) => 1 << WRITE_BATCH,
             (false, GET) => 1 << GET_FAMILY | 1 << GET_KEY,
             (false, SEEK | SEEK_FOR_PREV) => 1 << SEEK_FAMILY | 1 << SEEK_KEY,

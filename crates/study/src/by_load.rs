@@ -118,13 +118,13 @@ enum Gauge {
     Measured(Measured),
 }
 
-/// The goal of compression that follows from the last measurement of the loads.
+/// The goal of compression (such as speed) that follows from the last measurement of the loads of the machine.
 struct Measured {
     busy_above: f64,
     period: u64,
     blocks: AtomicU64,
     last: Mutex<Snapshot>,
-    /// The current goal of compression, as an index of its codec.
+    /// The current goal of compression, as the index of its codec.
     goal: AtomicU8,
 }
 

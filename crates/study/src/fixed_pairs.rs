@@ -34,7 +34,7 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 /// A version of the block format of fixed-size pairs, which determines how tombstones are stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
-    /// The number that identifies the version in block footers.
+    /// The number that identifies this version of the format in block footers.
     pub(crate) code: u8,
     pub(crate) entries: Entries,
     /// The stored value that marks a tombstone. `None` if tombstones cannot be stored as pairs.
@@ -159,13 +159,13 @@ fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
 
-/// Encodes one block after another as pairs of fixed size.
+/// Encodes one block after another as key-value pairs of fixed size.
 struct Writer {
     form: Form,
     is_indexed: bool,
     /// The size of the key and the size of the value of every entry of the block.
     sizes: [u8; HEADER_BYTES],
-    /// The encoded pairs. Empty if `has_others` is true.
+    /// The encoded pairs of the block. Empty if `has_others` is true.
     pairs: Vec<u8>,
     /// The writer that receives all entries of the block if one entry has another size. It writes the layout
     /// "btree-page".

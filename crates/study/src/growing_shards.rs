@@ -95,7 +95,7 @@ impl MemtablePolicy for Params {
 struct Ring(BTreeMap<u128, usize>);
 
 impl Ring {
-    /// Adds `virtual_nodes` points of a shard to the ring.
+    /// Adds `virtual_nodes` points of a shard to the consistent-hash ring.
     fn add(&mut self, shard: usize, virtual_nodes: u32) {
         for node in 0..virtual_nodes {
             let name = [&b"ring"[..], &(shard as u64).to_le_bytes(), &node.to_le_bytes()].concat();
@@ -140,7 +140,7 @@ impl Shard {
         }
     }
 
-    /// Returns the number of versions in the shard.
+    /// Returns the number of versions of all keys in the shard.
     fn len(&self) -> usize {
         self.0.values().map(Vec::len).sum()
     }
@@ -197,7 +197,7 @@ impl Shards {
 struct GrowingShards {
     params: Params,
     shards: RwLock<Shards>,
-    /// The number of versions in the memtable.
+    /// The number of versions of all keys in the memtable.
     len: AtomicUsize,
     /// The number of entries above which the memtable adds a shard. `usize::MAX` if it may not add a shard.
     grows_above: AtomicUsize,

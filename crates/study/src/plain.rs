@@ -46,16 +46,16 @@ const CODE: u8 = 1;
 /// The first four bytes of a block of version 1: "usbl", as a little-endian number.
 const MAGIC: u32 = 0x7573_626c;
 
-/// Bytes of the header of a block of version 1, as cs265 prints it.
+/// Size in bytes of the header of a block of version 1, as the published system cs265 prints it.
 const HEADER_1_BYTES: usize = 20;
 
-/// Bytes of the header of a block of version 1 that precede its checksum.
+/// Number of bytes of the header of version 1 before its checksum.
 const CHECKED_BYTES: usize = HEADER_1_BYTES - size_of::<u32>();
 
 /// The flag in the header of version 1 for blocks whose entries all have one size.
 const EQUAL_SIZES: u8 = 1 << 4;
 
-/// Bytes of the header of a block of version 2, without the smallest and the largest key.
+/// Size in bytes of the header of a block of version 2, without the smallest and the largest key.
 const HEADER_2_BYTES: usize = 16;
 
 #[derive(Serialize, Deserialize)]

@@ -47,7 +47,7 @@ struct Buffer {
 #[derive(Default)]
 struct Log {
     versions: Vec<Version>,
-    /// The total length of all keys and values in bytes.
+    /// The total length of all keys and values in the memtable, in bytes.
     bytes: usize,
 }
 

@@ -85,7 +85,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// The way in which keys are added to a filter.
+/// How keys are added to a filter: all keys in one call, one key per call, or a batch per call.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {
@@ -156,7 +156,7 @@ impl Tested {
     }
 }
 
-/// The times and the answers of the probes of a phase.
+/// The times of the probes of a phase, and the numbers of their answers.
 struct Probed {
     timing: Timing,
     /// The number of probes that the filter answered with "may contain".

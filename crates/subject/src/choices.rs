@@ -14,7 +14,7 @@ pub(crate) trait Menu {
     /// The type of the values that the variants of this catalog build.
     type Built: ?Sized + 'static;
 
-    /// Returns the catalog whose variants are the valid values.
+    /// Returns the catalog whose variants are the valid values of the parameter.
     fn catalog() -> &'static Catalog<Self::Built>;
 }
 

@@ -18,7 +18,7 @@ pub(crate) trait Contents: Send + Sync {
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// All kinds of contents of blocks. The first kind is the default.
+/// All kinds of contents of the blocks that a codec compresses. The first kind is the default.
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",

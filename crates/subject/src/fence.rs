@@ -98,7 +98,7 @@ impl Build<dyn Subject> for Searches {
     }
 }
 
-/// The way in which the searches of a phase depend on each other.
+/// Whether each search of a phase depends on the previous search, and how many keys one call searches.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     /// No search needs the result of another search.

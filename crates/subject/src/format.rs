@@ -125,7 +125,7 @@ impl Source {
 struct Indexed {
     /// The number of lookups in blocks that have a hash index.
     asked: u64,
-    /// The number of lookups that the hash index answered.
+    /// The number of lookups that the hash index of a block answered.
     answered: u64,
 }
 

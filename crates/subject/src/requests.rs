@@ -30,7 +30,7 @@ pub(crate) trait Requests: Send + Sync {
     }
 }
 
-/// All streams of block requests that are not key distributions of workloads.
+/// All sequences of block requests that do not come from a key distribution of workloads.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
@@ -69,7 +69,7 @@ enum Source {
 }
 
 impl RequestChoice {
-    /// Returns the stream whose requests come from the key distribution with this label.
+    /// Returns the sequence of requests that are drawn from the key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
         Self(Source::Keys(
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for RequestChoice {
     }
 }
 
-/// A stream of independent requests from a key distribution.
+/// A sequence of independent requests that are drawn from a key distribution.
 struct Law(Choice);
 
 impl Requests for Law {
@@ -159,7 +159,7 @@ impl Default for ScanMixedParams {
     }
 }
 
-/// Returns a stream of requests whose blocks have a Zipf distribution with the exponent `theta`.
+/// Returns a sequence of requests whose blocks have a Zipf distribution with the exponent `theta`.
 fn zipf(theta: f64) -> Result<Law, String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String("zipfian".to_owned())),

@@ -46,7 +46,7 @@ pub trait Subject: Send + Sync {
     /// Returns the estimated memory, storage and time of a trial.
     fn cost(&self) -> Cost;
 
-    /// Returns the number of threads of the phases.
+    /// Returns the number of threads that the phases use.
     fn threads(&self) -> u32 {
         1
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// The number of bytes that one call of the system writes.
+/// The number of bytes that one system call writes.
 const CHUNK: usize = 1 << 20;
 
 /// The smallest page size of all supported kernels, in bytes.

@@ -9,7 +9,7 @@ use super::timeline::Sample;
 use super::usage::Usage;
 use super::warm_up::Warmed;
 
-/// The measurements of a phase, from which its rows are computed.
+/// The measurements of a phase, from which its rows in the CSV files are computed.
 pub(super) struct Measured {
     pub(super) driven: Driven,
     /// The statistics of the store at points in time, in time order. A phase has about one sample per interval of the

@@ -17,7 +17,7 @@ pub(super) struct Timeline {
 struct State {
     /// The intervals, by their numbers, that at least one thread has not left. Their latencies are still histograms.
     open: BTreeMap<u64, OpenInterval>,
-    /// For each thread of the phase, the number of its current interval.
+    /// For each thread of the phase, the number of the interval that the thread has reached.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }
@@ -55,11 +55,11 @@ pub(super) struct Share<'a> {
 /// The statistics of the store and of the process at a point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// The time at which the sample was taken.
+    /// The time at which the statistics were read.
     pub(super) at: Stamp,
-    /// The statistics that the store reported at this time.
+    /// The statistics that the store reported when the sample was taken.
     pub(super) stats: EngineStats,
-    /// The peak of resident memory up to this time, in bytes.
+    /// The peak of resident memory of the process up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
     /// The latest measurement of the size of the store's files, in bytes.
     pub(super) disk_bytes: Option<u64>,

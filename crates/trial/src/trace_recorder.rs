@@ -25,7 +25,7 @@ pub(super) struct TraceRecorder<'a> {
     trace: Mutex<Trace>,
 }
 
-/// The open trace file and its writer.
+/// The open trace file, and the writer that encodes its records.
 struct Trace {
     writer: Box<dyn TraceWriter + Send>,
     records: u64,

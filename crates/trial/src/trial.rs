@@ -169,7 +169,7 @@ struct Trial {
     turns: Option<Turns>,
     /// The outcome of the recording of a phase as a trace. The outcome is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
-    /// The measurements of the disk space of the store.
+    /// The latest and the largest measured disk space of the store.
     disk: DiskWatch,
 }
 

@@ -63,7 +63,7 @@ impl Used {
 
 /// A turn that has begun, after the process has waited for it.
 pub(super) struct Begun {
-    /// The number of operations of the turn.
+    /// The number of operations that the process must execute in the turn.
     pub(super) operations: u64,
     /// The time for which the process waited for this turn, in nanoseconds.
     pub(super) waited_ns: u64,

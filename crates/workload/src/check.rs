@@ -39,7 +39,7 @@ pub struct CheckResult {
     /// * If several threads run and at least one of them writes, scans and multi-gets have no known answer.
     /// * If the store may drop data, an answer with a missing entry has no known answer.
     pub unchecked: u64,
-    /// The number of compared answers that were wrong.
+    /// The number of compared answers of the store that were wrong.
     pub wrong: u64,
     /// The number of gets that found no value for a written key, in a store that may drop data. These answers are not
     /// wrong.

@@ -76,11 +76,12 @@ pub(crate) struct Pareto {
 /// The parameters location, scale and shape of a generalized Pareto distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParetoLaw {
-    /// The parameter θ (location) of the distribution.
+    /// The parameter θ (location) of the generalized Pareto distribution.
     pub(crate) theta: f64,
-    /// The parameter σ (scale) of the distribution.
+    /// The parameter σ (scale) of the generalized Pareto distribution.
     pub(crate) sigma: f64,
-    /// The parameter k (shape) of the distribution. With a larger k, large lengths are more frequent.
+    /// The parameter k (shape) of the generalized Pareto distribution. With a larger k, large lengths are more
+    /// frequent.
     pub(crate) k: f64,
 }
 

@@ -75,9 +75,9 @@ pub enum Order {
     /// The order is a permutation that the seed determines.
     #[default]
     Random,
-    /// The first key is added first.
+    /// The keys are added in ascending order of their indexes.
     Sequential,
-    /// The last key is added first.
+    /// The keys are added in descending order of their indexes.
     Reverse,
 }
 

@@ -122,7 +122,7 @@ pub struct Recorder {
     hash: Xxh3,
 }
 
-/// A sum of values, and the number of these values.
+/// A sum of values and the number of these values, from which their mean is computed.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     sum: u64,

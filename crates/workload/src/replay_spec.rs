@@ -39,7 +39,7 @@ pub enum Miss {
 }
 
 impl Miss {
-    /// Returns the name of this setting in TOML.
+    /// Returns the value of the TOML key `miss` for this effect.
     fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",

@@ -22,9 +22,9 @@ pub struct Values {
     size_seed: [u64; 2],
 }
 
-/// The source of the sizes of values.
+/// The source of the sizes of values: one size, or a distribution.
 enum Sizes {
-    /// The size of all values. If all values have one size, the size needs no random numbers.
+    /// The size that all values have, so no random number is drawn for a size.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }
@@ -85,7 +85,7 @@ impl Values {
         }
     }
 
-    /// Returns the bytes at a position that [`locate`](Self::locate) returned.
+    /// Returns the bytes of the value at a position in the value pool, which [`locate`](Self::locate) returned.
     #[inline]
     pub fn slice(&self, span: Span) -> &[u8] {
         self.pool.slice(span.offset, span.bytes)

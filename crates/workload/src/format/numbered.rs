@@ -59,7 +59,7 @@ impl Params {
 /// Mapping from the number of a key to the number that the bytes of the key encode. The two numbers differ only in
 /// formats that scatter keys.
 pub(super) struct Numbers {
-    /// Exclusive upper bound of the encoded numbers.
+    /// Exclusive upper bound of the numbers that the keys encode.
     count: u64,
     scatter: Option<Permutation>,
 }

@@ -7,7 +7,7 @@ use crate::random::Random;
 /// Invariant: the samplers draw popular keys with the frequency that [`share`](Self::share) returns, up to sampling
 /// error.
 pub trait KeyDistribution: Send + Sync {
-    /// Returns the sampler of one thread of a phase.
+    /// Returns a sampler that draws the keys of one thread of a phase.
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler>;
 
     /// Returns how much of the traffic goes to the most popular keys: the fraction of accesses to the `hottest` most

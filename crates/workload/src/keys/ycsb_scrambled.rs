@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 /// Number of items from which the generator draws before it hashes the item to a key. YCSB counts the items from 0 to
 /// 10¹⁰ inclusive.
 const ITEMS: f64 = 10_000_000_001.0;
-/// Exponent θ of the Zipfian distribution over the items.
+/// Exponent θ of the Zipfian distribution from which the generator draws its items.
 const THETA: f64 = 0.99;
 /// YCSB's constant for the sum of i^−θ over all 10¹⁰ items.
 const ZETA: f64 = 26.469_028_201_783_02;

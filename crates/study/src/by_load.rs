@@ -176,8 +176,8 @@ impl Gauge {
 }
 
 impl Measured {
-    /// Returns the index of the codec for the next block, and measures the loads of the machine if a measurement is due
-    /// and no other thread measures them.
+    /// Returns the index of the codec for the next block. If a measurement is due and no other thread is measuring, the
+    /// function first measures the loads of the machine.
     fn codec(&self) -> usize {
         let block = self.blocks.fetch_add(1, Ordering::Relaxed) + 1;
         if block.is_multiple_of(self.period)

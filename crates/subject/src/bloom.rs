@@ -1,5 +1,5 @@
-//! The filter under test. The subject measures false positives, bits per key, and the time per probe, for single
-//! probes and for batches.
+//! The filter under test. The test measures false positives, bits per key, and the time per probe, for single probes
+//! and for batches.
 //!
 //! Keys are random 64-bit numbers. The hash of a key is the key itself, so the times include no hash function. If a
 //! filter is built from keys, each key consists of eight bytes in big-endian order. Every slice draws new probes.

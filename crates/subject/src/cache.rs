@@ -1,4 +1,4 @@
-//! The block cache under test. The subject measures the hit rate and the time per request, next to the hit rate of an
+//! The block cache under test. The test measures the hit rate and the time per request, next to the hit rate of an
 //! optimal cache.
 //!
 //! After a request that misses, the block is inserted, as in a tree. The first half of the requests warms the cache and

@@ -1,5 +1,5 @@
 //! The compaction policy under test. The policy compacts a simulated tree that grows, with the same code as in a real
-//! tree. The subject counts the written bytes and the sorted runs of the simulated tree. The simulation stores no bytes
+//! tree. The test counts the written bytes and the sorted runs of the simulated tree. The simulation stores no bytes
 //! and measures no time.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};

@@ -1,5 +1,5 @@
-//! The codec under test. The subject measures the compressed size, and the speed of compression and decompression.
-//! All blocks belong to one SSTable. A codec with a dictionary trains its dictionary on the first blocks, and the
+//! The codec under test. The test measures the compressed size, and the speed of compression and decompression. All
+//! blocks belong to one SSTable. A codec with a dictionary trains its dictionary on the first blocks, and the
 //! dictionary counts as stored bytes.
 
 use std::path::Path;

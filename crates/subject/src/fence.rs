@@ -1,4 +1,4 @@
-//! The fence pointers under test. The subject measures the time to find the block of a key, and the size of the fence
+//! The fence pointers under test. The test measures the time to find the block of a key, and the size of the fence
 //! pointers. Keys are searched one by one, in batches, and in pairs for both ends of scans.
 //!
 //! The SSTable has two keys per block. All searched keys are in the SSTable. Every slice draws new keys, so the CPU can

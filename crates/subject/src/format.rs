@@ -1,4 +1,4 @@
-//! The block format under test. The subject measures the time to find a present key and an absent key in a block, the
+//! The block format under test. The test measures the time to find a present key and an absent key in a block, the
 //! bytes per entry, and the times to encode and to check blocks.
 //!
 //! The blocks are in memory and uncompressed, and are read in random order. Each lookup already knows the block of its

@@ -1,4 +1,4 @@
-//! The hash function under test. The subject measures the time per key, by the length of the keys.
+//! The hash function under test. The test measures the time per key, by the length of the keys.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! The memtable under test. The subject measures inserts, lookups, scans and the preparation of a flush, by one
-//! thread and by several threads.
+//! The memtable under test. The test measures inserts, lookups, scans and the preparation of a flush, by one thread and
+//! by several threads.
 //!
 //! Each key is inserted once, in random order. Each value contains the number of its key. All threads share one
 //! memtable, and each thread inserts and looks up its own keys. Before the measurement, another memtable is filled and

@@ -1,4 +1,4 @@
-//! The range filter under test. The subject measures the rate of false positives for empty ranges, which depends on the
+//! The range filter under test. The test measures the rate of false positives for empty ranges, which depends on the
 //! length and position of ranges and on the kind of keys.
 //!
 //! The keys are random numbers below 2^62, written as integers or as strings. Each range is empty: the filter contains

@@ -1,4 +1,4 @@
-//! The storage back end under test. The subject measures appends to one file, random reads of its blocks, and durable
+//! The storage back end under test. The test measures appends to one file, random reads of its blocks, and durable
 //! appends to a second file.
 //!
 //! The files are in the results folder. Because the first file was just written, its content is in the page cache. For

@@ -116,8 +116,8 @@ impl<'a> Separation<'a> {
         Some(cells)
     }
 
-    /// Returns how many full memtables the keys of `entries` entries fill, with pointers to their values in blob files.
-    /// `entry_bytes` is the size of a key with its pointer.
+    /// Returns how many full memtables `entries` entries fill, if their values are in blob files. `entry_bytes` is the
+    /// size of a key with the pointer to its value.
     fn buffers(&self, entries: f64, entry_bytes: f64) -> f64 {
         entries * (entry_bytes + ENTRY_CHARGE_BYTES as f64) / self.design.memtable_capacity.0 as f64
     }

@@ -13,8 +13,8 @@ const REPEATS: usize = 15;
 /// process. Returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// For each axis whose variants may be in another language or process, the name of the axis and a function that returns
-/// the interface (seam) of a variant.
+/// The axes whose variants may be in another language or process. Each element has the name of the axis, and a function
+/// that returns the interface (seam) of a variant.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
     ("compaction", seam_of_policy),

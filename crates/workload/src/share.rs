@@ -13,8 +13,8 @@ pub(crate) struct ThreadShare {
     pub(crate) owned: Option<Ownership>,
 }
 
-/// The keys that one thread may write, so that each key has only one writer: the keys of the set `range` whose index
-/// has the remainder `rank` modulo `of`.
+/// The keys that one thread may write, so that each key has only one writer. These are the keys of the set `range`
+/// whose index has the remainder `rank` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ownership {
     pub(crate) rank: u32,

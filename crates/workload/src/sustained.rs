@@ -9,7 +9,7 @@ use crate::spelling::{Spelling, number};
 /// Maximum rate in operations per second: one operation per nanosecond, which is the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Smallest valid value of the setting `within`, which is the relative difference of rates at which a search ends.
+/// Smallest valid value of the setting `within`, which is the precision of a search for the highest sustained rate.
 const LEAST_WITHIN: f64 = 0.001;
 
 /// The settings of a search for the highest rate that meets an objective.

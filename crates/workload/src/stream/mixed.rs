@@ -271,8 +271,8 @@ impl MixedStream {
     }
 
     /// Appends a write batch and its members to the operations of the stream. `members` contains the kinds of the
-    /// members, the keys of members that are inserts or single deletes, and a buffer for drawn keys. Returns the number
-    /// of keys that exist after the batch.
+    /// members, the keys of their inserts and single deletes, and a buffer for drawn keys. Returns the number of keys
+    /// that exist after the batch.
     fn push_batch(
         &mut self,
         (kinds, counted, drawn): (&[Kind], &[u64], &mut Vec<u64>),

@@ -180,7 +180,7 @@ mod tests {
         let one = |rest: &str| format!("[[role]]\nname = \"a\"\n{rest}\n");
         let reader = one("mix = { get = 1 }\noperations = 9");
         for (text, key, message) in [
-            (one("mix = { get = 1 }"), "role", "no role has an end"),
+            (one("mix = { get = 1 }"), "role", "set operations or seconds in at least one role"),
             ("role = 3".to_owned(), "role", "write [[phase.role]]"),
             (
                 one("mix = { get = 1 }\noperations = 9\nthread = 3"),

@@ -13,7 +13,7 @@ use tree::BlockOptions;
 use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_delta};
 use types::{Entry, common_prefix};
 
-/// The block format `bare-delta` of the document byron: delta encoding without restart pointers.
+/// The block format `bare-delta` of the published system byron: delta encoding without restart pointers.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "bare-delta",
     "like \"delta\", but without restart pointers in the block; lookups are slow unless block.memory_index \

@@ -22,10 +22,11 @@ use fence::{CATALOG, Fence, FenceError, FenceInput, FencePolicy, TableReadError,
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey};
 
-/// The variant `by-access`: the adaptive fence of cs265, which selects a layout by size and by access pattern.
+/// The variant `by-access`: the adaptive fence pointers of the published system cs265, which select a layout by size
+/// and by access pattern.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
     "by-access",
-    "keeps the layouts binary and eytzinger, and selects one by size and by the recent share of scans (cs265)",
+    "keeps the layouts \"binary\" and \"eytzinger\", and selects one by size and by the recent share of scans (cs265)",
     "# Minimum number of separators with which an SSTable always uses the layout \"eytzinger\".\n\
      eytzinger_threshold = 5000\n\
      # Share of scans among the searches of an SSTable, 0 to 1. At or above this share, the SSTable uses the\n\
@@ -38,7 +39,7 @@ pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
 
 const TAG: [u8; 4] = *b"facc";
 
-/// The number of stored bytes of the fence before its first layout.
+/// The number of stored bytes before the first layout of the fence pointers.
 const HEAD_BYTES: u64 = 12;
 
 /// The largest number of searches between two selections of a layout. The limit exists because one 64-bit number
@@ -59,10 +60,10 @@ impl Default for Params {
     }
 }
 
-/// A policy that builds fences with two layouts, "binary" and "eytzinger".
+/// A policy that builds fence pointers in two layouts, "binary" and "eytzinger".
 struct ByAccess {
     params: Params,
-    /// The policies that build the layouts "binary" and "eytzinger".
+    /// The policies that build fence pointers in the layouts "binary" and "eytzinger".
     layouts: [Box<dyn FencePolicy>; 2],
 }
 
@@ -117,8 +118,7 @@ impl FencePolicy for ByAccess {
     }
 }
 
-/// A view of an SSTable for one layout of its fence. The view returns only the part of the fence's stored bytes that
-/// belongs to the layout.
+/// A view of an SSTable that contains the fence pointers in only one of their two layouts.
 struct Part<'a> {
     table: &'a dyn TableView,
     range: Range<u64>,
@@ -155,10 +155,10 @@ impl TableView for Part<'_> {
     }
 }
 
-/// The fence of one SSTable in the layouts "binary" and "eytzinger". The fence counts its searches, and the counts
+/// The fence pointers of one SSTable in the layouts "binary" and "eytzinger". The searches are counted, and the counts
 /// determine which layout the next searches use.
 struct ByAccessFence {
-    /// The fence in the layout "binary", and in the layout "eytzinger".
+    /// The fence pointers in the layout "binary", and in the layout "eytzinger".
     layouts: [Box<dyn Fence>; 2],
     is_large: bool,
     range_share: f64,
@@ -166,12 +166,12 @@ struct ByAccessFence {
     /// The numbers of searches since the last selection of a layout. The lower half of this number counts lookups, and
     /// the upper half counts scans.
     searches: AtomicU64,
-    /// Whether the share of scans was high at the last selection of a layout.
+    /// Whether many of the counted searches were starts of scans at the last selection of a layout.
     is_scanned: AtomicBool,
 }
 
 impl ByAccessFence {
-    /// Counts searches of the SSTable, and returns the fence in the layout that these searches use.
+    /// Counts searches of the SSTable, and returns the fence pointers in the layout that these searches use.
     fn layout(&self, lookups: u64, scans: u64) -> &dyn Fence {
         let added = scans << u32::BITS | lookups;
         let counted = self.searches.fetch_add(added, Ordering::Relaxed).wrapping_add(added);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::system_load::{Snapshot, SystemLoad};
 
-/// The variant `by-load`, which selects a codec by the load of the machine, as in cs265.
+/// The variant `by-load`, which selects a codec by the load of the machine, as in the published system cs265.
 pub static VARIANT: Variant<dyn Compression> = Variant::new::<ByLoad>(
     "by-load",
     "a fast codec while CPUs are busy, a dense codec while disks or memory are short (cs265)",
@@ -68,7 +68,7 @@ impl Default for Params {
     }
 }
 
-/// The way in which a selector gets the loads of CPUs, disks and memory.
+/// The source of the loads of CPUs, disks and memory: measurements, or fixed numbers.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected \"measured\", or three numbers from 0 to 1: CPUs, disks, memory")]
 enum Loads {
@@ -82,8 +82,8 @@ enum Source {
     Measured,
 }
 
-/// The goal of compression, such as speed. The load of the machine determines the goal, and the goal selects the codec.
-/// The number of a goal is the index of its codec in [`ByLoad::codecs`].
+/// The goal of compression, such as speed, which follows from the load of the machine. The number of a goal is the
+/// index of its codec in [`ByLoad::codecs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
     Speed,
@@ -111,19 +111,20 @@ struct ByLoad {
     gauge: Arc<Gauge>,
 }
 
-/// The current goal of compression, which all SSTables of a tree share.
+/// The current goal of compression, which all SSTables of a tree share. The goal is fixed, or follows from measured
+/// loads.
 enum Gauge {
     Fixed(Goal),
     Measured(Measured),
 }
 
-/// The goal of compression that follows from the last measurement of the loads.
+/// The goal of compression (such as speed) that follows from the last measurement of the loads of the machine.
 struct Measured {
     busy_above: f64,
     period: u64,
     blocks: AtomicU64,
     last: Mutex<Snapshot>,
-    /// The current goal of compression, as an index of its codec.
+    /// The current goal of compression, as the index of its codec.
     goal: AtomicU8,
 }
 
@@ -175,8 +176,8 @@ impl Gauge {
 }
 
 impl Measured {
-    /// Returns the index of the codec for the next block, and measures the loads of the machine if a measurement is
-    /// due. If another thread is measuring, the goal does not change.
+    /// Returns the index of the codec for the next block. If a measurement is due and no other thread is measuring, the
+    /// function first measures the loads of the machine.
     fn codec(&self) -> usize {
         let block = self.blocks.fetch_add(1, Ordering::Relaxed) + 1;
         if block.is_multiple_of(self.period)

@@ -22,7 +22,7 @@ use tree::block::{
 use tree::{BlockIndex, BlockOptions};
 use types::Entry;
 
-/// The block format `fixed-pairs`: the leaves of csc443's static B-tree.
+/// The block format `fixed-pairs`: the leaves of the static B-tree of the published system csc443.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
     "key-value pairs of equal size without metadata; blocks with tombstones or other sizes use \
@@ -31,11 +31,10 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// A version of the block format of fixed-size pairs. It determines which entries can be stored as pairs, and which
-/// numbers identify a block.
+/// A version of the block format of fixed-size pairs, which determines how tombstones are stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
-    /// The number that identifies the version in block footers.
+    /// The number that identifies this version of the format in block footers.
     pub(crate) code: u8,
     pub(crate) entries: Entries,
     /// The stored value that marks a tombstone. `None` if tombstones cannot be stored as pairs.
@@ -46,9 +45,8 @@ pub(crate) struct Form {
 const PAIRS: Form = Form { code: 3, entries: Entries::Pairs, tombstone: None };
 
 impl Form {
-    /// Returns the last byte of a block that has no footer. This byte is at least 0x80, so that it differs from the
-    /// last byte of a footer. That byte is the high byte of the length of an index, which is below 0x80 for every index
-    /// of less than 8 MiB.
+    /// Returns the last byte of a block that has no footer. The byte is at least 0x80. A footer of an index of less
+    /// than 8 MiB ends with a smaller byte, so a reader can distinguish both kinds of blocks.
     fn mark(self) -> u8 {
         0x80 | self.code
     }
@@ -78,7 +76,7 @@ impl Form {
         Entry { key, value: (!is_tombstone).then_some(value) }
     }
 
-    /// Returns the layout of a block without an index, whose pairs end at `entries_end`.
+    /// Returns the layout of a block that has no index. Its pairs end at the offset `entries_end`.
     fn layout_until(self, block: &[u8], entries_end: usize) -> Option<Layout> {
         let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
         let stride = stride(*sizes);
@@ -100,7 +98,8 @@ impl Form {
 /// The number of bytes of a block before its pairs.
 const HEADER_BYTES: usize = 2;
 
-/// The bytes that a "btree-page" block needs for each entry in addition to its key and value: a slot and two lengths.
+/// The bytes that each entry takes in a block of the format "btree-page", in addition to its key and value: a slot and
+/// two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
 /// The block format of fixed-size pairs. `others` is the format of blocks with entries that cannot be pairs.
@@ -113,7 +112,7 @@ impl FixedPairs {
     pub(crate) fn new(form: Form) -> Self {
         let page = CATALOG
             .variant("btree-page")
-            .expect("the block format \"btree-page\" must be in the catalog")
+            .expect("the catalog of block formats must contain \"btree-page\"")
             .default_choice();
         Self {
             form,
@@ -160,13 +159,13 @@ fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
 
-/// Encodes one block after another as pairs of fixed size.
+/// Encodes one block after another as key-value pairs of fixed size.
 struct Writer {
     form: Form,
     is_indexed: bool,
     /// The size of the key and the size of the value of every entry of the block.
     sizes: [u8; HEADER_BYTES],
-    /// The encoded pairs. Empty if `has_others` is true.
+    /// The encoded pairs of the block. Empty if `has_others` is true.
     pairs: Vec<u8>,
     /// The writer that receives all entries of the block if one entry has another size. It writes the layout
     /// "btree-page".

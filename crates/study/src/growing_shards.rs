@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The variant `growing-shards`: the sharded memtable of cs265 with a growing number of shards.
+/// The variant `growing-shards`: the sharded memtable of the published system cs265, which adds shards while it fills.
 pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Params>(
     "growing-shards",
     "ordered maps with locks on a consistent-hash ring; a growing memtable adds maps and moves keys to \
@@ -39,10 +39,10 @@ pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Params>(
 /// The largest number of shards of a memtable. The number is limited because a scan takes the locks of all shards.
 const MAX_SHARDS: u32 = 256;
 
-/// The largest number of points that a shard can have on the ring.
+/// The largest number of points that a shard can have on the consistent-hash ring.
 const MAX_VIRTUAL_NODES: u32 = 1024;
 
-/// The average memory of B-tree nodes per entry, divided by the size of the key and the value of the entry.
+/// The average memory that a B-tree needs per entry, divided by the size of the key and the value of the entry.
 const NODE_FILL: f64 = 1.6;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -69,7 +69,9 @@ impl Build<dyn MemtablePolicy> for Params {
         }
         if !(params.shards..=MAX_SHARDS).contains(&params.most_shards) {
             let (shards, most) = (params.shards, params.most_shards);
-            return Err(format!("most_shards is {most}; it must be {shards} (shards) to {MAX_SHARDS}"));
+            return Err(format!(
+                "most_shards is {most}; it must be from {shards} (the value of shards) to {MAX_SHARDS}"
+            ));
         }
         if params.entries_per_shard.0 == 0 {
             return Err("entries_per_shard is 0; it must be at least 1".to_owned());
@@ -88,12 +90,12 @@ impl MemtablePolicy for Params {
     }
 }
 
-/// The consistent-hash ring as cs265 prints it: an ordered map from points to shards.
+/// The consistent-hash ring that assigns keys to shards: an ordered map from points to shards, as cs265 prints it.
 #[derive(Default)]
 struct Ring(BTreeMap<u128, usize>);
 
 impl Ring {
-    /// Adds `virtual_nodes` points of a shard to the ring.
+    /// Adds `virtual_nodes` points of a shard to the consistent-hash ring.
     fn add(&mut self, shard: usize, virtual_nodes: u32) {
         for node in 0..virtual_nodes {
             let name = [&b"ring"[..], &(shard as u64).to_le_bytes(), &node.to_le_bytes()].concat();
@@ -138,7 +140,7 @@ impl Shard {
         }
     }
 
-    /// Returns the number of versions in the shard.
+    /// Returns the number of versions of all keys in the shard.
     fn len(&self) -> usize {
         self.0.values().map(Vec::len).sum()
     }
@@ -154,7 +156,7 @@ impl Shard {
     }
 }
 
-/// Returns the newest version of a key that is visible at `snapshot`. `versions` contains the versions of the key.
+/// Returns the newest version of a key that is visible at `snapshot`, from all its versions.
 fn visible(versions: &[Version], snapshot: SequenceNumber) -> Option<&Version> {
     let newer = versions.partition_point(|(sequence, _)| *sequence <= snapshot);
     versions.get(newer.checked_sub(1)?)
@@ -195,9 +197,9 @@ impl Shards {
 struct GrowingShards {
     params: Params,
     shards: RwLock<Shards>,
-    /// The number of versions in the memtable.
+    /// The number of versions of all keys in the memtable.
     len: AtomicUsize,
-    /// The number of versions above which the memtable adds a shard. `usize::MAX` if it may not add a shard.
+    /// The number of entries above which the memtable adds a shard. `usize::MAX` if it may not add a shard.
     grows_above: AtomicUsize,
 }
 
@@ -217,7 +219,7 @@ impl GrowingShards {
         table
     }
 
-    /// Sets the number of versions above which the memtable adds a shard. `shards` is the current number of shards.
+    /// Sets the number of entries above which the memtable adds a shard. `shards` is the current number of shards.
     fn set_limit(&self, shards: usize) {
         let limit = match shards < self.params.most_shards as usize {
             true => (self.params.entries_per_shard.0 as usize).saturating_mul(shards),

@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use catalog::{Variant, origin};
 use fence::{BlockBounds, Fence, FenceError, FenceInput, FencePolicy, Separators, TableView};
 
-/// The variant `min-max`: the fence that cs265 calls the standard fence.
+/// The variant `min-max`: the fence pointers that the published system cs265 calls the standard fence.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "min-max",
     "binary search over the smallest key, the largest key and the offset of every block (cs265)",
@@ -30,17 +30,17 @@ pub static VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain
 
 const TAG: [u8; 4] = *b"f265";
 
-/// The length in bytes of keys that the fence stores as numbers.
+/// The length in bytes of keys that the fence pointers store as numbers.
 const NUMBER_BYTES: usize = size_of::<u64>();
 
-/// A policy that builds fences with the smallest key, the largest key and the offset of every block.
+/// A policy that builds fence pointers from the smallest key, the largest key and the offset of every block.
 struct MinMax;
 
 impl FencePolicy for MinMax {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         let bounds = input
             .bounds
-            .expect("a fence policy must get the bounds of the blocks if its needs_bounds returns true");
+            .expect("the caller must provide the bounds of the blocks, because `needs_bounds` returns true");
         let mut stored = Vec::from(TAG);
         for ((first, last), offset) in
             bounds.first_keys.iter().zip(bounds.last_keys.iter()).zip(&bounds.offsets)
@@ -72,8 +72,8 @@ impl FencePolicy for MinMax {
     }
 }
 
-/// Decodes a stored fence into the smallest keys, the largest keys and the offsets of `blocks` blocks. Returns `None`
-/// if the bytes are corrupt.
+/// Decodes stored fence pointers into the smallest keys, the largest keys and the offsets of `blocks` blocks. Returns
+/// `None` if the bytes are corrupt.
 fn read(stored: &[u8], blocks: u32) -> Option<BlockBounds> {
     let mut rest = stored.strip_prefix(&TAG)?;
     let mut bounds = BlockBounds::default();
@@ -103,13 +103,16 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*front)
 }
 
-/// The entry that the fence stores for a block, as cs265 prints it.
+/// The fence pointer of one block, as the published system cs265 prints it.
 struct Entry {
     min_key: u64,
     max_key: u64,
     /// The position of the block in the file, as cs265 stores it. The tree finds blocks by number, so no search reads
     /// this field.
-    #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
+    #[expect(
+        dead_code,
+        reason = "no code reads the offset, but it is a part of the entry that cs265 prints"
+    )]
     offset: u64,
 }
 
@@ -176,7 +179,7 @@ impl Ends for BlockBounds {
     }
 }
 
-/// The fence of one SSTable: the smallest and the largest keys of its blocks.
+/// The fence pointers of one SSTable: the smallest and the largest keys of its blocks.
 struct MinMaxFence<E>(E);
 
 impl<E: Ends> Fence for MinMaxFence<E> {

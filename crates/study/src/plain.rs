@@ -29,7 +29,7 @@ use tree::BlockOptions;
 use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_whole};
 use types::Entry;
 
-/// The block format `plain`, in the two versions that cs265 prints.
+/// The block format `plain` of the published system cs265, in the two versions that its document prints.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with full keys; binary search if all entries have equal size, otherwise a linear search \
@@ -46,16 +46,16 @@ const CODE: u8 = 1;
 /// The first four bytes of a block of version 1: "usbl", as a little-endian number.
 const MAGIC: u32 = 0x7573_626c;
 
-/// Bytes of the header of version 1, as cs265 prints it.
+/// Size in bytes of the header of a block of version 1, as the published system cs265 prints it.
 const HEADER_1_BYTES: usize = 20;
 
-/// Bytes of the header of version 1 that precede its checksum.
+/// Number of bytes of the header of version 1 before its checksum.
 const CHECKED_BYTES: usize = HEADER_1_BYTES - size_of::<u32>();
 
-/// The flag of version 1 for blocks whose entries all have one size.
+/// The flag in the header of version 1 for blocks whose entries all have one size.
 const EQUAL_SIZES: u8 = 1 << 4;
 
-/// Bytes of the header of version 2 without the two keys.
+/// Size in bytes of the header of a block of version 2, without the smallest and the largest key.
 const HEADER_2_BYTES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
@@ -117,15 +117,14 @@ impl BlockFormat for Plain {
     }
 }
 
-/// Reads the four-byte number of a block that ends at the offset `end`. Returns `None` if fewer than four bytes precede
-/// `end`.
+/// Reads the number of four bytes in a block that ends at the offset `end`. Returns `None` if fewer than four bytes
+/// precede `end`.
 fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Returns the offset of the first entry of a block, and the size of its entries (0 if the sizes differ). `restarts` is
-/// the number of restart points of the block. If all entries have one size, each entry is a restart point. Returns
-/// `None` if the header does not match the block.
+/// the number of restart points of the block. Returns `None` if the header does not match the block.
 fn entries_start(block: &[u8], restarts: usize) -> Option<(usize, usize)> {
     if number_before(block, size_of::<u32>())? == MAGIC {
         return first_version(block, restarts);

@@ -11,7 +11,8 @@ use tree::block::{BlockFormat, Entries, SENTINEL};
 
 use crate::fixed_pairs::{FixedPairs, Form};
 
-/// The block format `sentinel-pairs`: the leaves of csc443's static B-tree, with the tombstones of csc443.
+/// The block format `sentinel-pairs`: the leaves of the static B-tree of the published system csc443, in which a
+/// special value marks a tombstone.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "sentinel-pairs",
     "like \"fixed-pairs\", but values have 4 bytes, and the value INT_MAX marks a tombstone (csc443)",

@@ -16,14 +16,14 @@ use catalog::{Variant, origin};
 use parking_lot::Mutex;
 use types::Bytes;
 
-/// The cache `string-lru`: the buffer pool of csc443.
+/// The cache `string-lru`, which works like the buffer pool of the published system csc443.
 pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
     "LRU with one lock and string keys of file name and page number, as in csc443's buffer pool",
 )
 .from(origin!());
 
-/// Builds caches that work like the buffer pool of csc443.
+/// Builds caches that work like the buffer pool of the published system csc443.
 struct BufferPools;
 
 impl SizedCache for BufferPools {
@@ -33,7 +33,7 @@ impl SizedCache for BufferPools {
     }
 }
 
-/// A cache that works like the buffer pool of csc443: an LRU list of pages with one lock.
+/// A cache that works like the buffer pool of the published system csc443: an LRU list of blocks with one lock.
 struct StringLru<S>(Mutex<Pool<S>>);
 
 /// The pages of the buffer pool, in the order of their last use.
@@ -43,7 +43,8 @@ struct Pool<S> {
     capacity: u64,
 }
 
-/// Returns the common prefix of all cache keys of one SSTable file. No key of another file begins with this prefix.
+/// Returns the prefix of the cache keys of all blocks in one SSTable file. No key of another file begins with this
+/// prefix.
 fn file_name(tree: u64, table: u64) -> String {
     format!("{tree}/{table}.sst")
 }

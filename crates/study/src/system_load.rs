@@ -5,7 +5,7 @@
 pub(crate) struct SystemLoad {
     /// The share of the time of all CPUs that was not idle.
     pub(crate) cpu: f64,
-    /// The share of the time in which the busiest disk had requests.
+    /// The share of the time in which the busiest disk had pending requests.
     pub(crate) io: f64,
     /// The share of the memory that is not available to programs.
     pub(crate) memory: f64,
@@ -33,7 +33,7 @@ mod linux {
         /// The number of all clock ticks, summed over all CPUs.
         ticks: u64,
         cpus: u64,
-        /// The milliseconds in which a disk had requests, by the numbers of the disk.
+        /// For each disk, by its device numbers, the milliseconds in which it had requests.
         disks: HashMap<(i32, i32), u64>,
         /// The share of the memory that is not available to programs.
         memory: f64,
@@ -97,9 +97,13 @@ mod linux {
                 memory: 0.25,
             };
             let load = after.since(&before).unwrap();
-            assert_eq!(load, SystemLoad { cpu: 0.5, io: 0.9, memory: 0.25 }, "a new disk does not count");
+            assert_eq!(
+                load,
+                SystemLoad { cpu: 0.5, io: 0.9, memory: 0.25 },
+                "a disk without an earlier measurement must not count"
+            );
             assert_eq!(before.since(&before), None);
-            assert_eq!(before.since(&after), None, "counters that go back tell nothing");
+            assert_eq!(before.since(&after), None, "counters that decrease must give no load");
         }
 
         #[test]

@@ -18,7 +18,7 @@ use memtable::{Memtable, MemtablePolicy};
 use parking_lot::{Mutex, RwLock};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
-/// The memtable `vector-btreemap`, the first memtable of byron.
+/// The memtable `vector-btreemap`, which works like the first memtable of the published system byron.
 pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::<dyn MemtablePolicy>::plain(
     "vector-btreemap",
     "a vector with linear lookups; a flush sorts its entries with a BTreeMap (byron)",
@@ -35,7 +35,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable `vector-btreemap`: a vector of all versions, and the map of the last flush or scan.
+/// The memtable `vector-btreemap`: a vector of all versions, and the sorted map that the last flush or scan made.
 #[derive(Default)]
 struct Buffer {
     log: RwLock<Log>,
@@ -47,7 +47,7 @@ struct Buffer {
 #[derive(Default)]
 struct Log {
     versions: Vec<Version>,
-    /// The total length of all keys and values in bytes.
+    /// The total length of all keys and values in the memtable, in bytes.
     bytes: usize,
 }
 
@@ -58,7 +58,7 @@ struct Version {
     value: Option<Box<[u8]>>,
 }
 
-/// The order of all keys. Each key maps to the indices of its versions in the vector, newest first.
+/// An ordered map from each key to the indices of its versions in the vector, newest first.
 #[derive(Default)]
 struct Sorted {
     versions: usize,
@@ -88,7 +88,7 @@ impl Sorted {
         Self { versions: log.versions.len(), by_key }
     }
 
-    /// Passes the entries of `keys` that are visible at `snapshot` to `sink`, up to `limit` entries.
+    /// Passes at most `limit` entries with the keys `keys` that are visible at `snapshot` to `sink`.
     fn pass<'s>(
         keys: impl Iterator<Item = (&'s Arc<[u8]>, &'s Vec<usize>)>,
         log: &Log,

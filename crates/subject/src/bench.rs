@@ -18,21 +18,21 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// The number of slices after which the bench once times the loop of a slice without the component. A slice is a number
-/// of operations that are timed together.
+/// The number of slices (groups of operations that are timed together) after which the bench times the loop without the
+/// component once.
 const IDLE_STRIDE: u64 = 8;
 
 /// The largest number of wrong answers of a component that the results of a phase describe.
 const MOST_EXAMPLES: usize = 3;
 
-/// The smallest and the largest number of times that a structure is built to measure its build time. After the smallest
-/// number, building ends when the builds have taken [`BUILD_NS`] in total.
+/// The smallest and the largest number of builds that measure the build time of a component. After the smallest number,
+/// building ends when the builds have taken [`BUILD_NS`] in total.
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
 /// The measuring part of a component trial, with the settings of the trial.
 pub struct Bench<'a> {
-    /// The design of the trial. Only the axis of the subject, and the keys that the subject reads, have an effect.
+    /// The design of the trial. Most of its keys have no effect, because the trial tests one component without a tree.
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
@@ -42,10 +42,10 @@ pub struct Bench<'a> {
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
-    /// The function that the bench calls with the number of each phase that begins.
+    /// A function that the bench calls at the start of each phase, with the number of the phase.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
-    /// The results that apply to all phases of the trial.
+    /// The measured values that apply to all phases of the trial, such as the size of the component.
     common: Measurements,
 }
 
@@ -54,7 +54,7 @@ pub struct Bench<'a> {
 pub struct PhaseResult {
     /// The name of the phase.
     pub name: &'static str,
-    /// The values of the columns that the phase measured.
+    /// The measured values of the phase, by column of the results.
     pub cells: Measurements,
     /// The numbers of checked and wrong answers of the phase.
     pub answers: Answers,
@@ -71,22 +71,21 @@ pub struct Answers {
     pub examples: Vec<String>,
 }
 
-/// The number of operations of a phase, and their times. In counted mode, there are no times. In the timing of builds,
-/// an operation is one entry, and a slice is one build.
+/// The number of operations of a phase, and their times in a timed run. If builds of a component are timed, an
+/// operation is one entry, and a slice is one build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
     /// Number of completed operations of the phase.
     pub operations: u64,
     threads: u32,
-    /// The wall time from the first to the last operation, in nanoseconds. If only one thread runs, this is the sum of
-    /// the times of all slices. For builds, this is the sum of the times of all builds.
+    /// The wall time from the first to the last operation, in nanoseconds. With one thread or for builds, this is the
+    /// sum of the times of all slices.
     elapsed_ns: Option<u64>,
-    /// The sum over all threads of the times of their slices, in nanoseconds. For builds, this is the sum of the times
-    /// of all builds.
+    /// The sum of the times of all slices of all threads, in nanoseconds.
     busy_ns: u64,
     /// The time per operation in each slice, in nanoseconds. A slice is a number of operations that are timed together.
     slices: Vec<f64>,
-    /// The times of the loop of a slice without the component, one value per measurement, in nanoseconds per operation.
+    /// The times of the loop without calls of the component, one value per measurement, in nanoseconds per operation.
     idle: Vec<f64>,
 }
 
@@ -97,7 +96,7 @@ pub struct BenchSlice<'a> {
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// The numbers of checked and wrong answers of the phase so far. Checks in this slice update these numbers.
+    /// The numbers of checked and wrong answers of the phase so far, to which the checks of this slice are added.
     pub answers: &'a mut Answers,
 }
 
@@ -120,8 +119,8 @@ impl BenchSlice<'_> {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Times the loop of a slice without the component, but only in every eighth slice of a timed run. In other slices
-    /// and in counted mode, `work` does not run.
+    /// Times the loop of a slice without calls of the component, but only in every eighth slice of a timed run. In
+    /// other slices and in counted mode, `work` does not run.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -140,7 +139,8 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for a run mode (timed or counted). `tell` receives the number of each phase that begins.
+    /// Creates a bench for a run mode (timed or counted). It calls `tell` at the start of each phase, with the number
+    /// of the phase.
     pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
@@ -156,7 +156,7 @@ impl<'a> Bench<'a> {
         &mut self.common
     }
 
-    /// Begins a phase. Returns the value in which the measurements of the phase are stored.
+    /// Begins the phase with the name `name`, and returns its empty result.
     pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }
@@ -214,8 +214,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs `operations` operations in several threads at the same time. `worker` creates the loop of each thread, and
-    /// each call of the loop executes one slice. A thread stops early when its slices have taken `limit_ns` nanoseconds
-    /// in total. Nothing is prepared or checked between slices.
+    /// each call of the loop executes one slice of operations. A thread stops early when its slices have taken
+    /// `limit_ns` nanoseconds in total.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -269,8 +269,8 @@ impl<'a> Bench<'a> {
         timing
     }
 
-    /// Times `work`, which is a loop of `operations` operations without the component. Returns the time per operation
-    /// in nanoseconds, or `None` in counted mode.
+    /// Times `work`, which is a loop of `operations` operations without calls of the component. Returns the time per
+    /// operation in nanoseconds, or `None` in counted mode.
     pub fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
@@ -316,7 +316,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Repeats the build of a component, and returns the last build with the timing of all builds. Each call of `round`
-    /// builds the component once, and returns the time in nanoseconds. In counted mode, the build runs once.
+    /// builds the component once, and returns the build time in nanoseconds. In counted mode, the build runs once.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -339,7 +339,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The operations that one thread made in a phase, and their times.
+/// The number of operations that one thread executed in a phase, and their times.
 struct Part {
     operations: u64,
     busy_ns: u64,
@@ -362,8 +362,7 @@ pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> 
 }
 
 impl Timing {
-    /// Returns the median over all slices of the time per operation, in nanoseconds. Returns `None` if no slice was
-    /// timed.
+    /// Returns the median time per operation of all slices, in nanoseconds. Returns `None` if no slice was timed.
     pub fn typical_ns(&self) -> Option<f64> {
         median(&self.slices)
     }
@@ -400,7 +399,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The time column of the results by which a verdict compares components.
+/// The column of the results by which a verdict compares the times of components.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

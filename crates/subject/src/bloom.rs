@@ -1,5 +1,5 @@
-//! The filter under test. The subject measures false positives, bits per key, and the time per probe, for single
-//! probes and for batches.
+//! The filter under test. The test measures false positives, bits per key, and the time per probe, for single probes
+//! and for batches.
 //!
 //! Keys are random 64-bit numbers. The hash of a key is the key itself, so the times include no hash function. If a
 //! filter is built from keys, each key consists of eight bytes in big-endian order. Every slice draws new probes.
@@ -85,7 +85,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// The way in which keys are added to a filter.
+/// How keys are added to a filter: all keys in one call, one key per call, or a batch per call.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {
@@ -94,7 +94,7 @@ enum Insertion {
     Batch,
 }
 
-/// The probes of a phase: for present or absent keys, and one key at a time or in batches.
+/// The kind of probes in a phase: for present or absent keys, one key at a time or in batches.
 #[derive(Clone, Copy)]
 struct Way {
     phase: &'static str,
@@ -102,7 +102,7 @@ struct Way {
     in_batches: bool,
 }
 
-/// The probes of each phase, in the order of the phases.
+/// The kinds of probes of the phases, in the order of the phases.
 const WAYS: [Way; 4] = [
     Way { phase: "absent", is_present: false, in_batches: false },
     Way { phase: "present", is_present: true, in_batches: false },
@@ -127,8 +127,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Probes the filter, and writes its answers to `given`. The filter is probed with the hashes, or with the keys of
-    /// these hashes. `batch` is the number of hashes per call. If `batch` is `None`, each call probes one hash.
+    /// Probes the filter for `hashes` or their `keys`, and writes its answers to `given`. `batch` is the number of keys
+    /// per call. If `batch` is `None`, each call probes one key.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -156,7 +156,7 @@ impl Tested {
     }
 }
 
-/// The times and the answers of the probes of a phase.
+/// The times of the probes of a phase, and the numbers of their answers.
 struct Probed {
     timing: Timing,
     /// The number of probes that the filter answered with "may contain".

@@ -1,4 +1,4 @@
-//! The block cache under test. The subject measures the hit rate and the time per request, next to the hit rate of an
+//! The block cache under test. The test measures the hit rate and the time per request, next to the hit rate of an
 //! optimal cache.
 //!
 //! After a request that misses, the block is inserted, as in a tree. The first half of the requests warms the cache and
@@ -66,13 +66,13 @@ const MOST_TREES: u64 = 1024;
 /// them.
 const CHECKED: usize = 1 << 16;
 
-/// Bytes of which every block is a part. The number of the block determines where this part starts.
+/// The shared buffer with the bytes of all blocks. The number of a block determines where the block starts.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(7);
     (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
 });
 
-/// The number of positions in [`BYTES`] at which a block can start.
+/// The number of positions in the buffer of all blocks ([`BYTES`]) at which a block can start.
 const STARTS: usize = 1 << 16;
 
 /// The largest size of a requested block in bytes.
@@ -182,8 +182,7 @@ impl Subject for Hits {
     }
 }
 
-/// A cache for several trees that consists of one cache per tree. The cache of a tree has the number of the tree minus
-/// 1 as its index.
+/// A cache for several trees, with a separate cache for each tree. The cache of tree 1 is the first element.
 struct CachePerTree(Vec<Box<dyn Cache>>);
 
 impl CachePerTree {
@@ -255,8 +254,7 @@ impl Hits {
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
     }
 
-    /// Returns the loop of one thread, which requests the blocks with the numbers `names` from the cache and counts the
-    /// hits.
+    /// Returns the loop of one thread, which requests the blocks `names` from the cache and counts the hits.
     fn ask<'a>(
         &'a self,
         cache: &'a dyn Cache,
@@ -301,8 +299,8 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// Adds the theoretical hit rates of the requests after the warm-up to the columns `cells`. Adds nothing if the
-    /// requests are not drawn from a distribution, or if each tree has its own cache.
+    /// Adds the theoretical hit rates of the measured requests to the row `cells`. Adds nothing if the requests are not
+    /// drawn from a distribution, or if each tree has its own cache.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         // The theory is about one cache.
         let is_one = self.0.shared || self.0.trees.0 == 1;
@@ -316,8 +314,8 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Measures requests that are all hits. The phase first inserts `held` blocks. These blocks take half of the
-    /// capacity, so no cache needs to evict a block.
+    /// Measures requests that are all hits. The function first inserts `held` blocks, which take half of the capacity,
+    /// so the cache needs no evictions.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
@@ -371,7 +369,7 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     }
 }
 
-/// Returns the position in [`BYTES`] at which a block starts.
+/// Returns the position in the buffer of all blocks ([`BYTES`]) at which a block starts.
 fn start_of(name: u64) -> usize {
     (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % STARTS
 }

@@ -1,4 +1,4 @@
-//! Parameters of a subject whose value is a variant of another catalog, such as `keys = "user"`.
+//! Parameters of a component test whose value is a variant of another catalog, such as `keys = "user"`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Value;
 use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
-/// A catalog whose variants are the valid values of a parameter of a subject.
+/// A catalog whose variants are the valid values of a parameter of a component test.
 pub(crate) trait Menu {
     /// The type of the values that the variants of this catalog build.
     type Built: ?Sized + 'static;
 
-    /// Returns the catalog whose variants are the valid values.
+    /// Returns the catalog whose variants are the valid values of the parameter.
     fn catalog() -> &'static Catalog<Self::Built>;
 }
 
-/// A parameter whose value is a variant of a catalog.
+/// A parameter of a component test whose value is a variant of a catalog.
 pub(crate) struct Chosen<M> {
     choice: Choice,
     menu: PhantomData<M>,
@@ -27,7 +27,7 @@ pub(crate) struct Chosen<M> {
 impl<M: Menu> Chosen<M> {
     /// Builds the variant that the parameter names.
     pub(crate) fn build(&self) -> Box<M::Built> {
-        M::catalog().build(&self.choice).expect("the value of a parameter must be valid after it was parsed")
+        M::catalog().build(&self.choice).expect("the parsed value of a parameter must be valid")
     }
 }
 
@@ -51,7 +51,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
     }
 }
 
-/// The catalog of the key formats of workloads, as the values of a parameter.
+/// The catalog of the key formats of workloads, whose variants are the valid values of a parameter.
 pub(crate) enum Formats {}
 
 impl Menu for Formats {

@@ -1,5 +1,5 @@
 //! The compaction policy under test. The policy compacts a simulated tree that grows, with the same code as in a real
-//! tree. The subject counts the written bytes and the sorted runs of the simulated tree. The simulation stores no bytes
+//! tree. The test counts the written bytes and the sorted runs of the simulated tree. The simulation stores no bytes
 //! and measures no time.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
@@ -66,7 +66,7 @@ impl Build<dyn Subject> for Growth {
         if flushes > MOST_FLUSHES {
             return Err(format!(
                 "entries: this number needs {flushes} flushes, which exceeds the maximum of {MOST_FLUSHES}; \
-                 increase the parameter flush"
+                 increase `flush`"
             ));
         }
         Ok(Box::new(Self(params)))
@@ -123,8 +123,8 @@ impl Growth {
         }
     }
 
-    /// Sets the expected values of a policy from its closed form (a formula for its write amplification). Sets nothing
-    /// if the policy has no closed form.
+    /// Sets the theoretical values of a compaction policy from the formula for its write amplification. Sets nothing if
+    /// no formula exists.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

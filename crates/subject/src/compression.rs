@@ -1,5 +1,5 @@
-//! The codec under test. The subject measures the compressed size, and the speed of compression and decompression.
-//! All blocks belong to one SSTable. A codec with a dictionary trains its dictionary on the first blocks, and the
+//! The codec under test. The test measures the compressed size, and the speed of compression and decompression. All
+//! blocks belong to one SSTable. A codec with a dictionary trains its dictionary on the first blocks, and the
 //! dictionary counts as stored bytes.
 
 use std::path::Path;
@@ -67,7 +67,7 @@ impl Build<dyn Subject> for Blocks {
         check_count("blocks", params.blocks.0, 1 << 32)?;
         if params.block.0 * params.blocks.0 > 64 << 30 {
             return Err("blocks: the total length of all blocks (blocks × block) must not exceed 64 GiB; \
-                        lower one of them"
+                        lower `blocks` or `block`"
                 .to_owned());
         }
         Ok(Box::new(Self(params)))
@@ -83,8 +83,8 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` for an SSTable with the blocks `blocks`. The samples are the first blocks with a total of at
-    /// least [`Compression::sample_bytes`] bytes.
+    /// Trains `codec` for an SSTable with the given blocks. The training samples are the first blocks with a total of
+    /// at least [`Compression::sample_bytes`] bytes.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -118,7 +118,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Creates an empty compressed block, with enough reserved memory for the output of any codec for `block`.
+    /// Creates an empty buffer for a compressed block, with enough reserved memory for the output of any codec.
     fn room_for(block: &[u8]) -> Self {
         Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
     }
@@ -170,9 +170,8 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// Returns the memory in bytes that a codec needs to compress blocks one after the other: state that it keeps
-    /// between blocks, and temporary allocations. The memory of the blocks and of the output is not included. Returns
-    /// `None` if allocations are not counted.
+    /// Returns the memory that a codec needs to compress blocks, in bytes, without the memory of the blocks and of the
+    /// output. Returns `None` if allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

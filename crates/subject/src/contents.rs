@@ -9,7 +9,7 @@ use workload::{FORMATS, KeyId, Random, ValueSpec, Values};
 
 use crate::choices::{Chosen, Menu};
 
-/// A kind of content for the blocks that a codec compresses.
+/// The content of the blocks that a codec compresses in a test, such as random bytes.
 pub(crate) trait Contents: Send + Sync {
     /// Returns the first `length` bytes of the content, or all bytes of the content if it is shorter.
     ///
@@ -18,7 +18,7 @@ pub(crate) trait Contents: Send + Sync {
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// All kinds of contents of blocks. The first kind is the default.
+/// All kinds of contents of the blocks that a codec compresses. The first kind is the default.
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",
@@ -39,7 +39,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     ],
 );
 
-/// The catalog of contents, as the values of a parameter.
+/// The catalog of the contents of blocks, whose variants are the valid values of a parameter.
 pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {
@@ -50,10 +50,10 @@ impl Menu for ContentMenu {
     }
 }
 
-/// A parameter whose value is a kind of content for a codec to compress.
+/// A parameter that selects the content of the blocks that a codec compresses.
 pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
-/// The parameters of a kind of content that needs no parameters.
+/// The empty list of parameters of block contents without parameters.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Nothing {}
@@ -105,8 +105,8 @@ fn format(label: &str) -> Result<std::sync::Arc<dyn workload::KeyFormat>, String
     FORMATS.build(&choice).map_err(|error| error.message)?.open(None)
 }
 
-/// Calls `entry` with the indexes 0, 1, 2 and so on until it has appended `length` bytes, and returns the first
-/// `length` bytes.
+/// Fills a buffer with entries: calls `entry` with the indexes 0, 1, 2 and so on until it has appended `length` bytes,
+/// and returns the first `length` bytes.
 fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in 0.. {
@@ -115,7 +115,10 @@ fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
         }
         let before = bytes.len();
         entry(number, &mut bytes);
-        debug_assert!(bytes.len() > before, "an entry of a content must have at least one byte");
+        debug_assert!(
+            bytes.len() > before,
+            "each entry of generated block contents must have at least one byte"
+        );
     }
     bytes.truncate(length);
     bytes

@@ -11,9 +11,8 @@ pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option
     Some(Popularity::of_keys(&ranks, &law.shares(keys, &ranks)?))
 }
 
-/// Returns the popularity of each block, if each block contains `keys_per_block` keys. If `ordered` is set, keys with
-/// successive indexes share a block. Otherwise, the keys are scattered over the blocks. Returns `None` if requests are
-/// sequential instead of random.
+/// Returns the popularity of each block with `keys_per_block` keys. If `ordered` is set, keys with successive indexes
+/// share a block, otherwise they are scattered. Returns `None` if requests are sequential instead of random.
 pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,

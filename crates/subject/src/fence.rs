@@ -1,4 +1,4 @@
-//! The fence pointers under test. The subject measures the time to find the block of a key, and the size of the fence
+//! The fence pointers under test. The test measures the time to find the block of a key, and the size of the fence
 //! pointers. Keys are searched one by one, in batches, and in pairs for both ends of scans.
 //!
 //! The SSTable has two keys per block. All searched keys are in the SSTable. Every slice draws new keys, so the CPU can
@@ -45,10 +45,10 @@ limit      = "5s"
 /// The number of keys in each block of the tested SSTable.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// The length in bytes that each block of the tested SSTable has in its file.
+/// The length of each block of the tested SSTable, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// The number of searches that are timed together, and the number of untimed searches before them.
+/// The number of searches that are timed together. As many untimed searches run before them.
 const SLICE: usize = 4096;
 const WARM_UP: usize = 512;
 
@@ -98,7 +98,7 @@ impl Build<dyn Subject> for Searches {
     }
 }
 
-/// The way in which the searches of a phase depend on each other.
+/// Whether each search of a phase depends on the previous search, and how many keys one call searches.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     /// No search needs the result of another search.
@@ -107,7 +107,7 @@ enum Way {
     Dependent,
     /// One call searches a batch of keys.
     Batch,
-    /// Pairs of searches: one for the start of a scan, and one for its end.
+    /// One call searches two keys: the start key and the end key of a scan.
     Range,
 }
 
@@ -167,7 +167,7 @@ impl Subject for Searches {
     }
 }
 
-/// Fence pointers that were opened for searches, and their SSTable.
+/// The fence pointers under test, which were opened for searches, and their SSTable.
 struct Opened {
     fence: Box<dyn Fence>,
     table: Table,
@@ -278,8 +278,8 @@ fn search_all(
     Ok(())
 }
 
-/// Runs the loops of [`search_all`] without the fence pointers, to time the loops alone. Each loop accesses the keys
-/// instead of searching them.
+/// Runs the loops of [`search_all`] without searches, to measure the time of the loops alone. Each loop only accesses
+/// the keys.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -297,7 +297,7 @@ fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     }
 }
 
-/// The keys that a slice searches, copied from the SSTable, and the block of each key.
+/// The keys of the next searches, copied from the SSTable, and the block of each key.
 struct Probes {
     arena: Vec<u8>,
     ends: Vec<(usize, KeyHash)>,
@@ -305,8 +305,8 @@ struct Probes {
 }
 
 impl Probes {
-    /// Draws random keys of the SSTable. If `stretch` is set, the keys are pairs for the start and the end of a scan:
-    /// every second key is `stretch` blocks after the previous key, or the last key of the SSTable.
+    /// Draws random keys of the SSTable. If `stretch` is set, the keys are pairs of a start and an end of a scan, which
+    /// are `stretch` blocks apart.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
         let mut begin = 0;
@@ -384,7 +384,7 @@ impl TableView for Table {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
             return Err(format!(
-                "the fence read bytes {range:?}, but the stored index has only {length} bytes"
+                "the fence pointers have {length} stored bytes, but a search read the bytes {range:?}"
             )
             .into());
         }

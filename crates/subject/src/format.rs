@@ -1,4 +1,4 @@
-//! The block format under test. The subject measures the time to find a present key and an absent key in a block, the
+//! The block format under test. The test measures the time to find a present key and an absent key in a block, the
 //! bytes per entry, and the times to encode and to check blocks.
 //!
 //! The blocks are in memory and uncompressed, and are read in random order. Each lookup already knows the block of its
@@ -39,7 +39,7 @@ limit      = "5s"
 "#,
 );
 
-/// The number of lookups that are timed together, and the number of untimed lookups before them.
+/// The number of lookups that are timed together. As many untimed lookups run before them.
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
@@ -95,7 +95,7 @@ struct Blocks {
     entries: Vec<Range<usize>>,
 }
 
-/// The keys and hashes from which blocks are built. Only the keys at even positions are stored in blocks, so that the
+/// The keys from which blocks are built, and their hashes. Only the keys at even positions are stored in blocks, so the
 /// keys at odd positions are absent.
 struct Source {
     keys: SortedKeys,
@@ -120,12 +120,12 @@ impl Source {
     }
 }
 
-/// The numbers of lookups in blocks that have a hash index.
+/// Counts how many lookups the hash indexes of blocks answer.
 #[derive(Default)]
 struct Indexed {
     /// The number of lookups in blocks that have a hash index.
     asked: u64,
-    /// The number of lookups that the hash index answered.
+    /// The number of lookups that the hash index of a block answered.
     answered: u64,
 }
 
@@ -146,7 +146,7 @@ impl Indexed {
     }
 }
 
-/// A lookup: the index of a block, and the position of the key among all keys.
+/// A lookup in a block: the index of the block, and the position of the key among all keys.
 struct Probe {
     block: usize,
     key: usize,
@@ -187,8 +187,9 @@ impl Subject for Lookups {
 
     fn refusal(&self, design: &Design) -> Option<String> {
         let aligned = design.options.block.align;
-        aligned
-            .then(|| "the blocks of this subject have no position in a file; remove block.align".to_owned())
+        aligned.then(|| {
+            "the tested blocks are in memory, so block.align has no effect; remove block.align".to_owned()
+        })
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
@@ -375,8 +376,8 @@ impl Blocks {
         self.entries.push(entries);
     }
 
-    /// Draws a random block and a key for a lookup in this block. If `absent` is set, the key is not in the block. Such
-    /// a key sorts after an entry of the block, and in blocks of several entries also before another entry.
+    /// Draws a random block and a key for a lookup in this block. If `absent` is set, the key is not in the block, but
+    /// sorts after one of its entries.
     fn draw(&self, absent: bool, random: &mut Random) -> Probe {
         let block = random.below(self.places.len() as u64) as usize;
         let entries = &self.entries[block];

@@ -1,4 +1,4 @@
-//! The hash function under test. The subject measures the time per key, by the length of the keys.
+//! The hash function under test. The test measures the time per key, by the length of the keys.
 
 use std::hint::black_box;
 
@@ -25,8 +25,8 @@ limit      = "5s"
 "#,
 );
 
-/// The number of keys per slice, and the largest number of bytes of these keys. With these limits, the keys stay in the
-/// CPU caches.
+/// The number of keys that are hashed in one timed slice, and the largest number of their bytes. With these limits, the
+/// keys stay in the CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;
 
@@ -133,9 +133,8 @@ impl Hashes {
 
 /// Hashes successive keys, and begins again with the first key after the last key.
 ///
-/// If `link` is `None`, the hashes are independent of each other. If `link` is `Some(0)`, the start of each key is
-/// computed from `link` and the previous hash. The compiler does not know that `link` is 0, so each hash must wait for
-/// the previous hash.
+/// If `link` is `None`, the hashes are independent of each other. If `link` is `Some(0)`, the CPU computes the start of
+/// each key from the previous hash, so each hash must wait for the previous hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,

@@ -6,7 +6,7 @@ use workload::{KeyFormat, KeyId, Random};
 /// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The way in which the numbers of the keys are selected. A key format makes a key from each number.
+/// How the numbers of the keys are selected. A key format encodes each number as a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {

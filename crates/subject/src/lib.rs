@@ -40,8 +40,7 @@ pub use task::Task;
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
-/// All subjects. The first subject of an axis has the name of the axis, and any other subject of the axis has another
-/// name.
+/// All subjects, which are tests of a component without a tree. The first subject of an axis has the name of the axis.
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
@@ -60,17 +59,17 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     ],
 );
 
-/// Additional catalogs for parameters of subjects: the contents of blocks, and the requests to a cache. Other
-/// parameters use the catalogs of workloads.
+/// The catalogs for parameters of component tests that are not catalogs of workloads: the contents of blocks, and the
+/// requests to a cache.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
-/// The key of an experiment file that names the subject, which is the component that the experiment tests.
+/// The key of an experiment file that names the tested component, as in `subject = "fence"`.
 pub const SUBJECT: &str = "subject";
 
-/// The key of the table with the parameters of the subject of a component experiment.
+/// The key of the table with the parameters of a component test.
 pub use results::columns::COMPONENT;
 
-/// The parameters of subjects that `--quick` divides, unless the experiment sets values for quick runs.
+/// The parameters of component tests that `--quick` divides, unless the experiment sets values for quick runs.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
 /// The subject of a component experiment (the tested component and its operations), with its parameters.
@@ -100,7 +99,7 @@ impl Component {
             Some(_) => return Err(ChoiceError::at(COMPONENT, "component must be a table: [component]")),
         };
         if params.contains_key("kind") {
-            let message = "[component] has no key kind; name the axis with subject = …";
+            let message = "[component] has no key `kind`; name the axis with subject = …";
             return Err(ChoiceError::at(format!("{COMPONENT}.kind"), message));
         }
         params.insert("kind".to_owned(), Value::String(kind.clone()));
@@ -124,12 +123,12 @@ impl Component {
         self.choice.kind()
     }
 
-    /// Returns the name of the axis under test.
+    /// Returns the name of the design axis whose components are tested, such as `bloom`.
     pub fn axis(&self) -> &'static str {
         self.subject().axis()
     }
 
-    /// Builds the subject with its parameters.
+    /// Builds the component test with its parameters.
     ///
     /// # Panics
     /// Never panics, because reading the component has already built the subject once.
@@ -145,7 +144,7 @@ impl Component {
     }
 }
 
-/// Divides every count in the table of a component by `divisor`. The table must contain all defaults.
+/// Divides every count in the table `[component]` by `divisor`, for quick runs. The table must contain all defaults.
 pub fn divide(table: &mut Table, divisor: i64) {
     let params = table.get_mut(COMPONENT).and_then(Value::as_table_mut).into_iter().flatten();
     for (_, value) in params.filter(|(key, _)| COUNTS.contains(&key.as_str())) {

@@ -1,5 +1,5 @@
-//! The memtable under test. The subject measures inserts, lookups, scans and the preparation of a flush, by one
-//! thread and by several threads.
+//! The memtable under test. The test measures inserts, lookups, scans and the preparation of a flush, by one thread and
+//! by several threads.
 //!
 //! Each key is inserted once, in random order. Each value contains the number of its key. All threads share one
 //! memtable, and each thread inserts and looks up its own keys. Before the measurement, another memtable is filled and
@@ -44,15 +44,14 @@ limit      = "1s"
 "#,
 );
 
-/// The number of inserts or lookups that are timed together. A slice has fewer scans, because each scan reads many
-/// entries.
+/// The number of inserts or lookups that are timed together.
 const SLICE: usize = 256;
 const SCANS_PER_SLICE: usize = 4;
 
 /// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// The number of lookups whose values are compared after the phase.
+/// The number of lookups whose values are checked after the phase.
 const CHECKED: usize = 512;
 
 struct Writes(Params);
@@ -94,7 +93,7 @@ impl Build<dyn Subject> for Writes {
         check_count("threads", params.threads.0, MOST_THREADS)?;
         let format = params.keys.open()?;
         if params.entries.0 * 2 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err("entries: the keys of twice this number of entries must not exceed 4 GiB; lower \
+            return Err("entries: the inserted and the absent keys must not exceed 4 GiB in total; lower \
                         entries"
                 .to_owned());
         }
@@ -258,8 +257,8 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// Times the work of an operation outside of the memtable: reading the key and writing the value. Returns the time
-    /// per operation in nanoseconds, or `None` in counted mode.
+    /// Measures the time per operation for reading the key and writing the value, without the memtable, in nanoseconds.
+    /// Returns `None` in counted mode.
     fn idle(bench: &Bench<'_>, data: &Data, numbers: &[u32]) -> Option<f64> {
         let mut value = vec![b'v'; data.value_bytes];
         bench.idle(numbers.len(), || {
@@ -364,8 +363,8 @@ impl Writes {
     }
 }
 
-/// Sets the columns about the balance between the shards of a memtable. `shards` contains the number of entries of each
-/// shard. Sets nothing for a memtable without shards.
+/// Sets the columns that describe how evenly the entries are spread over the shards of a memtable. `shards` contains
+/// the number of entries of each shard, and is empty for a memtable without shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);

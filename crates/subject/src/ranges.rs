@@ -1,4 +1,4 @@
-//! The range filter under test. The subject measures the rate of false positives for empty ranges, which depends on the
+//! The range filter under test. The test measures the rate of false positives for empty ranges, which depends on the
 //! length and position of ranges and on the kind of keys.
 //!
 //! The keys are random numbers below 2^62, written as integers or as strings. Each range is empty: the filter contains
@@ -43,11 +43,11 @@ limit      = "5s"
 /// The number of ranges per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 4096;
 
-/// The number of bits of a key number. Because numbers are below 2^62, the end of a range never overflows.
+/// The number of bits of the numbers from which keys are made. Below 2^62, the end of a range never overflows.
 const NUMBER_BITS: u32 = 62;
 
-/// The largest valid product of the number of keys and the length of a range. Up to this limit, at least about half of
-/// all ranges are empty.
+/// The largest valid product of the number of keys and the length of a range. Up to this product, at least about half
+/// of all ranges contain no key.
 const MOST_COVERED: u64 = 1 << (NUMBER_BITS - 1);
 
 struct EmptyRanges(Params);
@@ -74,7 +74,7 @@ impl Default for Params {
     }
 }
 
-/// The rule that converts a number to a key. The keys have the same order as their numbers.
+/// How a number is converted to a key. The keys have the same order as their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Spelling {
@@ -231,8 +231,8 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Queries the filter for empty ranges. Returns the times, and the number of false positives: ranges that the
-    /// filter did not report as empty.
+    /// Queries the filter for empty ranges. Returns the times and the number of false positives, which are ranges that
+    /// the filter did not report as empty.
     fn ask(
         &self,
         bench: &Bench<'_>,

@@ -9,11 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
 use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
-/// A stream of requests for blocks.
+/// A sequence of requests for blocks of a cache.
 pub(crate) trait Requests: Send + Sync {
-    /// Returns the block numbers of `count` requests, which are below `blocks`, the number of distinct blocks. Only
-    /// scanned and recorded blocks may have larger numbers. A recording may have fewer than `count` requests. Random
-    /// choices use `random`.
+    /// Returns the block numbers of `count` requests, or of fewer requests if a recording is shorter. The numbers are
+    /// below `blocks`, except those of scanned and recorded blocks.
     ///
     /// # Errors
     /// The file with recorded requests cannot be read.
@@ -31,7 +30,7 @@ pub(crate) trait Requests: Send + Sync {
     }
 }
 
-/// All streams of block requests that are not key distributions of workloads.
+/// All sequences of block requests that do not come from a key distribution of workloads.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
@@ -59,7 +58,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     ],
 );
 
-/// A parameter whose value is a stream of requests: one of [`STREAMS`], or any distribution of keys.
+/// A parameter that selects the requests to a cache: one of [`STREAMS`], or any distribution of keys.
 #[derive(Clone)]
 pub(crate) struct RequestChoice(Source);
 
@@ -70,13 +69,15 @@ enum Source {
 }
 
 impl RequestChoice {
-    /// Returns the stream whose requests come from the key distribution with this label.
+    /// Returns the sequence of requests that are drawn from the key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
-        Self(Source::Keys(choice.expect("the catalog must have a key distribution with this label")))
+        Self(Source::Keys(
+            choice.expect("the catalog of key distributions must contain the distribution with this label"),
+        ))
     }
 
-    /// Parses the choice of a stream from a label, or from a table with the key `kind`.
+    /// Parses the choice of a sequence of requests from a label, or from a table with the key `kind`.
     pub(crate) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let kind = match value {
             Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
@@ -95,11 +96,11 @@ impl RequestChoice {
         Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
     }
 
-    /// Builds the stream of requests that the parameter names.
+    /// Builds the sequence of requests that the parameter names.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => {
-                STREAMS.build(choice).expect("the choice of a stream must be valid after it was parsed")
+                STREAMS.build(choice).expect("the parsed stream of requests must have valid parameters")
             }
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }
@@ -119,7 +120,7 @@ impl<'de> Deserialize<'de> for RequestChoice {
     }
 }
 
-/// A stream of independent requests from a key distribution.
+/// A sequence of independent requests that are drawn from a key distribution.
 struct Law(Choice);
 
 impl Requests for Law {
@@ -158,7 +159,7 @@ impl Default for ScanMixedParams {
     }
 }
 
-/// Returns a stream of requests whose blocks have a Zipf distribution with the exponent `theta`.
+/// Returns a sequence of requests whose blocks have a Zipf distribution with the exponent `theta`.
 fn zipf(theta: f64) -> Result<Law, String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String("zipfian".to_owned())),

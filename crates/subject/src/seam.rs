@@ -1,4 +1,4 @@
-//! The interface of subjects. A subject tests a single component without a tree.
+//! The interface of component tests, which are called subjects. A subject tests a single component without a tree.
 
 use std::path::Path;
 
@@ -9,36 +9,36 @@ use tree::Design;
 use crate::bench::Bench;
 use crate::fault::Fault;
 
-/// A subject, which measures the components of one axis and has its own parameters.
+/// A test of the components of one axis of a design, with its own parameters.
 ///
 /// Invariants:
 /// 1. [`run`](Self::run) reports each of the [`phases`](Self::phases), in their order, for every variant.
 /// 2. Timed code neither prepares data nor checks answers. Answers are checked while the clock is stopped.
 /// 3. Equal seeds give equal operations for every variant.
 pub trait Subject: Send + Sync {
-    /// Returns the axis of a design that this subject tests.
+    /// Returns the name of the design axis whose components this test measures, such as `bloom`.
     fn axis(&self) -> &'static str;
 
     /// Returns the names of the phases of a trial, in the order in which they run.
     fn phases(&self) -> &'static [&'static str];
 
-    /// Returns the run modes (timed or counted) that this subject supports. The mode `counted` is included if the
-    /// subject measures a counter.
+    /// Returns the run modes (timed or counted) that this component test supports. The mode `counted` is included if
+    /// the test measures a counter.
     fn modes(&self) -> &'static [RunMode];
 
-    /// Returns the keys of `[design]` that the subject reads in addition to the key of its own axis.
+    /// Returns the keys of `[design]` that the component test uses, in addition to the key of the tested axis.
     fn reads(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Returns the phase and the column that a verdict uses by default.
+    /// Returns the name of the phase and the column that a verdict compares by default.
     fn verdict(&self) -> (&'static str, &'static Metric);
 
-    /// Returns the column with the cost of a variant other than time, which is usually its memory.
+    /// Returns the column with the cost of a component other than time, which is usually its memory.
     fn price(&self) -> &'static Metric;
 
-    /// Returns the column with the quality of a variant, such as its false-positive rate, if variants differ in
-    /// quality. A verdict compares two variants only if their quality or their cost is similar.
+    /// Returns the column with the quality of a component, such as its false-positive rate. Returns `None` if all
+    /// components have equal quality. A verdict compares two components only if their quality or their cost is similar.
     fn quality(&self) -> Option<&'static Metric> {
         None
     }
@@ -51,8 +51,7 @@ pub trait Subject: Send + Sync {
         1
     }
 
-    /// Returns the reason why this subject cannot test the variant of a design. Returns `None` if it can test the
-    /// variant.
+    /// Returns the reason why this test cannot measure the component of a design. Returns `None` if it can.
     fn refusal(&self, _design: &Design) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! The storage back end under test. The subject measures appends to one file, random reads of its blocks, and durable
+//! The storage back end under test. The test measures appends to one file, random reads of its blocks, and durable
 //! appends to a second file.
 //!
 //! The files are in the results folder. Because the first file was just written, its content is in the page cache. For
@@ -122,7 +122,7 @@ impl Subject for Files {
     }
 }
 
-/// Returns the bytes of one append. All appends to the first file have the same bytes.
+/// Returns the bytes that each append to the first file writes.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length).map(|_| random.bits() as u8).collect()

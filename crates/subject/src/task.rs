@@ -37,8 +37,7 @@ impl Task {
     }
 
     /// Returns the task with default values for all phase settings that have no effect, so that tasks with equal
-    /// operations compare as equal. A setting keeps its value if `is_kept` returns true for the name of the phase and
-    /// the key.
+    /// operations are equal. A setting keeps its value if `is_kept` returns true for the name of the phase and the key.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         match self {
@@ -96,8 +95,8 @@ impl Task {
         table
     }
 
-    /// Returns the reason why a value of the design has no effect on the task. `path` names the value. Returns `None`
-    /// if the value has an effect.
+    /// Returns the reason why the value at the path `path` of a design has no effect on the task. Returns `None` if the
+    /// value has an effect.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

@@ -10,12 +10,11 @@ use workload::{Phase, SIZES};
 
 use super::measured::Measured;
 
-/// The maximum number of levels of a tree. The code checks so many levels for compactions that move values to blob
-/// files.
+/// The maximum number of levels of a tree, in which compactions may move values to blob files.
 const MOST_LEVELS: usize = 64;
 
-/// The location and the size of the values of a phase, in a design that separates values from keys into blob files. All
-/// values of the phase have the same size.
+/// Where the values of a phase are stored, and how large they are, in a design with blob files. All values of the phase
+/// have the same size.
 pub(super) struct Separation<'a> {
     design: &'a Design,
     policy: Box<dyn ValuePolicy>,
@@ -23,7 +22,7 @@ pub(super) struct Separation<'a> {
     is_apart: bool,
     /// The size of a record in a blob file: a key, its value and the overhead of the record.
     record_bytes: f64,
-    /// The number of records that the flush of a full memtable writes.
+    /// The number of values that the flush of a full memtable writes to blob files.
     per_flush: f64,
 }
 
@@ -47,8 +46,8 @@ impl<'a> Separation<'a> {
         Some(Self { design, policy, is_apart, record_bytes, per_flush })
     }
 
-    /// Computes the expected columns of a phase that only adds keys to an empty store. Returns `None` if no formula
-    /// exists for the compaction policy.
+    /// Computes the theoretical values of a phase that only adds keys to an empty store, such as its write
+    /// amplification. Returns `None` if no formula exists for the compaction policy.
     pub(super) fn of_load(&self, measured: &Measured) -> Option<Measurements> {
         let settled = &measured.settled.as_ref()?.stats;
         let done = |stats: &EngineStats, metric| stats.whole.counted(metric, &measured.before.whole);
@@ -78,9 +77,9 @@ impl<'a> Separation<'a> {
         Some(cells)
     }
 
-    /// Computes the expected columns of a phase that only overwrites random keys of a store with `keys` keys. `earlier`
-    /// is the number of overwrites before this phase. Returns `None` if no formula exists for the value policy or the
-    /// compaction policy, or if the store is not in its steady state.
+    /// Computes the theoretical bytes of blob files for a phase that overwrites random keys of a store with `keys`
+    /// keys. `earlier` is the number of overwrites before this phase. Returns `None` if no formula applies to the
+    /// design or to the state of the store.
     pub(super) fn of_overwrites(&self, keys: f64, earlier: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -117,14 +116,14 @@ impl<'a> Separation<'a> {
         Some(cells)
     }
 
-    /// Returns how many full memtables the keys and pointers of `entries` entries fill. `entry_bytes` is the size of a
-    /// key with its pointer.
+    /// Returns how many full memtables `entries` entries fill, if their values are in blob files. `entry_bytes` is the
+    /// size of a key with the pointer to its value.
     fn buffers(&self, entries: f64, entry_bytes: f64) -> f64 {
         entries * (entry_bytes + ENTRY_CHARGE_BYTES as f64) / self.design.memtable_capacity.0 as f64
     }
 
-    /// Returns the bytes that `flushes` flushes with `records` records in total write to blob files: the records, and
-    /// the footers of the files. Returns 0 if the values stay in SSTables.
+    /// Returns how many bytes `flushes` flushes write to blob files: `records` records, and the footers of the files.
+    /// Returns 0 if the values stay in SSTables.
     fn flushed(&self, records: f64, flushes: f64) -> f64 {
         if !self.is_apart || flushes == 0.0 {
             return 0.0;

@@ -9,12 +9,11 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the text in the column `cache_state` for a store that bypasses the page cache with direct I/O.
+/// The suffix of the value of the column `cache_state` for a store that bypasses the page cache with direct I/O.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Brings the block cache and the page cache of a store into the state that a phase requests, outside of the measured
-/// time. `families` contains the names of the column families of the store. Returns the store, which the function may
-/// have reopened.
+/// Brings the block cache and the page cache of a store into the state that a phase requests. `families` contains the
+/// names of the column families. Returns the store, which the function may have reopened.
 pub(super) fn set<'f>(
     state: CacheState,
     store: OpenStore,

@@ -19,8 +19,8 @@ pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -
     Ok(report(bench.into_phases()))
 }
 
-/// Creates the report of the trial from the results of its phases. If a component gave a wrong answer, the rows contain
-/// no measurements.
+/// Creates the report of a component trial from the results of its phases. If the component gave a wrong answer, the
+/// report contains no measurements.
 fn report(phases: Vec<PhaseResult>) -> TrialReport {
     let mut report = TrialReport::default();
     for phase in &phases {

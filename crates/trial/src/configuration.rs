@@ -8,17 +8,17 @@ use subject::Task;
 use toml::{Table, Value};
 use tree::Design;
 
-/// The key of the TOML document that contains the engine.
+/// The key of the engine in the TOML document of a configuration.
 const ENGINE: &str = results::columns::ENGINE;
 
-/// The key of the TOML document that contains the design.
+/// The key of the design in the TOML document of a configuration.
 const DESIGN: &str = "design";
 
 /// The configuration of a trial: an engine, a design and a task. In JSON, a configuration is a string that contains one
 /// TOML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
-    /// The engine. Component experiments ignore this field.
+    /// The engine under test. Experiments that test a component without an engine ignore this field.
     pub engine: Choice,
     /// The design of the store, or of the component under test.
     pub design: Design,

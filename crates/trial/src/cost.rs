@@ -1,4 +1,4 @@
-//! Measures the time that the harness adds to every operation. The measurement uses a store that does nothing.
+//! Measures the time that lsmbench itself adds to every operation. The measurement uses a store that does nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// The sampling intervals of latencies for which the overhead is always reported: each operation, and one in a hundred.
-/// The overhead for the sampling interval of the run is reported, too.
+/// The sampling intervals for which the overhead is always measured: a latency of each operation, and of one in a
+/// hundred operations.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
 /// How often the overhead is measured. The smallest result counts, because disturbances only add time.
@@ -34,8 +34,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures how much time the harness adds to each operation, with the settings of a run. The run times one operation
-/// in `sampling`, keeps one answer in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
+/// Measures how much time lsmbench adds to each operation, with the settings of a run. The run times one of `sampling`
+/// operations, and keeps one of `check` answers. The intervals of its timeline have `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -63,8 +63,7 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// Measures the time of one clock reading, for component experiments. No other overhead is measured for these
-/// experiments, because each component reports the time of its own loop.
+/// Measures the time of one clock reading, which is the only overhead that lsmbench measures for component experiments.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {
@@ -82,7 +81,7 @@ fn phase() -> Arc<PhasePlan> {
     Arc::clone(plan.phases().last().expect("the constant WORKLOAD must have at least one phase"))
 }
 
-/// Returns the time that the harness needs to generate, time and record one operation, in nanoseconds.
+/// Returns the time that lsmbench needs to generate, time and record one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1, retired: 0 };
     let parts = phase.parts();

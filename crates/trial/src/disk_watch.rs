@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The time between two measurements of the disk space. A measurement requests the size of every file of the store from
-/// the file system.
+/// The time between two measurements of the disk space of a store. A measurement reads the size of every file of the
+/// store.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The latest and the largest measured disk space of a store, in bytes. The value 0 stands for an unknown space.
+/// The latest and the largest measured disk space of a store, in bytes. The value 0 means that the disk space is
+/// unknown.
 #[derive(Default)]
 pub(super) struct DiskWatch {
     latest_bytes: AtomicU64,
@@ -16,8 +17,8 @@ pub(super) struct DiskWatch {
 }
 
 impl DiskWatch {
-    /// Runs `work`. Meanwhile, another thread calls `measure` once per second. Returns the result of `work`, and the
-    /// largest measured number of bytes. The number is `None` if the first call of `measure` returns `None`.
+    /// Runs `work` while another thread measures the disk space once per second by calling `measure`. Returns the
+    /// result of `work` and the largest measured number of bytes. The number is `None` if the disk space is unknown.
     pub(super) fn during<T>(
         &self,
         measure: impl Fn() -> Option<u64> + Sync,
@@ -56,7 +57,7 @@ impl DiskWatch {
     }
 }
 
-/// Stops the watcher thread when this value is dropped, at the end of the work or at its panic.
+/// Stops the thread that watches the disk space when this value is dropped, also after a panic.
 struct EndOfWork<'a> {
     over: &'a AtomicBool,
     watcher: &'a Thread,

@@ -26,7 +26,7 @@ mod slices;
 /// The number of kinds of operations.
 const KINDS: usize = Kind::ALL.len();
 
-/// The settings of the timed loop, which executes and times operations.
+/// The settings of the loop that executes and times the operations of a phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drive {
     /// The mode of the trial, which decides whether times are measured.
@@ -44,26 +44,27 @@ pub(super) struct Drive {
     pub(super) counts_instructions: bool,
 }
 
-/// The part of a phase that runs in one column family, with the store that executes it.
+/// The operations of a phase in one column family, with the store that executes them.
 #[derive(Clone, Copy)]
 pub(super) struct DrivePart<'a> {
     /// The store or the column family that executes the operations.
     pub(super) target: &'a dyn Target,
     pub(super) part: &'a PhasePart,
-    /// The keys and versions of the family that were used before the phase.
+    /// The numbers of keys and versions that earlier phases have used in the column family.
     pub(super) from: Extent,
 }
 
 /// The results of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals of each kind of operation that the phase executed, by name. For a step on the store, this field
-    /// contains the totals of the step.
+    /// For each kind of operation, the name of the kind and the totals of its operations. For a step on the store, the
+    /// totals of the step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
-    /// The totals of each role, in the order of the phase. Empty for a phase without roles.
+    /// The totals of each role (a group of threads with a mix of its own), in the order of the phase. Empty for a phase
+    /// without roles.
     pub(super) roles: Vec<RoleTotals>,
     /// The kept answers of each thread. The answers are checked after the phase.
     pub(super) records: Vec<AnswerDigests>,
-    /// The time at which the first operation started.
+    /// The time at which the first operation of the phase started.
     pub(super) start: Stamp,
     /// The time from the first start to the end of the last operation, in nanoseconds. `None` if time is not
     /// measured.
@@ -75,10 +76,10 @@ pub(super) struct Driven {
     pub(super) run_queue_ns: Option<u64>,
 }
 
-/// The results of all threads of a role, which is a group of threads with a mix of its own.
+/// The results of all threads of a role, which is a group of threads with a mix of their own.
 pub(super) struct RoleTotals {
     pub(super) name: String,
-    /// The totals of each kind of operation that the role executed, by name.
+    /// For each kind of operation that the role executed, the name of the kind and the totals of its operations.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     pub(super) threads: u32,
     pub(super) rate: Rate,
@@ -146,9 +147,10 @@ struct Shared<'a> {
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
-    /// The interface to the warm-up before the measured part. `None` for a phase without a warm-up.
+    /// The warm-up that precedes the measured operations. `None` for a phase without a warm-up.
     gate: Option<&'a dyn Gate>,
-    /// The turns in which the process runs. `None` if the process runs without pauses.
+    /// The connection to the parent process, which starts the turns of this process. `None` if the process runs without
+    /// pauses.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
@@ -184,8 +186,8 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs the operations of a phase on the targets of its column families. If there is a `gate`, runs the warm-up
-    /// first. In a process that takes turns, runs the measured part in slices.
+    /// Runs the operations of a phase on the stores of its column families. With a `gate`, the warm-up runs first. In a
+    /// process that takes turns, the measured operations run in slices.
     pub(super) fn streams(
         self,
         parts: &[DrivePart<'_>],
@@ -216,7 +218,7 @@ impl Drive {
         Ok(shared.combine(outcomes))
     }
 
-    /// Runs the recorded operations of a replay in the calling thread. A replay has exactly one target.
+    /// Runs the recorded operations of a replay in the calling thread. A replay uses exactly one store.
     pub(super) fn replay(
         self,
         parts: &[DrivePart<'_>],
@@ -244,8 +246,8 @@ impl Drive {
         Ok(shared.combine(vec![outcome]))
     }
 
-    /// Executes `act`, which executes operations. If callgrind counts instructions, it counts only the instructions of
-    /// `act`, and only in this thread.
+    /// Calls `act`, which executes operations. If callgrind counts instructions, it counts only the instructions of
+    /// this call, and only in this thread.
     #[inline]
     fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
         if !self.counts_instructions {
@@ -268,8 +270,8 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the results of the thread with start and end times that are `ns` nanoseconds earlier. The turns of other
-    /// processes then do not count.
+    /// Returns the results with start and end times that are `ns` nanoseconds earlier, so that they exclude the turns
+    /// of other processes.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }
@@ -304,8 +306,8 @@ impl Shared<'_> {
         RoleTotals { name: name.clone(), operations: totals(outcomes), threads: *threads, rate, elapsed_ns }
     }
 
-    /// Returns the duration of the given threads: the time from `start` to the end of their last operation, in
-    /// nanoseconds. `None` if time is not measured.
+    /// Returns the time from `start` to the end of the last operation of the given threads, in nanoseconds. `None` if
+    /// time is not measured.
     fn elapsed_ns(&self, outcomes: &[ThreadOutcome], start: Stamp) -> Option<u64> {
         let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
@@ -382,8 +384,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// In a process that takes turns, waits until all threads have arrived, and calls `act` in one of them. In any
-    /// other process, returns at once.
+    /// Waits until all threads have arrived, and calls `act` in one of them. Does nothing in a process that runs
+    /// without turns.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -416,8 +418,8 @@ fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     named.filter(|(_, total)| total.operations > 0).collect()
 }
 
-/// Generates the next batch of a stream into `batch`. The batch has at most `left` operations, which is the number of
-/// operations that the thread may still execute. Returns the size of the batch, and reduces `left` by this size.
+/// Generates the next batch of operations of a thread. `left` is the number of operations that the thread may still
+/// execute. Returns the size of the batch, and reduces `left` by this size.
 fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     let filled = stream.fill(batch, (*left).min(Batch::OPERATIONS as u64) as usize);
     *left -= filled as u64;
@@ -431,7 +433,8 @@ struct Worker<'a> {
     pace: Pace,
     performer: Performer<'a>,
     record: AnswerDigests,
-    /// The totals of the current interval of the timeline. At the end of the interval, they are added to `kinds`.
+    /// The totals of each kind of operation in the current interval of the timeline. At the end of the interval, they
+    /// are added to `kinds`, the totals of the phase.
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
@@ -443,7 +446,6 @@ struct Worker<'a> {
     issued: u64,
     deadline: Option<Stamp>,
     /// The time for which the thread had waited for a CPU at the start of the current slice or phase, in nanoseconds.
-    /// `run_queue_ns` contains the waiting time of all earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     /// The time at which the next operation of a replay must start, in nanoseconds after the start of the replay.
@@ -493,7 +495,7 @@ impl<'a> Worker<'a> {
         self.deadline = self.pace.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
-    /// Discards all measurements of the warm-up. The answers that are kept for the check remain.
+    /// Discards all measurements of the warm-up, but not the answers that are kept for the check.
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
@@ -603,8 +605,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Ends the current interval of the timeline. The interval in which the last operation has ended becomes the
-    /// current interval.
+    /// Ends the current interval of the timeline. The next interval is the one in which the last operation ended.
     #[cold]
     fn end_interval(&mut self) {
         let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;
@@ -632,17 +633,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Records the current time as the end of the slice or phase. Does nothing if every operation is timed, because the
-    /// end of the last operation is then known.
+    /// Records the current time as the end of the slice or phase, unless the end of the last operation was timed.
     fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
     }
 
-    /// Ends the count of the time for which the thread waited for a CPU in this slice: adds the time to the total, and
-    /// returns it in nanoseconds. The reading may be disturbed, because the measured time of a slice includes its last
-    /// reading.
+    /// Adds the time for which the thread waited for a CPU in this slice to its total, and returns this time in
+    /// nanoseconds.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

@@ -22,17 +22,14 @@ use super::space;
 const MOST_SIMULATED: u64 = 20_000;
 
 /// The maximum relative difference between the bytes that compactions read and the bytes that they write. With a larger
-/// difference, the formulas for write amplification do not apply, because compactions drop keys or compress blocks more
-/// than flushes do. A small difference is normal, because compactions do not fill blocks and filters exactly as flushes
-/// do.
+/// difference, compactions drop or compress data, so the formulas for write amplification do not apply.
 const MOST_RECODED: f64 = 0.1;
 
-/// The maximum number of searched blocks that do not contain the key, as a fraction of the requests to the cache. With
-/// more of these searches, the formulas for hit rates do not apply, because the requests do not follow the key
-/// distribution of the phase.
+/// The maximum fraction of cache requests for blocks that do not contain the requested key. Above this fraction, the
+/// formulas for hit rates do not apply, because the requests do not follow the key distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
-/// The state from which the theoretical values of the phases of a trial are computed, one phase after the other.
+/// Computes the theoretical values of the phases of a trial, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
@@ -44,23 +41,24 @@ pub(super) struct Forecast {
     /// The key distribution of the phase that last filled the cache, and the number of keys in that phase. `None` if no
     /// phase has filled the cache.
     warm_with: Option<(String, u64)>,
-    /// The popularity of blocks that was computed last, with its inputs. Phases with equal inputs use the same result.
+    /// The last computed popularity of the blocks of the store, with its inputs. Phases with equal inputs use the same
+    /// result.
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
-/// The inputs from which the popularity of blocks is computed: the key distribution, the number of keys, and the number
-/// of keys per block.
+/// The inputs from which the popularity of the blocks of a store is computed: the key distribution, the number of keys,
+/// and the number of keys per block.
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
-    /// Creates the forecast for a tree with this design and with keys of this format.
+    /// Creates the object that computes theoretical values for a tree with this design and with keys of this format.
     pub(super) fn new(design: Design, format: &Arc<dyn KeyFormat>) -> Self {
         let format = Arc::clone(format);
         Self { design, format, overlaps: true, overwrites: 0, warm_with: None, blocks: None }
     }
 
-    /// Records the writes of a phase. The order of these writes determines whether all sorted runs overlap. The trial
-    /// calls this function once per phase, also for the phases of a fixture.
+    /// Records the writes of a phase, which determine whether all sorted runs overlap. The trial calls this function
+    /// once per phase, also for the phases of a fixture.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
         match &phase.work {
@@ -72,7 +70,7 @@ impl Forecast {
         }
     }
 
-    /// Computes the expected columns of a phase. Call this function for each phase in order.
+    /// Computes the theoretical values of a phase. Call this function for each phase in order.
     /// * `from` contains the keys and versions that earlier phases used.
     /// * `live` is the number of live bytes after the phase, if known.
     pub(super) fn of_phase(
@@ -261,9 +259,9 @@ impl Forecast {
     }
 }
 
-/// Returns the number of requests for data blocks that gets sent to the cache, for the formulas of hit rates. Returns
-/// `None` if these formulas do not apply. They do not apply if more than [`MOST_STRAYS`] of the requests were for
-/// blocks without the key, or if some requests were for pages of an index.
+/// Returns the number of data blocks that gets requested from the cache. Returns `None` if the formulas of hit rates do
+/// not apply: too many of these blocks did not contain the key ([`MOST_STRAYS`]), or some requests were for pages of an
+/// index.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -296,7 +294,7 @@ fn only_adds(work: &Work) -> bool {
     }
 }
 
-/// Returns whether a mix only overwrites keys, and draws each key with equal probability.
+/// Returns whether a mix only overwrites keys, and draws all keys with equal probability.
 fn overwrites_evenly(mixed: &Mixed) -> bool {
     let is_uniform = matches!(&mixed.keys, KeySource::Drawn(law) if law.kind() == KEYS.baseline().kind());
     is_uniform && Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Put))

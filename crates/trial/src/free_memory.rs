@@ -12,7 +12,7 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// The number of bytes that one call of the system writes.
+/// The number of bytes that one system call writes.
 const CHUNK: usize = 1 << 20;
 
 /// The smallest page size of all supported kernels, in bytes.
@@ -23,9 +23,8 @@ const SMALLEST_PAGE: usize = 4096;
 const SAMPLE_BYTES: usize = 32 << 20;
 
 /// Writes to `bytes` bytes of free memory, and then frees this memory, so that the kernel has the pages ready for the
-/// phase. The function writes twice, because the kernel has separate lists of pages: small pages, which files use, and
-/// huge pages, which a memtable may use. The peak of resident memory does not change. If the kernel cannot exclude huge
-/// pages from the peak, the function uses only small pages.
+/// phase. The function writes once to small pages, which files use, and once to huge pages, which a memtable may use.
+/// If huge pages would change the peak of resident memory, the function uses only small pages.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@ struct KeySpace {
     /// The name of the column family; `None` in a workload without families.
     family: Option<String>,
     truth: Truth,
-    /// The keys and versions that the phases have used so far.
+    /// The numbers of keys and versions that the phases so far have used.
     extent: Extent,
 }
 
@@ -45,7 +45,7 @@ impl KeySpaces {
         Self { spaces: families.into_iter().map(space).collect(), format: Arc::clone(plan.format()) }
     }
 
-    /// Prepares the expected content for the operations of a phase, family by family. See [`Truth::begin`].
+    /// Prepares the expected content of each column family for the operations of a phase. See [`Truth::begin`].
     pub(super) fn begin(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -59,14 +59,14 @@ impl KeySpaces {
         Ok(wrong)
     }
 
-    /// Returns the keys and versions that the phases so far have used in the column family of a part of a phase.
+    /// Returns how many keys and versions the phases so far have used in one column family.
     pub(super) fn extent(&self, part: &PhasePart) -> Extent {
         let space = self.spaces.iter().find(|space| space.family == part.family);
         space.map_or_else(Extent::default, |space| space.extent)
     }
 
-    /// Returns the keys and versions that the phases so far have used in the column family of `phase`. Returns an empty
-    /// extent for a phase with several families, and for a step.
+    /// Returns how many keys and versions the phases so far have used in the column family of `phase`. Returns 0 for a
+    /// phase with several families, and for a step.
     pub(super) fn extent_of_phase(&self, phase: &Arc<PhasePlan>) -> Extent {
         match &*phase.parts() {
             [part] => self.extent(part),
@@ -143,6 +143,6 @@ impl KeySpaces {
         let mut spaces = self.spaces.iter_mut();
         spaces
             .find(|space| space.family == part.family)
-            .expect("every part of a phase must have an expected content")
+            .expect("the expected content of each column family of a phase must be known")
     }
 }

@@ -5,8 +5,8 @@ use results::{Measurements, columns as c, formulas, levels as l};
 
 use super::measured::{Measured, identity};
 
-/// Returns the rows of `levels.csv` for one phase: one row for each level of the tree that has data or counters.
-/// Returns no rows for an engine that does not report levels.
+/// Returns the rows of `levels.csv` for one phase, with one row per level that has data or counters. Returns no rows
+/// for an engine that does not report levels.
 pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measurements> {
     let Measured { before, burst, settled, .. } = measured;
     let row = |level: usize| {

@@ -37,8 +37,8 @@ pub struct Limits {
     pub derived: Derived,
 }
 
-/// For each limit of a machine, a text that says where the limit comes from. The text is the end of the message about a
-/// value beyond the limit.
+/// For each physical limit of a machine, a text that explains the limit. A message about a value beyond the limit ends
+/// with this text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// Where the limit on copied bytes per second comes from.
@@ -50,25 +50,25 @@ pub struct Derived {
 }
 
 impl Derived {
-    /// The sources of the limits that apply to every current machine.
+    /// The explanations of the limits that no current machine exceeds.
     const ANY: Self = Self {
-        bytes: "beyond the memory bandwidth of any machine",
-        cycles: "beyond the frequency of any CPU",
-        clock: "below the resolution of any clock",
+        bytes: "no machine has this memory bandwidth",
+        cycles: "no CPU has this frequency",
+        clock: "no clock has this resolution",
     };
 
-    /// The sources of the limits that lsmbench measured on this machine, and then widened by the tolerance factor
+    /// The explanations of the limits that lsmbench measured on this machine and then widened by the factor
     /// [`HEADROOM`].
     const MEASURED: Self = Self {
-        bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
-        cycles: "beyond twice the cycles per second of a core, as measured on this machine",
-        clock: "below half of the smallest difference of two clock readings, as measured on this machine",
+        bytes: "the limit is twice the copy bandwidth of all first-level caches, as measured on this machine",
+        cycles: "the limit is twice the cycles per second of a core, as measured on this machine",
+        clock: "the limit is half of the smallest difference of two clock readings, as measured on this machine",
     };
 }
 
 impl Limits {
-    /// The limits that no current machine exceeds. For comparison, twelve channels of DDR5-6400 memory transfer 60 % of
-    /// this number of bytes per second.
+    /// The limits that no current machine exceeds. Twelve channels of DDR5-6400 memory transfer 60 % of this number of
+    /// bytes per second.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
@@ -88,8 +88,8 @@ impl Limits {
         })
     }
 
-    /// Returns the stricter value of each limit. If a limit of `self` could not be measured, the result contains the
-    /// limit of `fallback`.
+    /// Returns for each limit the stricter value of `self` and `fallback`. If a limit of `self` could not be measured,
+    /// the result contains the limit of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };

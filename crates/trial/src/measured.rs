@@ -9,11 +9,11 @@ use super::timeline::Sample;
 use super::usage::Usage;
 use super::warm_up::Warmed;
 
-/// The measurements of a phase, from which its rows are computed.
+/// The measurements of a phase, from which its rows in the CSV files are computed.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// The samples of the store (its statistics at points in time), in time order. A phase has about one sample per
-    /// interval of the timeline.
+    /// The statistics of the store at points in time, in time order. A phase has about one sample per interval of the
+    /// timeline.
     pub(super) samples: Vec<Sample>,
     /// The outcome of the warm-up. `None` for a phase without a warm-up.
     pub(super) warmed: Option<Warmed>,
@@ -38,7 +38,7 @@ pub(super) struct Measured {
     pub(super) page_cache_share: Option<f64>,
     /// Whether the store has files on a file system. Only then, the kernel counts its reads and writes.
     pub(super) is_stored: bool,
-    /// Whether this program can count the memory allocations of the engine.
+    /// Whether the memory allocations of the engine are counted, because the engine runs in this program.
     pub(super) allocates_in_program: bool,
     /// The resources that the process had used before the phase, and immediately after the last operation of the phase.
     pub(super) usage: [Usage; 2],
@@ -56,7 +56,7 @@ pub(super) struct Settled {
 }
 
 impl Measured {
-    /// Returns the measurements that a rate search compares with its objective.
+    /// Returns the measured values that a rate search compares with its limits.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));
@@ -71,7 +71,8 @@ impl Measured {
     }
 }
 
-/// Returns a row with the columns that identify it: the phase, the operation, and whether the loop is open.
+/// Returns a row with the columns that identify it: the phase, the operation, and whether operations start at a fixed
+/// rate (open loop).
 pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Measurements {
     let mut row = Measurements::default();
     row.set(&c::PHASE, phase).set(&c::OPERATION, operation);

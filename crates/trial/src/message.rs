@@ -40,15 +40,16 @@ pub struct TrialSpec {
     /// writes no free memory.
     #[serde(default)]
     pub warm_memory: Option<u64>,
-    /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.
+    /// Whether the trial builds a fixture (a saved store with its first phases already executed) or starts from a
+    /// fixture. `None` for an experiment without a fixture.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
     /// Settings for a process that runs in turns. `None` if the process runs from its start to its end without
     /// pauses.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
-    /// The phase that the trial records as a trace. The trial ends after this phase. `None` if the trial records no
-    /// phase.
+    /// The phase whose operations the trial records as a trace. The trial ends after this phase. `None` if it records
+    /// no phase.
     #[serde(default)]
     pub recording: Option<RecordingSpec>,
     /// The phase that a tool outside of the process observes. The trial ends after this phase. `None` if no tool
@@ -62,7 +63,7 @@ pub struct TrialSpec {
 pub struct ObservedPhase {
     /// The name of the observed phase.
     pub phase: String,
-    /// The observing tool. The trial process switches the tool on for this phase.
+    /// The tool that observes the phase. The trial process switches the tool on at the start of the phase.
     pub tool: ObservingTool,
 }
 
@@ -109,23 +110,24 @@ pub struct TurnSpec {
     pub core: Option<usize>,
 }
 
-/// An order of the parent process to run the next turn: a number of operations, after which the process waits again.
-/// Only a process that takes turns receives this order.
+/// An order of the parent process to execute a number of operations. After these operations, the process waits for its
+/// next turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The number of operations of the turn, over all threads. After these operations, the process waits for the next
     /// order.
     pub operations: u64,
-    /// The total time for which the parent has stopped the process during calls such as a flush, in nanoseconds.
+    /// The total time for which the parent process has paused this process during calls such as a flush, in
+    /// nanoseconds. The parent pauses a process during the turns of other processes.
     pub stopped_ns: u64,
 }
 
-/// A message from a trial process that takes turns. After most of these messages, the process waits for its next turn.
-/// After the message about the start of a call, the process continues to run.
+/// A message from a trial process that takes turns. After each of these messages except [`Calls`](Self::Calls), the
+/// process waits for its next turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Yielded {
-    /// The process is ready for a phase. In its next turn, the process executes the first slice of this phase.
+    /// The process is ready for a phase, which begins in its next turn.
     Ready {
         /// The name of the phase that starts.
         phase: String,
@@ -191,8 +193,8 @@ pub enum Message {
     Failed(String),
 }
 
-/// Parses a line both as a message to the trial process and as a message from it, for tests with hostile input. Returns
-/// each parsed message as JSON. A result is `None` if the line is not a message of this kind.
+/// Parses a line as a message to the trial process, and as a message from it, for tests with hostile input. Returns
+/// both results as JSON. A result is `None` if the line is no such message.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -217,11 +219,11 @@ pub struct Step {
 /// The measurements of a trial.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TrialReport {
-    /// The rows of `runs.csv`, without the columns of configuration and trial.
+    /// The rows of `runs.csv`, without the columns that identify the configuration and the trial.
     pub rows: Vec<Measurements>,
-    /// The rows of `timeline.csv`, without the columns of configuration and trial.
+    /// The rows of `timeline.csv`, without the columns that identify the configuration and the trial.
     pub timeline: Vec<Measurements>,
-    /// The rows of `levels.csv`, without the columns of configuration and trial.
+    /// The rows of `levels.csv`, without the columns that identify the configuration and the trial.
     #[serde(default)]
     pub levels: Vec<Measurements>,
     /// For each phase, statistics of the intended and of the executed operations.

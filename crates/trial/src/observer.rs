@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use super::failure::TrialResult;
 use super::message::{ObservedPhase, ObservingTool};
 
-/// The tool that observes the current phase: a profiler, callgrind, or none.
+/// The external tool that observes the current phase: a profiler, callgrind, or none.
 pub(super) struct Observer {
     tool: Tool,
-    /// The reason why the tool could not be switched on, if so.
+    /// The reason why the tool could not be switched on. Empty if it was switched on.
     failure: OnceLock<String>,
 }
 
@@ -25,8 +25,7 @@ enum Tool {
     InstructionCounter,
 }
 
-/// The connection to a running `perf record`, on which the trial switches sampling on and off. Each command and each
-/// acknowledgment is one line.
+/// The connection to a running `perf record`, over which the trial switches the sampling on and off.
 struct Profiler {
     control: File,
     acknowledgments: File,

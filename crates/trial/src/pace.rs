@@ -20,12 +20,11 @@ pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
     phase.threads - background.sum::<u32>()
 }
 
-/// When a thread starts its operations, and when it ends.
+/// Determines when a thread starts each of its operations, and when the thread ends.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
-    /// The position of the thread among all threads of its role or phase. The next field is the number of these
-    /// threads.
+    /// The position of the thread among the threads of its role or phase, from 0.
     place: u32,
     of: u32,
     pub(super) time_limit_ns: Option<u64>,
@@ -34,8 +33,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Returns the pace of one thread of a phase. A thread of a role has the rate of its role, and any other thread has
-    /// the rate of the phase.
+    /// Returns when one thread of a phase starts its operations. A thread of a role has the rate of its role, and any
+    /// other thread has the rate of the phase.
     pub(super) fn of(phase: &Phase, thread: u32, (mode, rate): (RunMode, Rate)) -> Self {
         match (phase.role_of(thread), &phase.work) {
             (Some((role, place)), _) => Self {
@@ -59,15 +58,14 @@ impl Pace {
     }
 
     /// Returns the time at which an operation of the thread must start, in nanoseconds after the start of the warm-up
-    /// or of the measured part. `issued` is the number of operations that the thread has started in the warm-up or the
-    /// measured part. Returns `None` in a closed loop.
+    /// or of the measured part. `issued` is the number of earlier operations of the thread since this start. Returns
+    /// `None` in a closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
 
-    /// Makes a thread of a background role wait until shortly before the intended start of its next operation. `issued`
-    /// is the number of earlier operations of the thread. Returns `false` if `ends` returns true before this time,
-    /// because the phase has ended.
+    /// Makes a background thread wait until shortly before the start of its next operation. `issued` is the number of
+    /// its earlier operations. Returns `false` if `ends` returns true before, because the phase has ended.
     pub(super) fn wait_in_background(
         &self,
         issued: u64,

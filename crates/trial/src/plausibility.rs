@@ -12,15 +12,15 @@ use super::limits::Limits;
 /// The number of standard deviations by which chance may move a measured fraction beyond a bound.
 const SIGMAS: f64 = 5.0;
 
-/// The tolerance of the bound on the hit rate, as a fraction of requests. The bound comes from the popularity of
-/// blocks, which is computed and not exact, because blocks have different numbers of keys.
+/// The tolerance of the bound on the hit rate of a cache, as a fraction of requests. The bound assumes that all blocks
+/// have the same number of keys, which is not exact.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
 /// The allowed relative deviation of a value from an exact limit. Rounding, block trailers, and histograms with three
 /// digits cause deviations.
 const SLACK: f64 = 0.02;
 
-/// The facts about a configuration and its earlier phases that the rules need in addition to the row.
+/// The properties of a configuration and of its earlier phases with which rules check a row of results.
 #[derive(Clone, Debug)]
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
@@ -33,17 +33,18 @@ struct Facts {
     /// Whether a component of the design is an ideal variant, to which limits of real components do not apply.
     is_oracle: bool,
     filters: FilterFacts,
-    /// The smallest share of the values in the bytes of keys and values, over all phases so far. The bounds on sizes
-    /// count only values, because keys may need nearly no bytes on storage.
+    /// The smallest share of values in the bytes of keys and values, over all phases so far. The bounds on sizes count
+    /// only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
-    /// The bytes of all entries that were written so far, and of the SSTables that flushes wrote for them.
+    /// The bytes of all entries that were written so far. The next field contains the bytes of the SSTables of their
+    /// flushes.
     entered: f64,
     flushed: f64,
     /// The fraction of the accesses that go to the most popular key, according to the key distribution of the phase.
     hottest: Option<f64>,
 }
 
-/// The facts about the filters of a design that the rules need.
+/// The properties of the filters of a design with which rules check false-positive rates.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
     /// Whether all filters of the design have the same number of bits per key, because memory is not divided unevenly
@@ -58,7 +59,7 @@ struct FilterFacts {
     assume_similar_keys: bool,
 }
 
-/// A rule that measured values must follow, with its name. The function `check` returns a message if a row breaks the
+/// A rule for plausible values, with its name. The function `check` returns a message if a row of results breaks the
 /// rule.
 struct Rule {
     name: &'static str,
@@ -100,8 +101,7 @@ impl Default for Facts {
     }
 }
 
-/// How the values of a workload are stored: the properties that follow from the engine and the workload, and not from
-/// the design.
+/// Properties of the stored values that follow from the engine and the workload, and not from the design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoredValues {
     /// Whether the engine stores values as the design describes. Other engines may compress values although the design
@@ -113,10 +113,10 @@ pub struct StoredValues {
 }
 
 impl StoredValues {
-    /// Returns the smallest possible size of values in the files of a design, as a fraction of their original size.
+    /// Returns the smallest plausible size of values in the files of a design, as a fraction of their original size.
     ///
-    /// Repeated parts of a block compress more than the values alone, so the bound for a compressed file is half of the
-    /// bytes that do not compress.
+    /// For compressed files, this is half of the bytes that do not compress, because blocks may compress better than
+    /// single values.
     fn least_kept(self, design: &Design) -> f64 {
         match (keeps_all(design), self.follow_design && keeps_bytes(design)) {
             (false, _) => 0.0,
@@ -152,7 +152,7 @@ fn keeps_bytes(design: &Design) -> bool {
 }
 
 impl Facts {
-    /// Collects the facts about a configuration.
+    /// Collects the properties of a configuration that the plausibility rules need.
     fn of(design: &Design, values: StoredValues, limits: Limits) -> Self {
         let is_oracle = design.choices().any(|(name, choice)| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
@@ -174,8 +174,8 @@ impl Facts {
         }
     }
 
-    /// Adds the next row to the facts. `hottest` is the fraction of accesses to the most popular key. This function
-    /// must be called for the rows in order, because the facts include all earlier writes.
+    /// Adds a row of results, because the rules for later rows depend on all earlier writes. `hottest` is the fraction
+    /// of accesses to the most popular key. Call this function for the rows in order.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -187,9 +187,8 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// Estimates how much larger SSTables are than the entries in them, as a factor of at least 1, from the flushes so
-    /// far. In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes these
-    /// parts again without reading them.
+    /// Estimates how much larger SSTables are than their entries, as a factor of at least 1. In a small SSTable,
+    /// filters, index pages and footers may be half of the file.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
@@ -311,9 +310,8 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: a store cannot move more bytes per second than memory and the first-level caches transfer. A component that
-/// returns bytes in place does not copy them, so the limit of this machine does not apply to it. For such a rate, the
-/// rule uses the limit that no current machine exceeds.
+/// Rule: a store cannot move more bytes per second than memory and the first-level caches of this machine transfer. A
+/// component that returns bytes without a copy may reach the limit of any current machine.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [

@@ -18,7 +18,7 @@ pub(super) fn realised(part: &PhasePart, from: Extent, driven: &Driven) -> Profi
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 
-/// Converts the statistics of a phase to their entry in the manifest of the results.
+/// Converts the statistics of the operations of a phase to their form in `manifest.json`.
 pub(crate) fn as_result(profile: &Profile) -> results::ProfileRecord {
     results::ProfileRecord {
         operations: profile.operations,

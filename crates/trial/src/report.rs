@@ -52,8 +52,8 @@ pub(super) struct PhaseRows {
 }
 
 impl PhaseRows {
-    /// Adds the result of a rate search to the row of all operations. `rate` is the highest sustained rate, `limit` is
-    /// the condition that limits it, and `probes` is the number of tested rates.
+    /// Adds the result of a search for the highest sustained rate to the row of all operations. `limit` is the
+    /// condition that limits the rate, and `probes` is the number of tested rates.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("the last row of a phase must be the row of all operations");
         // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
@@ -62,7 +62,7 @@ impl PhaseRows {
         all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
     }
 
-    /// Adds the expected columns of the phase, which formulas compute, to the row of all operations.
+    /// Adds the theoretical values of the phase to the row of all operations.
     pub(super) fn expect(&mut self, expected: Measurements) {
         if let Some(all) = self.rows.last_mut() {
             all.extend(expected);
@@ -123,8 +123,8 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Adds the rows and latencies of a role. There is one row for each kind of operation, and then a row for all
-    /// operations.
+    /// Adds the rows and latencies of a role, which is a group of threads with a mix of its own. The last row is the
+    /// row of all its operations.
     fn add_role(&self, role: &RoleTotals, rows: &mut Vec<Measurements>, latencies: &mut LatencyLog) {
         let all = sum(&role.operations);
         let rate = match role.rate {
@@ -250,8 +250,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the time that an operation keeps its thread busy, without waits for a CPU, in nanoseconds. Returns
-    /// `None` in an open loop, because a thread of an open loop also waits for the start of its next operation.
+    /// Returns the time for which an operation keeps its thread busy, in nanoseconds. Returns `None` in an open loop,
+    /// in which a thread also waits for the start of its next operation.
     fn busy_ns(&self) -> Option<f64> {
         let driven = &self.measured.driven;
         let threads = u64::from(self.phase.threads);
@@ -306,8 +306,8 @@ impl PhaseReport<'_> {
         row.set_some(&c::REALISED_VALUE_BYTES, profile.value_bytes);
     }
 
-    /// Returns the rows of the phase's timeline. The counters of an interval are the differences between the sample
-    /// at its end and the sample at its start.
+    /// Returns the rows of the phase's timeline. The counters of an interval are differences between the statistics of
+    /// the store at its end and at its start.
     fn timeline_rows(&self, clock: &Clock) -> Vec<Measurements> {
         let driven = &self.measured.driven;
         let elapsed_ns = driven.elapsed_ns.unwrap_or(0);

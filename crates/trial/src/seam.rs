@@ -9,12 +9,12 @@ use tree::Design;
 /// How often the overhead of a call is measured. The smallest result counts, because disturbances only add time.
 const REPEATS: usize = 15;
 
-/// A function that returns the seam of a component: the interface through which lsmbench calls a component in another
-/// language or process. The function returns `None` for a built-in component.
+/// A function that returns the interface (seam) through which lsmbench calls a component in another language or
+/// process. Returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// The axes whose variants may be in other languages or processes. For each axis, a function returns the seam of a
-/// component: the interface through which lsmbench calls it.
+/// The axes whose variants may be in another language or process. Each element has the name of the axis, and a function
+/// that returns the interface (seam) of a variant.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
     ("compaction", seam_of_policy),
@@ -22,19 +22,19 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// The name of a hidden subcommand of this program. The subcommand runs a compaction policy in its own process to
-/// measure the overhead of calls, and this policy never returns a compaction.
+/// The name of a hidden subcommand that runs a compaction policy in its own process, to measure the overhead of calls.
+/// This policy never returns a compaction.
 pub const POLICY_COMMAND: &str = "policy-process";
 
-/// Returns the seam of a compaction policy that runs in another process (the interface through which lsmbench calls
-/// it). For the measurement, the other process runs this program.
+/// Returns the interface (seam) through which lsmbench calls a compaction policy in another process. For the
+/// measurement, the other process runs this program.
 fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     let program = std::env::current_exe().ok()?.to_str()?.to_owned();
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// Measures the overhead of a call through every seam of these designs. The result is empty if all components are
-/// built-in.
+/// Measures the overhead of a call to each component of these designs that is in another language or process. The
+/// result is empty if all components are built-in.
 pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();
@@ -47,8 +47,8 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Measures the overhead of one call through a seam (the interface to a component in another language or process). The
-/// function alternates calls through the seam with direct calls.
+/// Measures the overhead of one call to a component in another language or process. The function alternates such calls
+/// with direct calls.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

@@ -1,12 +1,13 @@
-//! Computes bounds of the space of a tree after all compactions have finished. The tree contains at least one version
+//! Computes how much space a tree may take after all compactions have finished. The tree contains at least one version
 //! of every key, and at most as many old versions as its compaction policy allows.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// Returns the bounds of the column `space_amp_settled` for a store with `live` bytes of live data. Returns `None` if
-/// the store contains tombstones or blob files, or if the engine does not report the content of its levels.
+/// Returns the lower bound, and the upper bound if known, of the column `space_amp_settled` for `live` bytes of live
+/// data. Returns `None` if the store contains tombstones or blob files, or if the engine does not report the content of
+/// its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     if !design.keeps_values_inline() {
         return None;

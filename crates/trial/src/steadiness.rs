@@ -7,10 +7,10 @@ use results::{columns as c, formulas};
 
 use super::timeline::{Interval, Sample};
 
-/// The number of rounds into which a measured phase is divided, to check whether the store was steady.
+/// The number of rounds into which a measured phase is divided, to check whether the store is steady.
 const ROUNDS: u64 = 5;
 
-/// The number of sorted runs in a level by which two rounds may differ although the store is steady.
+/// The largest change in the number of sorted runs of a level, between two rounds of a steady store.
 const RUN: f64 = 1.0;
 
 /// The work and the state of a store in one round, which is a part of a phase or of a warm-up. `runs` is empty for an
@@ -25,8 +25,8 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Creates a round from the samples of the store at its start and at its end. The numbers of sorted runs are
-    /// averages over the samples `between`, and `operations` is the number of operations in the round.
+    /// Creates a round of `operations` operations from the statistics of the store at its start and at its end. The
+    /// numbers of sorted runs are averages over the statistics `between`.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);
@@ -42,7 +42,7 @@ impl Round {
 
 /// Checks whether the store was steady in the last `window` rounds. Returns the names of the values that changed too
 /// much: throughput, write amplification, or the sorted runs of a level. The result is empty if the store was steady,
-/// and `None` if there are fewer than `window` rounds.
+/// and `None` for fewer than `window` rounds.
 ///
 /// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
@@ -69,7 +69,7 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
 
 /// Checks whether the store was steady in a measured phase, and returns the names of the values that changed too much.
 /// The function divides the phase into five equal rounds of whole seconds. Returns `None` if the phase is shorter than
-/// five seconds. `ns_since_start` returns the time of a sample in nanoseconds.
+/// five seconds.
 pub(super) fn of_phase(
     intervals: &[Interval],
     samples: &[Sample],

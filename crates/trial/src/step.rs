@@ -19,11 +19,12 @@ use super::turn::{self, Turns};
 /// The name of the folder for a checkpoint. The folder is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The parts of a trial that a step on the store needs, in addition to the store.
+/// The trial data with which a step on the store, such as a flush, is executed.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
-    /// The turns in which the process runs. `None` if the process runs without pauses.
+    /// The connection to the parent process, which starts the turns of this process. `None` if the process runs without
+    /// pauses.
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
@@ -35,8 +36,8 @@ pub(super) struct StepContext<'a> {
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,
-    /// The statistics of the store after a step that resets its counters, such as a reopening. The counts of the step
-    /// are differences from these statistics. `None` if the step did not reset the counters.
+    /// The statistics of the store after a step that resets its counters, such as a reopening. `None` for any other
+    /// step.
     pub(super) restarted: Option<EngineStats>,
     /// The time that closing the store took before it was reopened, in nanoseconds. `None` if the store was not
     /// reopened or time is not measured.
@@ -91,7 +92,9 @@ impl StepContext<'_> {
                 Ok(())
             }
             StoreStep::Reopen => {
-                unreachable!("the caller must execute the step reopen, because this step replaces the store")
+                unreachable!(
+                    "the caller must execute the step `reopen`, because this step replaces the store"
+                )
             }
         }
     }
@@ -124,8 +127,7 @@ impl StepContext<'_> {
 }
 
 /// Returns the outcome of a call, or an error if the engine does not support the call. lsmbench checks before a run
-/// that the engine supports all steps. The error therefore means that a function is missing in the library of the
-/// engine.
+/// which steps the engine supports, so the error means that its library lacks a function.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

@@ -2,7 +2,7 @@
 
 use workload::{CacheState, Phase, StoreStep};
 
-/// The state of the store between two phases, such as written or flushed. The state follows from the earlier phases.
+/// The state of the store between two phases, such as "flushed", which follows from the earlier phases.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoreState {
     is_written: bool,

@@ -6,8 +6,8 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// The latencies of each interval of a phase, over all threads. When all threads have left an interval, a summary
-/// replaces the histogram of the interval to save memory.
+/// The latencies of each interval of a phase, over all threads. A summary replaces the histogram of an interval when
+/// all threads have left the interval.
 pub(super) struct Timeline {
     /// The length of an interval of the timeline, in nanoseconds.
     interval_ns: u64,
@@ -15,10 +15,9 @@ pub(super) struct Timeline {
 }
 
 struct State {
-    /// The intervals whose latencies are still histograms, because at least one thread has not left them, by their
-    /// numbers.
+    /// The intervals, by their numbers, that at least one thread has not left. Their latencies are still histograms.
     open: BTreeMap<u64, OpenInterval>,
-    /// For each thread of the phase, the number of its current interval.
+    /// For each thread of the phase, the number of the interval that the thread has reached.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }
@@ -56,11 +55,11 @@ pub(super) struct Share<'a> {
 /// The statistics of the store and of the process at a point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// The time at which the sample was taken.
+    /// The time at which the statistics were read.
     pub(super) at: Stamp,
-    /// The statistics that the store reported at this time.
+    /// The statistics that the store reported when the sample was taken.
     pub(super) stats: EngineStats,
-    /// The peak of resident memory up to this time, in bytes.
+    /// The peak of resident memory of the process up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
     /// The latest measurement of the size of the store's files, in bytes.
     pub(super) disk_bytes: Option<u64>,
@@ -91,8 +90,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the operations that a thread executed in its current interval. The thread then enters the interval with the
-    /// number `next`, or has ended if `next` is `None`.
+    /// Adds the operations of a thread in its current interval. The thread then enters the interval with the number
+    /// `next`, or has ended if `next` is `None`.
     pub(super) fn add<'a>(
         &self,
         thread: u32,

@@ -25,7 +25,7 @@ pub(super) struct TraceRecorder<'a> {
     trace: Mutex<Trace>,
 }
 
-/// The open trace file and its writer.
+/// The open trace file, and the writer that encodes its records.
 struct Trace {
     writer: Box<dyn TraceWriter + Send>,
     records: u64,
@@ -75,8 +75,8 @@ impl<'a> TraceRecorder<'a> {
         })
     }
 
-    /// Writes a record to the trace, with the current time. The function reads the time while it holds the lock, so the
-    /// times of records never decrease.
+    /// Writes a record with the current time to the trace. The time is read under the lock, so the times of records
+    /// never decrease.
     fn add(&self, record: TraceRecord) -> Result<(), TargetError> {
         let mut trace = self.trace.lock();
         let record = record.at(self.now_ns());

@@ -122,7 +122,7 @@ fn tree_mode(mode: RunMode) -> Mode {
     }
 }
 
-/// Returns the options with which the trial opens its store, such as the folder, the design and the clock.
+/// Returns the options for opening the store of a trial, such as the folder, the design and the clock.
 fn opening(spec: &TrialSpec) -> Opening {
     // A fixture has equal bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
@@ -142,7 +142,7 @@ fn monotonic_ns() -> u64 {
     clock.ns_between(*origin, turn::now(clock))
 }
 
-/// A trial that is ready to run: the plan of its workload, its settings, and the results so far.
+/// A running trial: the plan of its workload, its settings, and the results so far.
 struct Trial {
     spec: TrialSpec,
     plan: WorkloadPlan,
@@ -164,11 +164,12 @@ struct Trial {
     done: Vec<Vec<u64>>,
     /// A function that sends a message to the parent process.
     tell: fn(&Message),
-    /// The turns in which this process runs. `None` if the process runs without pauses.
+    /// The connection to the parent process, which starts the turns of this process. `None` if the process runs without
+    /// pauses.
     turns: Option<Turns>,
     /// The outcome of the recording of a phase as a trace. The outcome is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
-    /// The measurements of the disk space of the store.
+    /// The latest and the largest measured disk space of the store.
     disk: DiskWatch,
 }
 
@@ -257,8 +258,8 @@ impl Trial {
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
-    /// Applies the writes of the phases of the fixture to the expected content, because the trial starts from a copy of
-    /// the fixture and skips these phases.
+    /// Applies the writes of the fixture's phases to the expected content. The trial skips these phases, because it
+    /// starts from a copy of the fixture, which is a saved store.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<()> {
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(()) };
         for (phase, done) in phases.iter().zip(done) {
@@ -275,8 +276,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Runs a phase at one rate and checks its answers. Returns the measured values that the objective of a rate search
-    /// limits.
+    /// Runs a phase at one rate and checks its answers. Returns the measured values that a rate search compares with
+    /// its limits.
     fn once(&mut self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Probed> {
         let measured = self.measure(number, phase, rate)?;
         self.done.push(measured.driven.records.iter().map(AnswerDigests::operations).collect());
@@ -481,8 +482,8 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Adds descriptions of wrong answers, such as differences between the store and its expected content, to those of
-    /// the trial.
+    /// Adds descriptions of wrong answers to those of the trial. A difference between the store and its expected
+    /// content is a wrong answer, too.
     fn blame(&mut self, wrong: Vec<String>) {
         if let Some(last) = self.phases.last_mut() {
             last.wrong += wrong.len() as u64;
@@ -635,7 +636,7 @@ impl Trial {
     }
 }
 
-/// The length of a phase, from which the progress bar computes the finished fraction.
+/// The length of a running phase, from which the progress bar computes the finished fraction.
 struct Way {
     /// The index of the running phase, from 0.
     number: usize,

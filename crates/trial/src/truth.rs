@@ -12,7 +12,7 @@ const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The content that a store or a column family must have after the phases so far.
 pub(super) enum Truth {
-    /// The newest version of each key, for operations that the workload generates.
+    /// The version number of each key, for operations that the workload generates.
     Shadow(Shadow),
     /// A copy of the content of the store, for replays. The plan of a workload does not contain the keys and values
     /// that a replay writes.
@@ -24,17 +24,17 @@ pub(super) enum Truth {
 /// The result of checking the answers that the store gave in a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    /// The number of answers that were compared with expected answers.
+    /// The number of answers of the store that were compared with expected answers.
     pub(super) answers: u64,
-    /// The number of compared answers that were wrong.
+    /// The number of compared answers of the store that were wrong.
     pub(super) wrong: u64,
     /// The number of gets that found no value for a written key, if the design may drop data.
     pub(super) dropped: Option<u64>,
-    /// Descriptions of the first wrong answers.
+    /// Descriptions of the first wrong answers of the store.
     pub(super) examples: Vec<String>,
-    /// The keys and versions that the phases have used up to the end of this phase.
+    /// The numbers of keys and versions that the phases have used up to the end of this phase.
     pub(super) extent: Extent,
-    /// The key and value bytes of all live data, if the content is known.
+    /// The size of the keys and values of all live entries, in bytes. `None` if the content is unknown.
     pub(super) live_bytes: Option<u64>,
 }
 

@@ -35,8 +35,8 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// The total time for which the parent stopped the process during calls such as a flush, in nanoseconds, as the
-    /// latest order of the parent reports.
+    /// The total time for which the parent process has paused this process during calls such as a flush, in
+    /// nanoseconds. The parent sends this time with each turn.
     stopped_ns: u64,
 }
 
@@ -61,9 +61,9 @@ impl Used {
     }
 }
 
-/// The start of a turn, as the process sees it after its wait.
+/// A turn that has begun, after the process has waited for it.
 pub(super) struct Begun {
-    /// The number of operations of the turn.
+    /// The number of operations that the process must execute in the turn.
     pub(super) operations: u64,
     /// The time for which the process waited for this turn, in nanoseconds.
     pub(super) waited_ns: u64,
@@ -103,7 +103,8 @@ impl Turns {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
 
-    /// Reports to the parent process that the call without operations has ended, and waits for the next turn.
+    /// Reports to the parent process that a call without operations, such as a flush, has ended, and waits for the next
+    /// turn.
     pub(super) fn end_call(&self, clock: &Clock) {
         let at_ns = probe::monotonic_ns();
         self.next(clock, |_| Yielded::Returned { at_ns });

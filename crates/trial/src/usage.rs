@@ -5,7 +5,7 @@ use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
-/// A meter of the resources that this process has used.
+/// Measures the resources that this process has used, such as CPU time and memory.
 pub(super) struct Meter {
     /// The hardware counters of the CPU. `None` if the counters are not available, or if time is not measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,

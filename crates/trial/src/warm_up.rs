@@ -15,12 +15,11 @@ use super::timeline::Sample;
 use super::turn;
 use super::usage::Usage;
 
-/// The number of samples of the store in each round of the warm-up. The check whether the store is steady uses the
-/// means of these samples.
+/// The number of times per warm-up round at which the statistics of the store are read. The check for a steady store
+/// uses their means.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// The warm-up of a phase while it runs, which the threads of the phase share. At the end, it contains a sample of the
-/// store.
+/// The running warm-up of a phase, which the threads of the phase share.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
@@ -33,11 +32,11 @@ pub(super) struct WarmingUp<'a> {
     /// Whether the store was steady at the end of the warm-up. `None` if the warm-up does not wait for a steady store.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
-    /// A function that takes a sample of the store and of the used resources.
+    /// A function that reads the statistics of the store and the resources that the process has used.
     sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
 }
 
-/// The state of the store and of the process at the start of the measured part of a phase.
+/// The state of the store and of the process when the warm-up has ended and the measured part starts.
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub(super) sample: Sample,
@@ -56,10 +55,10 @@ pub(super) struct Warmed {
     pub(super) is_steady: Option<bool>,
 }
 
-/// The interface through which the threads of a phase use the warm-up.
+/// The interface through which the threads of a phase execute and end the warm-up.
 pub(super) trait Gate: Sync {
-    /// Returns the number of remaining warm-up operations of a thread that has executed `done` operations. Returns 0
-    /// if the warm-up has ended.
+    /// Returns how many warm-up operations a thread still executes after `done` operations. Returns 0 if the warm-up
+    /// has ended.
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64;
 
     /// Ends the warm-up. Exactly one thread calls this function: after all threads have finished their warm-up

@@ -7,14 +7,14 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// The next operations of one thread in execution order, with their encoded keys and the [`Values`] from which their
-/// values come.
+/// The next operations of one thread in execution order, with their encoded keys and the source of their values
+/// ([`Values`]).
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// For each operation, the exclusive end key of its span: the key before which a scan or a range delete ends. The
-    /// end key of an operation without a span is empty. If no operation of the batch has a span, the list is empty.
+    /// The exclusive end key of each scan and each range delete with a span (the length of its key range), and an empty
+    /// key for any other operation. The list is empty if no operation of the batch has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
@@ -40,8 +40,8 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of the scan or range delete at index `at`. Returns `None` for an operation without
-    /// a span: only scans and range deletes can have a span, which limits them to a range of key numbers.
+    /// Returns the exclusive end key of the scan or range delete at index `at`. Returns `None` for any other operation,
+    /// and for a scan that only a number of entries limits.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
@@ -54,13 +54,13 @@ impl Batch {
     /// Panics if the batch has no operation at this index.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
-        let values = self.values.as_ref().expect("a batch that has operations must have a source of values");
+        let values =
+            self.values.as_ref().expect("the source of values must be set in a batch with operations");
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations in the call of the store that begins with the operation at index `at`. The
-    /// number is 1 for a single operation. For a group (a write batch or a multi-get), the number includes the head and
-    /// all members.
+    /// Returns the number of operations that the store executes in one call, from the operation at index `at` on. The
+    /// number is 1 for a single operation. For a write batch or a multi-get, it includes the head and all members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -70,7 +70,8 @@ impl Batch {
         }
     }
 
-    /// Iterates over the indexes of all operations that are not members of a group.
+    /// Iterates over the index of the first operation of each call of the store. A write batch or a multi-get is one
+    /// call with several operations.
     pub fn heads(&self) -> impl Iterator<Item = usize> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -82,10 +83,9 @@ impl Batch {
         })
     }
 
-    /// Returns the number of key and value bytes that the operation at index `at` writes. A put, a conditional put,
-    /// an insert, a merge or a read-modify-write writes a key and a value. A delete or a single delete writes a key.
-    /// A range delete writes two keys. A read writes 0 bytes. For a write batch, the result is the sum over its
-    /// members.
+    /// Returns the number of key and value bytes that the operation at index `at` writes. A delete writes a key, a
+    /// range delete writes two keys, and any other write writes a key and a value. For a write batch, the result is the
+    /// sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
@@ -106,8 +106,8 @@ impl Batch {
         self.ends.clear();
     }
 
-    /// Completes the batch after its operations were added. The function encodes the keys of all operations in
-    /// `format`, and keeps `values`, the source of the values that the operations write.
+    /// Completes the batch after its operations were added. The function encodes their keys in `format`, and keeps
+    /// `values`, from which the values of the operations come.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

@@ -1,5 +1,5 @@
-//! The preparation of a phase, which ends before the measurement of the phase starts. The preparation sets the state
-//! of the caches and runs the warm-up.
+//! The preparation of a phase: the state of the caches, and the warm-up. The preparation ends before the measurement of
+//! the phase starts.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
@@ -52,7 +52,7 @@ pub enum WarmUp {
 /// number of sorted runs are similar in the last `rounds` rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
-    /// Number of last warm-up rounds whose measurements must be similar, at least 2.
+    /// Number of successive warm-up rounds that must have similar measurements, at least 2.
     pub rounds: u32,
     /// Length of a warm-up round in nanoseconds.
     pub round_ns: u64,
@@ -75,8 +75,8 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Returns true if the number of operations of the warm-up is not known in advance. This is the case if the
-    /// warm-up ends after a fixed time, or when the store is steady.
+    /// Returns whether the warm-up ends after a time or when the store is steady, so that its number of operations is
+    /// unknown in advance.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }
@@ -147,8 +147,8 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads the TOML keys `cache` and `warm_up` of a phase. For a phase whose work cannot have a warm-up, `no_warm_up`
-    /// contains the reason, which becomes the error if the phase has the key `warm_up`.
+    /// Reads the TOML keys `cache` and `warm_up` of a phase. If the phase cannot have a warm-up, `no_warm_up` is the
+    /// reason, and the function returns this reason as an error for the key `warm_up`.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,

@@ -39,24 +39,24 @@ pub struct CheckResult {
     /// * If several threads run and at least one of them writes, scans and multi-gets have no known answer.
     /// * If the store may drop data, an answer with a missing entry has no known answer.
     pub unchecked: u64,
-    /// The number of compared answers that were wrong.
+    /// The number of compared answers of the store that were wrong.
     pub wrong: u64,
     /// The number of gets that found no value for a written key, in a store that may drop data. These answers are not
     /// wrong.
     pub dropped: u64,
     /// Descriptions of the first wrong answers of the phase.
     pub examples: Vec<WrongAnswer>,
-    /// The keys and versions that the executed operations have used. In the next phase, new keys and versions start
-    /// after these keys and versions.
+    /// The numbers of keys and of value versions that the workload has used up to the end of the phase. The next phase
+    /// continues with the next key and the next version.
     pub extent: Extent,
 }
 
 /// A wrong answer: an answer to an operation that a correct store cannot give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
-    /// The number of the thread that received the answer.
+    /// The number of the thread that executed the operation with the wrong answer.
     pub thread: u32,
-    /// The number of the operation in its thread's stream, from 0.
+    /// The number of the operation among the operations of its thread, from 0.
     pub operation: u64,
     /// The kind of the operation that got the wrong answer.
     pub kind: Kind,
@@ -74,8 +74,8 @@ impl fmt::Display for WrongAnswer {
 }
 
 impl AnswerDigests {
-    /// Creates a record that keeps the answer of every `stride`-th operation. If `stride` is 0, the record keeps no
-    /// answers.
+    /// Creates the record of a thread, which keeps the answer of every `stride`-th operation. If `stride` is 0, the
+    /// record keeps no answers.
     pub fn new(stride: u64) -> Self {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
     }
@@ -85,7 +85,7 @@ impl AnswerDigests {
         Self { operations, ..Self::new(0) }
     }
 
-    /// Returns whether the next operation is one of those whose answer the record keeps.
+    /// Returns whether the record keeps the answer of the next operation.
     #[inline]
     pub fn wants(&self) -> bool {
         self.until_next == 0 && self.stride != 0
@@ -109,8 +109,8 @@ impl AnswerDigests {
         self.operations
     }
 
-    /// Returns the digests of the kept answers. Each item contains the number of the operation in the stream of its
-    /// thread, from 0, and the digest of the answer.
+    /// Returns the digests of the kept answers. Each item contains the number of the operation among the operations of
+    /// its thread, from 0, and the digest of the answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
@@ -154,11 +154,11 @@ pub fn check(
 /// store its operations.
 struct Step<'a> {
     stream: &'a Stream,
-    /// The number of the operation in its thread's stream, from 0.
+    /// The number of the operation among the operations of its thread, from 0.
     ordinal: u64,
     batch: &'a Batch,
     at: usize,
-    /// The digest of the answer that the store gave; `None` if the thread did not keep the answer.
+    /// The digest (a 64-bit hash) of the answer of the store. `None` if the thread did not keep the answer.
     answer: Option<u64>,
 }
 
@@ -167,14 +167,14 @@ impl Step<'_> {
         &self.batch.operations()[self.at]
     }
 
-    /// Returns the operation of the step, followed by its members if the operation is the head of a group (a write
-    /// batch or a multi-get).
+    /// Returns the executed operation, followed by its members if the operation is the head of a group (a write batch
+    /// or a multi-get).
     fn all(&self) -> &[Operation] {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Returns whether the operation of the step is a get with a recorded answer, of a key that another thread may
-    /// write. Such a get may see any version that the phase writes.
+    /// Returns whether the operation is a get with a recorded answer, and another thread may write its key. Such a get
+    /// may return any version that the phase writes.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
@@ -182,7 +182,7 @@ impl Step<'_> {
 }
 
 /// Generates the executed operations of a thread again. Calls `visit` with each operation and the recorded digest of
-/// its answer, if any. Returns the keys and versions that the thread has used after these operations.
+/// its answer, if any. Returns how many keys and versions are used after these operations.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
@@ -223,8 +223,8 @@ struct Witness {
 }
 
 impl Checker<'_> {
-    /// Prepares the check of a get whose key another thread may write. The get may return the value that the key had
-    /// before the phase, so the function records this value as the first possible answer.
+    /// Prepares the check of a get whose key another thread may write: records the value before the phase as the first
+    /// possible answer.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -302,9 +302,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Decides whether a store that may drop data is allowed to give this answer, which differs from the expected
-    /// answer. A get that found no value is allowed, and a get that found another value is wrong. For a scan or a
-    /// multi-get, the result is `None`, because the digest does not show which entries are missing.
+    /// Returns whether an unexpected answer is allowed, because the store may drop data. A get may find no value, but
+    /// not another value. For a scan or a multi-get, the result is `None`, because the digest does not show which
+    /// entries are missing.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
@@ -364,7 +364,7 @@ impl Checker<'_> {
             Kind::Prefix => {
                 format!("the entries whose keys begin with the first {} bytes of this key", operation.count)
             }
-            Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
+            Kind::First | Kind::Last => format!("the {end} entry of the store", end = operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {
                 "a value that this phase or an earlier phase wrote".to_owned()

@@ -22,8 +22,8 @@ use catalog::{Variant, laws};
 
 use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDistribution, Recording, SIZES};
 
-/// Checks every invariant of the key axis for one distribution with its default parameters. For example, each index
-/// is below the number of keys, draws are repeatable, and popular keys have the announced frequency.
+/// Checks every invariant of key distributions for one distribution with its default parameters. For example, each
+/// index is below the number of keys, draws are repeatable, and popular keys have the announced frequency.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
@@ -31,8 +31,8 @@ pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), 
     laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
 }
 
-/// Checks every invariant of the value-size axis for one distribution with its default parameters. For example, a
-/// size depends only on the random bits, and a size is at most the announced maximum.
+/// Checks every invariant of value sizes for one distribution with its default parameters. For example, a size depends
+/// only on the random bits, and a size is at most the announced maximum.
 ///
 /// # Errors
 /// Returns the errors that [`check_keys`] describes.
@@ -41,8 +41,8 @@ pub fn check_value_size(variant: &'static Variant<dyn LengthDistribution>) -> Re
     laws::check_component(SIZES.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks every invariant of the scan-length axis for one distribution with its default parameters. The invariants
-/// are the invariants of [`check_value_size`]. In addition, a scan reads at least one entry.
+/// Checks every invariant of scan lengths for one distribution with its default parameters. In addition to the
+/// invariants of value sizes ([`check_value_size`]), a scan must read at least one entry.
 ///
 /// # Errors
 /// Returns the errors that [`check_keys`] describes.
@@ -51,9 +51,8 @@ pub fn check_scan_length(variant: &'static Variant<dyn LengthDistribution>) -> R
     laws::check_component(LENGTHS.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks every invariant of the key-format axis for one format with its default parameters. For example, different
-/// keys have different bytes, and keys have the announced order. The check opens the format with a small recorded
-/// trace.
+/// Checks every invariant of key formats for one format with its default parameters. For example, different keys have
+/// different bytes, and keys have the announced order. The check opens the format with a small recorded trace.
 ///
 /// # Errors
 /// Returns an error if the format cannot be opened. Otherwise, returns the errors that [`check_keys`] describes.

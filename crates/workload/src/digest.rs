@@ -26,7 +26,7 @@ impl Parts {
         self.add(xxh3_64(value));
     }
 
-    /// Adds one part of the answer, such as the hash of an entry.
+    /// Adds one part of an answer to its digest, such as the hash of an entry.
     pub(crate) fn add(&mut self, part: u64) {
         self.0 = avalanche(self.0.rotate_left(23) ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
     }

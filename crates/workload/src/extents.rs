@@ -6,19 +6,18 @@ use std::collections::BTreeMap;
 /// phase is the extent at the start of the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The index of the key that is added next. All keys with smaller indexes were added, except the keys that a
-    /// stopped thread did not reach.
+    /// The number of keys that the workload has added, which is also the index of the next new key. Keys that a stopped
+    /// thread did not add count, too.
     pub keys: u64,
-    /// Number of versions that writes have used. Each write gets a version number, from 1 on.
+    /// The number of version numbers that writes have used. Each write gets the next version number, from 1 on.
     pub versions: u32,
-    /// The number of keys that single deletes have removed. These are the keys with an index below this number, and the
-    /// next single delete removes the key with this index.
+    /// The number of keys that single deletes have removed. Single deletes remove the keys in the order of their
+    /// indexes, from index 0 on.
     pub retired: u64,
 }
 
 impl Extent {
-    /// Combines the used keys and versions of two threads of a phase. Each field of the result is the larger of the two
-    /// values.
+    /// Returns the larger number of keys, of versions and of removed keys of two threads of a phase.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {
@@ -35,12 +34,13 @@ impl Extent {
 pub struct Extents(BTreeMap<Option<String>, Extent>);
 
 impl Extents {
-    /// Returns the extent of a column family. For a family that no phase has used, all fields of the extent are 0.
+    /// Returns how many keys and versions a column family has used. All numbers are 0 for a family that no phase has
+    /// used.
     pub fn of(&self, family: Option<&str>) -> Extent {
         self.0.get(&family.map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Sets the extent of a column family.
+    /// Sets how many keys and versions a column family has used.
     pub fn set(&mut self, family: Option<&str>, extent: Extent) {
         self.0.insert(family.map(str::to_owned), extent);
     }

@@ -2,7 +2,7 @@
 
 /// Returns the 64-bit FNV-1a hash of the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
 ///
-/// In Java, `abs` returns the most negative number unchanged. For the most negative number, the result is 2⁶³.
+/// For the most negative number, which `Math.abs` returns unchanged, the result is 2⁶³.
 #[inline]
 pub(crate) fn fnv1a_abs(number: u64) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;

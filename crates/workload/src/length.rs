@@ -68,29 +68,29 @@ pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,
     max: u32,
-    /// A table that gives the length for the upper bits of a random number. The entry is [`MIXED`](Self::MIXED) if the
-    /// length also depends on the lower bits.
+    /// A table with the length for each value of the upper bits of a random number. The entry is [`MIXED`](Self::MIXED)
+    /// if the length also depends on the lower bits.
     by_upper_bits: Vec<u32>,
 }
 
 /// The parameters location, scale and shape of a generalized Pareto distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParetoLaw {
-    /// The parameter θ (location) of the distribution.
+    /// The parameter θ (location) of the generalized Pareto distribution.
     pub(crate) theta: f64,
-    /// The parameter σ (scale) of the distribution.
+    /// The parameter σ (scale) of the generalized Pareto distribution.
     pub(crate) sigma: f64,
-    /// The parameter k (shape) of the distribution. With a larger k, large lengths are more frequent.
+    /// The parameter k (shape) of the generalized Pareto distribution. With a larger k, large lengths are more
+    /// frequent.
     pub(crate) k: f64,
 }
 
 impl Pareto {
-    /// Number of upper bits of the random number that select an entry of the table. In most cases, these bits determine
-    /// the length.
+    /// Number of upper bits of a random number that select an entry of the table of lengths. In most cases, these bits
+    /// determine the length.
     const UPPER_BITS: u32 = 10;
 
-    /// An entry of the table for upper bits that do not determine the length, because the length also depends on the
-    /// lower bits.
+    /// The entry of the table of lengths for upper bits that do not determine the length alone.
     const MIXED: u32 = u32::MAX;
 
     /// Creates the generalized Pareto distribution `law`, with lengths from `min` to `max`.
@@ -119,8 +119,7 @@ impl Pareto {
         Ok(pareto)
     }
 
-    /// Returns the length that the formula gives, before it is limited to the range from the smallest to the largest
-    /// length.
+    /// Returns the length that the formula of the Pareto distribution gives, before it is limited to the valid lengths.
     fn uncut(&self, bits: u64) -> u64 {
         // u is never 0, so that the power is finite for every practical shape.
         let u = crate::random::unit(bits) + 0.5 / (1u64 << 53) as f64;

@@ -11,9 +11,8 @@ use crate::spelling::{self, Spelling};
 /// not exact in binary.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. However, weights
-/// that look like shares must sum to 1, because another sum is probably an error: all of them are at most 1, and one of
-/// them is a fraction.
+/// The mix of a phase: a weight for every kind of operation. Only the ratios of the weights matter. If all weights are
+/// at most 1 and one of them is a fraction, the weights are shares, which must sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],
@@ -36,7 +35,7 @@ impl Mix {
         Self::read(value, "mix", "{ get = 0.95, put = 0.05 }", &Kind::ALL)
     }
 
-    /// Reads the key `batch_mix`, which is the mix of the members of batches.
+    /// Reads the key `batch_mix`, which is the mix of the operations in write batches.
     ///
     /// # Errors
     /// Returns the errors of [`from_toml`](Self::from_toml), or an error for a kind that a batch cannot contain.
@@ -114,11 +113,11 @@ impl Mix {
 /// Sampler that draws kinds of operations in proportion to their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// The exclusive upper limit of the random numbers that select each kind. A random number selects the first kind
-    /// whose limit is above the number.
+    /// For each kind of operation, the exclusive upper limit of the random numbers that select it. A random number
+    /// selects the first kind whose limit is above the number.
     below: [u64; Kind::ALL.len()],
-    /// A table that gives the kind for the upper byte of a random number. The entry is `None` if the kind also depends
-    /// on the lower bits.
+    /// A table with the kind of operation for each value of the upper byte of a random number. The entry is `None` if
+    /// the kind also depends on the lower bits.
     by_upper_byte: [Option<Kind>; 256],
     /// The kind of all operations, if the mix has only one kind. `None` if the mix has several kinds.
     only: Option<Kind>,

@@ -64,7 +64,7 @@ impl Mixed {
         trace: Option<TraceFile>,
     ) -> Result<Self, ChoiceError> {
         spelling
-            .forbid("order", "this key applies only to a load (insert = …); for a mix, set keys instead")?;
+            .forbid("order", "this key applies only to a load (insert = …); for a mix, set `keys` instead")?;
         let end = End::from_spelling(spelling)?;
         if !end.is_given() && trace.is_none() {
             spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
@@ -128,13 +128,13 @@ impl Mixed {
         self.mix.has(kind) || (self.mix.has(Kind::Batch) && self.batch_mix.has(kind))
     }
 
-    /// Returns whether write batches of the mix contain operations of a kind.
+    /// Returns whether the write batches of the mix may contain operations of a kind.
     pub fn batches(&self, kind: Kind) -> bool {
         self.mix.has(Kind::Batch) && self.batch_mix.has(kind)
     }
 
-    /// Returns the mean number of operations of a kind per operation of the mix. The number includes the members of
-    /// batches.
+    /// Returns how many operations of a kind one operation of the mix contains on average. The members of write batches
+    /// count.
     pub fn rate(&self, kind: Kind) -> f64 {
         let members = self.mix.share(Kind::Batch) * f64::from(self.batch);
         self.mix.share(kind) + members * self.batch_mix.share(kind)
@@ -163,7 +163,7 @@ impl Mixed {
     }
 
     /// Returns whether the mix uses the TOML key `key` of the `[[phase]]` table. For example, a mix of gets does not
-    /// use `batch`. Keys that every mix uses always give true.
+    /// use `batch`.
     pub(crate) fn reads(&self, key: &str) -> bool {
         match key {
             "absent" => self.asks_for_absent(),
@@ -226,7 +226,7 @@ impl Mixed {
     }
 }
 
-/// The settings that end a phase or a role, as written in TOML: a number of operations, or a time.
+/// The TOML settings that end a phase or a role: a number of operations, or a time.
 struct End {
     operations: Option<u64>,
     time_limit_ns: Option<u64>,
@@ -257,7 +257,7 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         };
         return Ok(KeySource::Drawn(choice));
     };
-    spelling.forbid("keys", "the replayed trace determines the keys; remove keys")?;
+    spelling.forbid("keys", "the replayed trace determines the keys; remove `keys`")?;
     let without_known_key = [
         Kind::Insert,
         Kind::Batch,

@@ -11,11 +11,11 @@ use crate::target::{Model, Scan, Target, TargetError};
 /// The result of checking the answers of a replay.
 #[derive(Debug, Default)]
 pub struct ReplayVerdict {
-    /// The number of answers that were compared.
+    /// The number of answers of the store that were compared with the answers of the model.
     pub checked: u64,
-    /// The number of compared answers that were wrong.
+    /// The number of compared answers of the store that were wrong.
     pub wrong: u64,
-    /// Description of the first wrong answer, if an answer was wrong.
+    /// Description of the first wrong answer of the store. `None` if no answer was wrong.
     pub first: Option<String>,
     /// Whether the check stopped early because the model exceeded its memory limit. The later answers and the final
     /// content of the store are then not checked.

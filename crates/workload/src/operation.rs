@@ -39,7 +39,7 @@ pub enum Kind {
     /// Scans all entries whose keys have the prefix of a key.
     Prefix,
     /// Deletes a key by a single delete, which is valid only for a key that was written once. The key is the oldest key
-    /// that no earlier single delete has taken.
+    /// that no earlier single delete has removed.
     SingleDelete,
 }
 
@@ -123,8 +123,8 @@ impl KeyId {
         Self(index << 1 | 1)
     }
 
-    /// Returns the number of a key with the index `index`: of the absent key if `absent` is true, and of the present
-    /// key otherwise.
+    /// Returns the number of the absent key with the index `index` if `absent` is true, and of the present key with
+    /// this index otherwise.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))

@@ -13,8 +13,8 @@ pub(crate) enum KeyOrder {
 }
 
 impl KeyOrder {
-    /// Determines the order of the first `keys` keys of the key format. Returns `None` if the keys cannot be sorted:
-    /// the format scatters the keys, and `keys` does not fit into 32 bits.
+    /// Determines the order of the first `keys` keys of the key format. Returns `None` if the format scatters the keys
+    /// and `keys` does not fit into 32 bits.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -33,7 +33,7 @@ impl KeyOrder {
         Some(Self::Sorted { index_at, place_of })
     }
 
-    /// Returns whether the mapping includes the keys with the indexes below `keys`.
+    /// Returns whether the mapping contains all keys with an index below `keys`.
     pub(crate) fn covers(&self, keys: u64) -> bool {
         match self {
             Self::Index => true,
@@ -49,8 +49,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the number of positions that the mapping includes. The number is larger than `keys` if the mapping was
-    /// made for more keys.
+    /// Returns the number of positions in the mapping, which is at least `keys`.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,
@@ -63,7 +62,8 @@ impl KeyOrder {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
             let middle = below + (not_below - below) / 2;
-            let index = self.index(middle, keys).expect("a position of the key order must have a key");
+            let index =
+                self.index(middle, keys).expect("the key order must contain a key for each of its positions");
             key.clear();
             format.append(KeyId::present(index), &mut key);
             if key.as_slice() < bound {

@@ -13,13 +13,13 @@ pub struct PhasePart {
     pub family: Option<String>,
     /// The plan of the operations in this column family. If the phase has only one part, this is the plan of the phase.
     pub plan: Arc<PhasePlan>,
-    /// For each thread of the part, the number of this thread in the phase.
+    /// The numbers of the threads that execute these operations, among all threads of the phase.
     pub threads: Vec<u32>,
 }
 
 impl PhasePlan {
-    /// Returns the parts of the phase, in the order of their first thread. A phase whose roles have different families
-    /// has several parts.
+    /// Splits the phase by column family, in the order of the first thread of each family. A phase whose roles have
+    /// different families has several parts.
     pub fn parts(self: &Arc<Self>) -> Vec<PhasePart> {
         let (roles, threads) = (self.phase.roles(), self.phase.threads);
         let family = roles.first().map_or(&self.phase.family, |role| &role.family);
@@ -53,8 +53,8 @@ impl PhasePlan {
         parts
     }
 
-    /// Returns the keys and versions of each column family after all operations of the phase. The function generates
-    /// all operations of the phase to find these numbers. `from` contains the numbers before the phase.
+    /// Returns how many keys and versions each column family has used after all operations of the phase. The function
+    /// generates all operations to count them. `from` contains the numbers before the phase.
     pub fn extents_after(self: &Arc<Self>, from: &Extents) -> Extents {
         let mut after = from.clone();
         for part in self.parts() {

@@ -29,11 +29,10 @@ pub struct AnswerCounts {
     pub entries: u32,
 }
 
-/// The digest of the last answer, or the data from which the digest can be computed.
+/// The digest (a 64-bit hash) of the last answer, or the data from which it can be computed.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// The answer of a get is in the value buffer, and its digest is not computed yet. The digest is computed only if a
-    /// caller requests it.
+    /// The answer of a get is in the buffer for values. Its digest is computed only if a caller requests it.
     Value { found: bool },
     /// The digest of the answer, which was computed while the entries of the answer arrived.
     Made(u64),
@@ -45,10 +44,11 @@ impl<'a> Performer<'a> {
         Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
     }
 
-    /// Executes the operation at index `at` of `batch`. If the operation is a group's head, executes the whole group.
+    /// Executes the operation at index `at` of `batch`. If the operation is the head of a write batch or a multi-get,
+    /// executes the whole group.
     ///
-    /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a
-    /// get always has a digest, but the digest is computed only if a caller requests it.
+    /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a get
+    /// always has a digest, but the digest is computed only if a caller requests it.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -77,14 +77,14 @@ impl<'a> Performer<'a> {
                 let merged = self.target.merge(batch.key(at), batch.value(at));
                 merged.ok_or(
                     "the store has no merge operator, so it cannot execute a merge; set \
-                     design.merge_operator, or remove merge from the mix",
+                     design.merge_operator, or remove `merge` from the mix",
                 )??;
                 Ok(AnswerCounts::default())
             }
             Kind::PutIfAbsent => {
                 let written = self.target.put_if_absent(batch.key(at), batch.value(at));
                 let exists = !written
-                    .ok_or("the engine has no conditional put; remove put_if_absent from the mix")??;
+                    .ok_or("the engine has no conditional put; remove `put_if_absent` from the mix")??;
                 self.digest = Digest::Made(digest::of_presence(exists));
                 let found = u32::from(exists);
                 Ok(AnswerCounts { found, missing: 1 - found, entries: 0 })
@@ -97,21 +97,21 @@ impl<'a> Performer<'a> {
                 self.digest = Digest::Made(0);
                 self.target
                     .single_delete(batch.key(at))
-                    .ok_or("the engine has no single delete; remove single_delete from the mix")??;
+                    .ok_or("the engine has no single delete; remove `single_delete` from the mix")??;
                 Ok(AnswerCounts::default())
             }
             Kind::DeleteRange => {
                 self.digest = Digest::Made(0);
-                let high = batch.end(at).ok_or("a range delete of a batch must have an end key")?;
+                let high = batch.end(at).ok_or("the batch must contain the end key of each range delete")?;
                 let deleted = self.target.delete_range(batch.key(at), high);
-                deleted.ok_or("the engine has no range delete; remove delete_range from the mix")??;
+                deleted.ok_or("the engine has no range delete; remove `delete_range` from the mix")??;
                 Ok(AnswerCounts::default())
             }
         }
     }
 
-    /// Executes one request, which is an operation of a replay, on the store. The answer of a scan has a digest only if
-    /// `check` is true.
+    /// Executes one request, which is an operation of a replay, on the store. If `check` is true, the function also
+    /// computes the digest of a scan.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -251,7 +251,8 @@ impl<'a> Performer<'a> {
                 Kind::SingleDelete => Write::SingleDelete { key },
                 Kind::Merge => Write::Merge { key, operand: batch.value(member) },
                 Kind::DeleteRange => {
-                    let high = batch.end(member).ok_or("a range delete of a batch must have an end key")?;
+                    let high =
+                        batch.end(member).ok_or("the batch must contain the end key of each range delete")?;
                     Write::DeleteRange { low: key, high }
                 }
                 _ => Write::Put { key, value: batch.value(member) },

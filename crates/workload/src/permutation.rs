@@ -21,10 +21,11 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// The mask for numbers below the power of two at or above the room of the permutation: this power of two minus 1.
+    /// The power of two at or above the room of the permutation, minus 1. As a bit mask, it keeps numbers below this
+    /// power of two.
     mask: u64,
-    /// The shift distance of the xor-shifts: half of the number of bits of the mask, rounded up. A second xor-shift by
-    /// this distance undoes the first, so the mapping can be inverted.
+    /// The distance of the bit shifts that mix a number: half of the number of bits of the mask, rounded up. With this
+    /// distance, each shift can be undone.
     shift: u32,
     key: u64,
     multipliers: [u64; STEPS],
@@ -39,8 +40,8 @@ impl Permutation {
         Self::with_room(len, len, seed)
     }
 
-    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. With a larger `room`, more
-    /// mixing steps are necessary until a result is below the length.
+    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. With a larger `room`, mapping a
+    /// number takes more steps.
     ///
     /// # Panics
     /// Panics if `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.

@@ -75,13 +75,13 @@ pub enum Order {
     /// The order is a permutation that the seed determines.
     #[default]
     Random,
-    /// The first key is added first.
+    /// The keys are added in ascending order of their indexes.
     Sequential,
-    /// The last key is added first.
+    /// The keys are added in descending order of their indexes.
     Reverse,
 }
 
-/// The kind of work that a `[[phase]]` table selects by its keys. The settings of the work are read afterwards.
+/// The kind of work of a phase, which follows from the keys of its `[[phase]]` table.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
@@ -103,7 +103,7 @@ impl Phase {
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
                 StoreStep::Settle => spelling
-                    .forbid("settle", "the step \"settle\" always waits for compaction; remove settle")
+                    .forbid("settle", "the step \"settle\" always waits for compaction; remove `settle`")
                     .map(|()| true)?,
                 _ => spelling.read("settle")?.unwrap_or(true),
             };
@@ -202,7 +202,8 @@ impl Phase {
         }
     }
 
-    /// Returns the roles of the phase. The result is empty if the phase has no roles.
+    /// Returns the roles of the phase, which are groups of threads with their own mixes. The result is empty if the
+    /// phase has no roles.
     pub fn roles(&self) -> &[Role] {
         match &self.work {
             Work::Roles(roles) => roles,
@@ -270,13 +271,13 @@ impl Phase {
     /// phase several times, so the work of the phase must be repeatable.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
-            let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
+            let message = "rate: the recorded times determine the rate; remove `rate` or `replay.speed`";
             return Err(ChoiceError::at("rate", message));
         }
         let retires = matches!(&self.work, Work::Mixed(mixed) if mixed.has(Kind::SingleDelete));
         if retires && matches!(self.rate, Rate::Sustained(_)) {
             let message = "rate: a search repeats the phase, but a second single delete of a key is not \
-                           allowed; use delete, or a fixed rate";
+                           allowed; use `delete`, or a fixed rate";
             return Err(ChoiceError::at("rate", message));
         }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
@@ -371,9 +372,10 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     }
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
-        (Some(_), Some(_)) => {
-            Err(ChoiceError::at("replay", "a phase has either insert or replay; remove one of the two keys"))
-        }
+        (Some(_), Some(_)) => Err(ChoiceError::at(
+            "replay",
+            "a phase has either `insert` or `replay`; remove one of the two keys",
+        )),
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
         (None, Some(replay)) => {
             read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error))
@@ -401,15 +403,15 @@ fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
     }
     if let Some(own) = own {
         let message = format!(
-            "{own} applies only to recorded operations, but with mix the trace supplies only keys; \
-             remove {own}, or remove mix to replay the operations"
+            "{own} applies only to a replay of recorded operations, but a phase with a mix replays only the \
+             keys of the trace; remove `{own}` or `mix`"
         );
         return Err(ChoiceError::at(own, message));
     }
     let kind = replay.trace.kind().unwrap_or_default();
     if reader.is_some_and(|reader| reader.width().is_none()) {
         let message = format!(
-            "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove mix"
+            "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove `mix`"
         );
         return Err(ChoiceError::at("kind", message));
     }

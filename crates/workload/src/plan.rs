@@ -53,7 +53,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// The work of a planned phase: the distributions are constructed, and the traces are read.
+/// The work of a phase in an executable form: with constructed distributions, and with traces that were read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -129,7 +129,7 @@ impl WorkloadPlan {
     }
 }
 
-/// The inputs and the shared results of the planning of a workload.
+/// The inputs of the planning of a workload, and the results that several phases share.
 struct Builder<'a> {
     seed: u64,
     base: &'a Path,
@@ -239,8 +239,8 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix that the thread with the number `thread` executes, and the share of the thread in its operations
-    /// and keys. Returns `None` if the phase has no mix.
+    /// Returns the mix that the thread with the number `thread` executes, and its share of the operations and keys.
+    /// Returns `None` if the phase has no mix.
     pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
             PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
@@ -281,7 +281,7 @@ impl PhasePlan {
         self.phase.step()
     }
 
-    /// Returns whether the phase executes mixes of drawn operations, of which at least one may write.
+    /// Returns whether the phase executes a mix that may write.
     pub(crate) fn mixes_writes(&self) -> bool {
         match &self.work {
             PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),
@@ -289,8 +289,8 @@ impl PhasePlan {
         }
     }
 
-    /// Checks that the phase can run after earlier phases used the keys and versions in `from`. Returns how far the
-    /// phase may advance: the minimum number of keys and the maximum number of versions after the phase.
+    /// Checks that enough keys and version numbers remain for the phase. `from` contains the keys and versions that
+    /// earlier phases used. Returns the minimum number of keys and the maximum number of versions after the phase.
     ///
     /// # Errors
     /// Returns an error if the phase needs more keys or versions than possible.
@@ -322,9 +322,9 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Checks that `threads` threads can execute the mix after earlier phases used the keys and versions in `from`.
-    /// `writers` is the number of threads of the phase that write existing keys. Returns the maximum number of versions
-    /// after the mix, and the number of existing keys that single deletes may have taken.
+    /// Checks that `threads` threads can execute the mix. `from` contains the keys and versions that earlier phases
+    /// used, and `writers` is the number of threads of the phase that write existing keys. Returns the maximum number
+    /// of versions after the mix, and how many keys its single deletes may remove.
     fn check_mix(
         &self,
         mixed: &PlannedMix,
@@ -372,7 +372,7 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
         Err(_) => Err(ChoiceError::at(
             key,
             format!(
-                "a thread can execute at most {} writes in a run; lower operations, or use more threads",
+                "a thread can execute at most {} writes in a run; lower `operations`, or use more threads",
                 u32::MAX
             ),
         )),

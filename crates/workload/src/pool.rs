@@ -4,32 +4,33 @@ use types::PADDING;
 
 use crate::random::Random;
 
-/// Length of the part of the pool in which values begin, in bytes. A value may extend beyond this part.
+/// Length of the part of the value pool in which values begin, in bytes. A value may extend beyond this part.
 const START_BYTES: usize = 1 << 20;
 
 /// The number of bytes that a match takes in compressed data, assumed for LZ4 and similar compressors. A match is a
 /// reference to an earlier copy of the same bytes.
 const MATCH_COST: f64 = 3.5;
 
-/// Shortest length of a period in bytes. The pool is a sequence of periods, each with random bytes and then a repeated
-/// filler.
+/// Shortest length of a period of the value pool, in bytes. A period consists of random bytes and a repeated filler.
 const SHORTEST_PERIOD: usize = 32;
 
-/// Longest length of a period in bytes. In a longer period, the repeated filler could be longer than a value, so some
-/// values would be equal.
+/// Longest length of a period of the value pool, in bytes. In a longer period, the repeated filler could be longer than
+/// a value, so some values would be equal.
 const LONGEST_PERIOD: usize = 1024;
 
 /// Number of random bytes at the start of every value that has at least this length. These bytes make the values of
 /// different writes different.
 const TELLTALE: usize = 8;
 
-/// About one MiB of bytes, divided into periods. Each period contains random bytes and a filler.
+/// About one MiB of bytes, of which every value is a part. The bytes are divided into periods.
 ///
-/// Each period starts with new random bytes, which do not compress. The rest of the period is the filler, whose bytes
-/// are equal in all periods. A compressor replaces each filler by a match, which refers to the filler of an earlier
-/// period. The fraction of filler in a value does not depend on the start or the length of the value. Single values and
-/// blocks of many values therefore have equal compression ratios. A match also takes space in the compressed data. The
-/// random part of a period is therefore shorter by the size of a match.
+/// Each period begins with new random bytes, which do not compress. The rest of the period is a filler, whose bytes are
+/// equal in all periods, so a compressor replaces it by a reference to an earlier period. The fraction of filler in a
+/// value does not depend on the start or the length of the value. Single values and blocks of many values therefore
+/// have equal compression ratios.
+///
+/// A reference also takes space in the compressed data. The random part of a period is therefore shorter by the size of
+/// a reference.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,
@@ -77,8 +78,8 @@ impl Pool {
     }
 }
 
-/// Returns the length of a period of the pool, and the length of the random part of a period. A compressor then saves
-/// the fraction `compressible`.
+/// Returns the length of a period of the pool and the length of its random part. With these lengths, a compressor saves
+/// the fraction `compressible` of a value.
 fn layout(compressible: f64) -> (usize, usize) {
     if compressible == 0.0 {
         return (SHORTEST_PERIOD, SHORTEST_PERIOD);

@@ -38,7 +38,7 @@ pub struct Profile {
     pub keys_touched: Option<u64>,
     /// The sum of the key and value bytes of all writes.
     pub written_bytes: Option<u64>,
-    /// A hash over all operations of all threads. Equal streams have equal hashes.
+    /// A hash over all operations of all threads. Runs with equal operations have equal hashes.
     pub stream_hash: Option<String>,
 }
 
@@ -106,12 +106,12 @@ impl Profile {
     }
 }
 
-/// Flag that marks a key as added by the phase. The flag is a bit of the access count of the key.
+/// The bit of a key's access count that is set if the phase has added the key.
 const ADDED: u32 = 1 << 31;
 
-/// Counter of operations. A profile is computed from its counts.
+/// Counts the operations of a phase, and computes a [`Profile`] from the counts.
 pub struct Recorder {
-    /// The access count of every key. The count also contains the flag [`ADDED`].
+    /// The access count of every key, with the flag [`ADDED`] for keys that the phase has added.
     counts: Vec<u32>,
     kinds: [u64; Kind::ALL.len()],
     gets: Mean,
@@ -122,7 +122,7 @@ pub struct Recorder {
     hash: Xxh3,
 }
 
-/// A sum of values, and the number of these values.
+/// A sum of values and the number of these values, from which their mean is computed.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     sum: u64,
@@ -244,8 +244,7 @@ struct Popularity {
 }
 
 impl Popularity {
-    /// Computes how often keys were accessed from the access count of each key. Most counts are small, so the function
-    /// counts keys per access count and does not sort the keys.
+    /// Computes how often keys were accessed from the access count of each key.
     fn new(counts: &[u32]) -> Self {
         const SMALL: u32 = 1 << 16;
         let mut small = vec![0u64; SMALL as usize];

@@ -27,10 +27,8 @@ pub struct RangeSpec {
     pub length: Choice,
     /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan: the length of its key range, as a difference of key numbers. The number of the end key of a
-    /// scan is the number of its start key plus the span. A scan with a span excludes the end key, and may return no
-    /// entries. Key formats write key i as number 2i, unless keys are scattered. With a span of 0, only the number of
-    /// entries limits a scan, and a backward scan begins at its largest key.
+    /// The span of a scan: the difference between the numbers of its end key and its start key. The scan excludes the
+    /// end key, and may return no entries. With a span of 0, only the number of entries limits the scan.
     pub span: u32,
     /// The number of bytes of the prefix of a prefix scan. All other scans ignore this setting.
     pub prefix: u32,
@@ -56,11 +54,11 @@ impl RangeSpec {
                 spec.backward = crate::spelling::share("backward", &share)?;
             }
             if let Some(span) = table.remove("span") {
-                spec.span = small("span", "a scan spans", crate::spelling::read::<Count>("span", &span)?)?;
+                spec.span = small("span", crate::spelling::read::<Count>("span", &span)?)?;
             }
             if let Some(prefix) = table.remove("prefix") {
                 let bytes = crate::spelling::read::<Count>("prefix", &prefix)?;
-                spec.prefix = small("prefix", "a prefix has", bytes)?;
+                spec.prefix = small("prefix", bytes)?;
             }
             if !table.contains_key("kind") {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants()[0].kind.to_owned()));
@@ -91,10 +89,9 @@ fn hint_at_common(error: ChoiceError) -> ChoiceError {
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large; `what` begins the
-/// description of the maximum.
-fn small(key: &str, what: &str, count: Count) -> Result<u32, ChoiceError> {
-    let message = |_| ChoiceError::at(key, format!("{key} is {}; {what} at most {}", count.0, u32::MAX));
+/// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large.
+fn small(key: &str, count: Count) -> Result<u32, ChoiceError> {
+    let message = |_| ChoiceError::at(key, format!("{key} is {}; the maximum is {}", count.0, u32::MAX));
     u32::try_from(count.0).map_err(message)
 }
 
@@ -126,7 +123,7 @@ mod tests {
             ("{ spam = 10 }", "did you mean \"span\"?"),
             ("{ entries = 5000000000 }", "at most 4294967295"),
             ("{ backward = 2 }", "backward is 2"),
-            ("{ span = 5000000000 }", "a scan spans at most 4294967295"),
+            ("{ span = 5000000000 }", "span is 5000000000; the maximum is 4294967295"),
             ("{ kind = \"zipfian\", theta = -1 }", "theta is -1"),
         ] {
             let error = read(toml).unwrap_err();

@@ -345,7 +345,7 @@ const WARM_UP: &[KeyEntry] = &[
     KeyEntry::new(
         "rounds",
         "whole number from 2 to 100",
-        "Number of last rounds whose measurements must be similar.",
+        "Number of successive rounds that must have similar measurements.",
     )
     .or("5"),
     KeyEntry::new("round", "time such as `\"1s\"`", "Length of each round of the warm-up.").or("\"1s\""),
@@ -427,8 +427,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload, with a reference entry for each valid key. The parameters of variants are missing here,
-/// because the catalogs document them.
+/// The tables of a workload, with a reference entry for each valid key. The parameters of distributions and formats are
+/// documented by their catalogs.
 pub static TABLES: &[KeyTable] = &[
     KeyTable {
         name: "",

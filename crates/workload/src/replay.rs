@@ -14,7 +14,8 @@ use crate::target::TargetError;
 use crate::trace::{TEXT, TraceError, TraceFile, TraceOperation, TraceRecord, TraceStream};
 use crate::values::Values;
 
-/// A replay of recorded operations that can be opened. Each call of `open` starts the replay from the first operation.
+/// A replay of recorded operations, which can be executed several times. Each call of `open` starts the replay from the
+/// first operation.
 pub struct ReplayPlan {
     trace: TraceFile,
     base: PathBuf,
@@ -46,8 +47,8 @@ pub struct Due {
     pub due_ns: Option<u64>,
 }
 
-/// Counts the requests for which the replay had to make an assumption, because the trace does not record a property or
-/// because the store lacks an operation.
+/// Counts the requests of a replay that needed an assumption, because the trace does not record a property or because
+/// the store lacks an operation.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,
@@ -151,8 +152,8 @@ impl Replay<'_> {
         Ok(Some(Due { request, due_ns }))
     }
 
-    /// Processes the answer to the last request. If the replay fills misses and a get found no value, the next
-    /// request is a put of the same key.
+    /// Processes the answer to the last request. If the get of a replay with `miss = "fill"` found no value, the next
+    /// request is a put of its key.
     pub fn answer(&mut self, outcome: AnswerCounts) {
         if outcome.missing == 0 {
             self.fill = None;
@@ -176,7 +177,7 @@ impl Replay<'_> {
         }
         if sizes > 0 {
             assumed.push(format!(
-                "the trace does not record the value sizes of {sizes} writes; the setting value of the phase \
+                "the trace does not record the value sizes of {sizes} writes; the key `value` of the phase \
                  determines the sizes"
             ));
         }

@@ -39,7 +39,7 @@ pub enum Miss {
 }
 
 impl Miss {
-    /// Returns the name of this setting in TOML.
+    /// Returns the value of the TOML key `miss` for this effect.
     fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -49,9 +49,9 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Parses the value of the TOML key `replay`. The second result is the name of the key `miss` or `speed`, if the
-    /// table contains one of them. These two keys are valid only for a replay of recorded operations, which the caller
-    /// checks.
+    /// Parses the value of the TOML key `replay`. The second result is `miss` or `speed` if the table contains such a
+    /// key. The caller must check that the phase replays recorded operations, because only then these two keys are
+    /// valid.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
@@ -124,8 +124,7 @@ fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     Err(ChoiceError::at("kind", message))
 }
 
-/// Reads the trace format and its parameters from the table `replay`. The table may also have the other keys of a
-/// replay, which are removed first.
+/// Reads the trace format and its parameters from the table `replay`, and ignores the other keys of a replay.
 fn choose(mut table: Table) -> Result<Choice, ChoiceError> {
     for key in OWN_KEYS.iter().filter(|key| **key != "kind") {
         table.remove(*key);

@@ -126,8 +126,8 @@ impl Role {
 /// Checks the rules that apply to all roles of a phase together, such as the maximum number of threads.
 fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
     if roles.iter().all(Role::is_background) {
-        let message = "role: no role has an end, because each role runs until the other roles end; set \
-                       operations or seconds in at least one role";
+        let message = "role: set operations or seconds in at least one role, because a role without them runs \
+                       until all other roles have ended";
         return Err(ChoiceError::at("role", message));
     }
     let threads: u64 = roles.iter().map(|role| u64::from(role.threads)).sum();
@@ -180,7 +180,7 @@ mod tests {
         let one = |rest: &str| format!("[[role]]\nname = \"a\"\n{rest}\n");
         let reader = one("mix = { get = 1 }\noperations = 9");
         for (text, key, message) in [
-            (one("mix = { get = 1 }"), "role", "no role has an end"),
+            (one("mix = { get = 1 }"), "role", "set operations or seconds in at least one role"),
             ("role = 3".to_owned(), "role", "write [[phase.role]]"),
             (
                 one("mix = { get = 1 }\noperations = 9\nthread = 3"),

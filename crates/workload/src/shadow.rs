@@ -1,5 +1,4 @@
-//! The expected state of a store: the newest version of every key, from which its value can be computed, and the number
-//! of live bytes.
+//! The expected state of a store: the number of the newest version of every key, from which its value can be computed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,8 +28,7 @@ pub struct Shadow {
     merged: HashMap<u64, Vec<u8>>,
     /// The merge operator of the store. Without an operator, merges change nothing.
     operator: Option<MergeOperator>,
-    /// The sources of the values, one for each phase that writes. Each source belongs to a range of versions, in
-    /// ascending order.
+    /// For each phase that writes, the source of its values and its version numbers, in ascending order.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
@@ -40,8 +38,8 @@ pub struct Shadow {
     may_drop: bool,
 }
 
-/// The source of the values for the versions of one phase. The versions begin after the number `after`, and end at the
-/// number `after` of the next source.
+/// The source of the values that one phase writes. The phase has the version numbers above `after`, up to the number
+/// `after` of the next phase.
 struct Era {
     after: u32,
     values: Arc<Values>,
@@ -78,14 +76,14 @@ impl Shadow {
         }
     }
 
-    /// Changes the rules of the check to those for a store that drops old data. A missing key is then allowed, but an
-    /// older value or a deleted value is still wrong.
+    /// Allows that keys are missing from the store, because the store drops old data. An older value or a deleted value
+    /// is still wrong.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
     }
 
-    /// Returns the expected state with the merge operator of the store set.
+    /// Sets the merge operator of the store, which the expected state applies to its values.
     #[must_use]
     pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
         Self { operator, ..self }
@@ -179,7 +177,7 @@ impl Shadow {
         self.live_keys
     }
 
-    /// Returns the number of key and value bytes of all live keys, in their live versions.
+    /// Returns the total size of the keys and values of all live entries, in bytes.
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
     }
@@ -198,8 +196,7 @@ impl Shadow {
     }
 
     /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if the order of the
-    /// keys is unknown, because more than about 3.4 billion scattered keys exist. The table of their order has 32-bit
-    /// positions.
+    /// keys is unknown, because the key format scatters them and more than about 3.4 billion keys exist.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -219,8 +216,8 @@ impl Shadow {
         true
     }
 
-    /// Calls `visit` with the entry that has the smallest key, or with the entry that has the largest key if `backward`
-    /// is true. Returns false if the order of the keys is unknown, because more than about 3.4 billion scattered keys
+    /// Calls `visit` with the entry that has the smallest key, or the largest key if `backward` is true. Returns false
+    /// if the order of the keys is unknown, because the key format scatters them and more than about 3.4 billion keys
     /// exist.
     pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
         let keys = self.versions.len() as u64;
@@ -237,8 +234,8 @@ impl Shadow {
     }
 
     /// Calls `visit` with each entry that a scan from `low` (included) to `high` (excluded) must return. With
-    /// `backward`, the scan begins at the largest key. Returns false if the order of the keys is unknown, because more
-    /// than about 3.4 billion scattered keys exist.
+    /// `backward`, the scan begins at the largest key. Returns false if the order of the keys is unknown, because the
+    /// key format scatters them and more than about 3.4 billion keys exist.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -273,7 +270,9 @@ impl Shadow {
         let mut key = std::mem::take(&mut self.key);
         let mut read = 0;
         while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
-            let index = order.index(place, u64::MAX).expect("a position of the key order must have a key");
+            let index = order
+                .index(place, u64::MAX)
+                .expect("the key order must contain a key for each of its positions");
             let version = self.version(index);
             if version != ABSENT {
                 key.clear();
@@ -288,8 +287,8 @@ impl Shadow {
     /// Reads all entries of `target`, and compares every entry with the expected entry.
     ///
     /// # Errors
-    /// Returns the error of the store. Also returns an error if the key format scatters the keys and more than
-    /// about 3.4 billion keys exist, because the table of their order has 32-bit positions.
+    /// Returns the error of the store. Also returns an error if the key format scatters the keys and more than about
+    /// 3.4 billion keys exist.
     pub fn verify(&mut self, target: &dyn Target) -> Result<StoreVerdict, TargetError> {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -363,8 +362,7 @@ impl Shadow {
     }
 
     /// Determines the key order of the first `keys` keys, if it is not known yet. Returns false if this is not
-    /// possible, because more than about 3.4 billion scattered keys exist. The table of their order has 32-bit
-    /// positions.
+    /// possible, because the key format scatters the keys and more than about 3.4 billion keys exist.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             // The order has room for more keys, so that not every added key causes another sort.

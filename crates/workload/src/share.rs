@@ -52,10 +52,11 @@ impl ThreadShare {
         Self { place: thread, of: threads, owned: Some(owned) }
     }
 
-    /// Returns the number of a thread's role, and the thread's share. Returns `None` if the roles have fewer threads.
+    /// Returns the position of the thread's role in `roles`, and the share of the thread in the operations and keys.
+    /// Returns `None` if the roles have fewer threads.
     ///
-    /// The threads that add keys divide the new keys among themselves. The threads that overwrite or delete divide
-    /// the existing keys. If a role both adds keys and overwrites or deletes keys, its threads divide all keys.
+    /// The threads that add keys divide the new keys among themselves. The threads that overwrite or delete divide the
+    /// existing keys. If a role both adds keys and overwrites or deletes keys, its threads divide all keys.
     pub(crate) fn of_role(roles: &[Role], thread: u32) -> Option<(usize, Self)> {
         let (number, place) = Role::of_thread(roles, thread)?;
         let role = &roles[number];

@@ -1,8 +1,8 @@
 //! The rules of single deletes in a workload.
 //!
 //! A store may delete a key by a single delete only if the key was written once. The single deletes of a workload
-//! take the keys in the order of their indexes, as from the head of a queue. No two single deletes take the same key.
-//! Until the last single delete, all other writes must be inserts.
+//! remove the keys in the order of their indexes, each key once. Until the last single delete, all other writes must be
+//! inserts.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
 
-/// Safety margin of the check that enough keys exist for single deletes, in standard deviations. The number of keys
-/// that random operations need is only known on average.
+/// Safety margin of the check that enough keys exist for single deletes, in standard deviations of the number of needed
+/// keys.
 const DEVIATIONS: f64 = 6.0;
 
-/// An error of a workload: a phase may write a key more than once before a single delete takes the key.
+/// An error of a workload: a phase may write a key more than once before a single delete removes the key.
 pub(crate) struct Breach<'a> {
     pub(crate) phase: &'a Phase,
     /// The TOML key of the phase that causes the repeated writes.
@@ -24,7 +24,7 @@ pub(crate) struct Breach<'a> {
     pub(crate) message: String,
 }
 
-/// Checks that each key is written once before a single delete can take it. Each column family has its own keys.
+/// Checks that each key is written once before a single delete can remove it. Each column family has its own keys.
 pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), Breach<'_>> {
     let of_phase = |phase| families(phase).into_iter();
     let families: BTreeSet<Option<&str>> = phases.iter().flat_map(of_phase).collect();
@@ -51,7 +51,7 @@ fn check_family<'a>(phases: &'a [Phase], family: Option<&str>) -> Result<(), Bre
         };
         let message = format!(
             "phase \"{}\" {writes}, so a key may be written more than once before phase \"{deleting}\" deletes it by a \
-             single delete; use insert as the only other write, or use delete instead of single_delete",
+             single delete; use `insert` as the only other write, or use `delete` instead of `single_delete`",
             phase.name
         );
         return Err(Breach { phase, key, message });
@@ -78,9 +78,9 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
     }
 }
 
-/// Checks that enough keys exist for the single deletes of one thread. The thread executes `operations` operations of
-/// the mix, and `left` loaded keys of the thread remain for single deletes. If `operations` is `None`, the mix ends
-/// when no key remains. Returns how many of these keys the mix may use up.
+/// Checks that enough keys exist for the single deletes of one thread, which executes `operations` operations of the
+/// mix. If `operations` is `None`, the mix ends when no key remains. `left` is the number of loaded keys that single
+/// deletes may still remove. Returns how many of these keys the mix may remove.
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));
@@ -94,7 +94,7 @@ pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> 
     if needed.ceil() > left as f64 {
         let message = format!(
             "a thread may delete {needed:.0} keys more than it inserts, but only {left} loaded keys remain \
-             for its single deletes; load more keys, or lower operations"
+             for its single deletes; load more keys, or lower `operations`"
         );
         return Err(ChoiceError::at("operations", message));
     }

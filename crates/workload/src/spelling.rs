@@ -28,14 +28,13 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Returns whether the table has the key `key`. The key does not become one of the valid keys that an error about
-    /// an unknown key lists.
+    /// Returns whether the table has the key `key`. Errors about unknown keys do not list `key` as a valid key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns an error with the reason `reason` if the table has the key `key`. The key does not become one of the
-    /// valid keys that an error about an unknown key lists.
+    /// Returns an error with the reason `reason` if the table has the key `key`. Errors about unknown keys do not list
+    /// `key` as a valid key.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -43,8 +42,8 @@ impl Spelling {
         }
     }
 
-    /// Returns an error if the table has a misspelled form of a key in `names`, and none of these keys itself. `place`
-    /// names the table in the message.
+    /// Returns an error if the table contains a misspelled form of a key in `names`, and none of the keys in `names`.
+    /// `place` names the table in the message.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {
@@ -123,7 +122,7 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
 /// in results, in paths such as `phase.load.threads`, and in file names.
 pub(crate) fn read_name(spelling: &mut Spelling, of: &str, example: &str) -> Result<String, ChoiceError> {
     let Some(name) = spelling.read::<String>("name")? else {
-        let message = format!("the key name is missing; name {of}, such as name = \"{example}\"");
+        let message = format!("the key `name` is missing; name {of}, such as name = \"{example}\"");
         return Err(ChoiceError::at("name", message));
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -144,8 +143,8 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Adds the name `key` of the table to the key that an error names. For example, the key `theta` in the table `keys`
-/// becomes `keys.theta`.
+/// Puts the name of a TOML table, `key`, in front of the key that an error names. For example, `theta` in the table
+/// `keys` becomes `keys.theta`.
 pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     let path = match error.key {
         Some(inner) => format!("{key}.{inner}"),

@@ -35,8 +35,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the streams for the measured run. If the phase has a warm-up, the streams are endless: the caller limits
-    /// the measured operations, because the number of operations in the warm-up is unknown.
+    /// Returns the streams of operations for the measured run. If the phase has a warm-up, the streams have no end, so
+    /// the caller must limit the measured operations.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {
@@ -45,8 +45,8 @@ impl PhasePlan {
         streams
     }
 
-    /// Returns the keys and versions after all operations of the phase. The function generates all operations of the
-    /// phase to find these keys and versions. If the number of operations is unknown, the function returns `from`.
+    /// Returns how many keys and versions are used after all operations of the phase. The function generates all
+    /// operations to count them. If the number of operations is unknown, it returns `from`.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
         if self.operations().is_none() {
             return from;
@@ -89,7 +89,7 @@ impl Stream {
                 let stream = MixedStream::new(phase, mixed, (thread, share), from);
                 (StreamWork::Mixed(Box::new(stream)), share.owned)
             }
-            (_, None) => unreachable!("a phase must have a load or a mix to have streams"),
+            (_, None) => unreachable!("a phase with streams must have a load or a mix"),
         };
         Self { phase: Arc::clone(phase), thread, owned, existing: from.keys, work }
     }
@@ -126,8 +126,8 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that the operations generated so far may use. Operations that were not executed
-    /// have not used their keys and versions.
+    /// Returns the numbers of keys and versions that the operations generated so far may use, whether they were
+    /// executed or not.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),
@@ -135,7 +135,7 @@ impl Stream {
         }
     }
 
-    /// Returns whether this thread is the one that writes `key` in a mixed phase. Each key has only one writer.
+    /// Returns whether this thread is the only thread that may write `key` in a mixed phase.
     pub(crate) fn owns(&self, key: KeyId) -> bool {
         self.owned.is_some_and(|owned| owned.has(key.index(), self.existing))
     }

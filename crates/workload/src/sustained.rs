@@ -9,8 +9,7 @@ use crate::spelling::{Spelling, number};
 /// Maximum rate in operations per second: one operation per nanosecond, which is the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Smallest valid value of the setting `within`, the relative difference of rates at which a search ends. A search with
-/// half of the value needs one more measurement.
+/// Smallest valid value of the setting `within`, which is the precision of a search for the highest sustained rate.
 const LEAST_WITHIN: f64 = 0.001;
 
 /// The settings of a search for the highest rate that meets an objective.
@@ -89,8 +88,10 @@ impl Sustained {
             return Err(ChoiceError::at("p99", message));
         }
         if !(from >= 1.0 && from < to) {
-            let message =
-                format!("from is {from} and to is {to}; from must be at least 1, and to must be above from");
+            let message = format!(
+                "from is {from} and to is {to}; the lowest rate `from` must be at least 1, and the highest rate \
+                 `to` above `from`"
+            );
             return Err(ChoiceError::at("from", message));
         }
         if to > MOST_PER_SECOND {
@@ -127,8 +128,8 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. The function `sustains` measures the store at a rate. This function
-    /// returns the measurement, and the name of the condition that the rate misses, or `None` if the rate is sustained.
+    /// Searches for the highest sustained rate. The function `sustains` measures the store at a rate. It returns the
+    /// measurement and the name of the condition that the rate misses, or `None` if the rate is sustained.
     ///
     /// The search halves the interval between the logarithms of two rates, because rates differ by factors. A rate that
     /// fails is tried a second time, because a single disturbance of the machine is not a limit of the store.

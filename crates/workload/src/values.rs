@@ -10,8 +10,8 @@ use crate::pool::Pool;
 use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
-/// The values that phases with equal settings write in a run. A value is a part of a pool of random bytes, which a hash
-/// of the key and the version selects.
+/// Generates the values that a phase writes. A value is a part of a pool of random bytes, which a hash of the key and
+/// the version selects.
 ///
 /// If the values of a key have more than eight bytes, the values of two versions are equal with a probability of about
 /// 10⁻⁵. A check therefore detects almost all wrong versions.
@@ -22,9 +22,9 @@ pub struct Values {
     size_seed: [u64; 2],
 }
 
-/// The source of the sizes of values.
+/// The source of the sizes of values: one size, or a distribution.
 enum Sizes {
-    /// The size of all values. If all values have one size, the size needs no random numbers.
+    /// The size that all values have, so no random number is drawn for a size.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }
@@ -58,13 +58,12 @@ impl Values {
         Span { offset, bytes: self.bytes(index, version) }
     }
 
-    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, and a position without bytes otherwise. If
-    /// all values have one size, the function has no branch.
+    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, and a position without bytes otherwise.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a measurement showed that inlining is faster, as in the stream \
-                  of mixed operations"
+        reason = "the generator of operations calls this function for each operation, and a measurement showed \
+                  that inlining it is faster"
     )]
     pub(crate) fn locate_if(&self, wanted: bool, index: u64, version: u32) -> Span {
         match &self.sizes {
@@ -86,7 +85,7 @@ impl Values {
         }
     }
 
-    /// Returns the bytes at a position that [`locate`](Self::locate) returned.
+    /// Returns the bytes of the value at a position in the value pool, which [`locate`](Self::locate) returned.
     #[inline]
     pub fn slice(&self, span: Span) -> &[u8] {
         self.pool.slice(span.offset, span.bytes)
@@ -121,7 +120,7 @@ impl Values {
     }
 }
 
-/// Returns a hash of two seeds, the index of a key and a version, which selects the bytes of the value.
+/// Returns a hash of two seeds, the index of a key and a version number, from which the bytes of the value follow.
 #[inline]
 fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
     fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])

@@ -106,8 +106,10 @@ fn read_key(value: Value) -> Result<Choice, ChoiceError> {
         return FORMATS.choose(&value);
     };
     if let Some(kind) = table.remove("kind") {
-        let message =
-            format!("the table key names its format by format, not by kind; write {{ format = {kind}, … }}");
+        let message = format!(
+            "the table `key` selects the format of keys by `format`, not by `kind`; \
+             write {{ format = {kind}, … }}"
+        );
         return Err(ChoiceError::at("kind", message));
     }
     let format = table.remove("format").unwrap_or_else(|| FORMATS.variants()[0].kind.into());

@@ -677,11 +677,11 @@ fn a_missing_name_is_named() {
     let phase = "question = \"?\"\n[[phase]]\ninsert = 100\n";
     bench.write("x.toml", phase);
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("the key name is missing; name a phase, such as name = \"load\""), "{error}");
+    assert!(error.contains("the key `name` is missing; name a phase, such as name = \"load\""), "{error}");
     let role = "question = \"?\"\n[[phase]]\nname = \"a\"\n[[phase.role]]\nmix = { get = 1 }\n";
     bench.write("x.toml", role);
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("the key name is missing; name a role, such as name = \"readers\""), "{error}");
+    assert!(error.contains("the key `name` is missing; name a role, such as name = \"readers\""), "{error}");
     let arbiter = ["describe", "x.toml", "--set", "design.arbiter=marginal(sampled_blocks=99999999)"];
     bench.write("x.toml", phase.replace("insert", "name = \"load\"\ninsert"));
     let error = bench.run(&arbiter).refusal();

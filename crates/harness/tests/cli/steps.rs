@@ -212,7 +212,7 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         (
             "step = \"settle\"",
             "step = \"settle\"\nsettle = false",
-            "settle: the step \"settle\" always waits for compaction; remove settle",
+            "settle: the step \"settle\" always waits for compaction; remove `settle`",
         ),
         (
             "step = \"flush\"",

@@ -7,15 +7,15 @@
 
 use measure::{Clock, Stamp, probe};
 
-/// The maximum duration of an undisturbed reading, in nanoseconds. In a longer reading, the thread may have lost its
-/// CPU.
+/// The maximum duration of an undisturbed reading of the kernel's waiting time, in nanoseconds. In a longer reading,
+/// the thread may have lost its CPU.
 const LONGEST_READING_NS: u64 = 200_000;
 
-/// The maximum number of readings in a row. If another program disturbs all of these readings, the last reading counts.
+/// The maximum number of attempts to read the kernel's waiting time without a disturbance. After so many attempts, the
+/// last reading counts.
 const MOST_READINGS: usize = 8;
 
-/// One reading of the time for which this thread has waited for a CPU, as the kernel counts it, and the time of the
-/// reading.
+/// The time for which this thread has waited for a CPU, as the kernel counts it, and the time of the reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunQueueReading {
     /// The total time for which the thread has waited for a CPU, in nanoseconds. `None` if the kernel does not report
@@ -31,7 +31,7 @@ impl RunQueueReading {
         Self::settled(clock, || Self { waited_ns: probe::thread_run_queue_wait_ns(), at: clock.now() })
     }
 
-    /// Repeats a reading of the kernel's count until one reading takes at most [`LONGEST_READING_NS`], so that no other
+    /// Repeats a reading of the waiting time until a reading takes at most [`LONGEST_READING_NS`], so that no other
     /// program has disturbed it. Returns the last reading.
     fn settled(clock: &Clock, mut read: impl FnMut() -> Self) -> Self {
         let mut start = clock.now();
@@ -47,11 +47,11 @@ impl RunQueueReading {
     }
 
     /// Returns the time for which the thread waited for a CPU between an earlier reading and the time `end`, in
-    /// nanoseconds. `before` is the waiting time from the earlier reading, and `end` is shortly before this reading.
-    /// Returns `None` if one of the two waiting times is unknown.
+    /// nanoseconds. `before` is the total waiting time of the earlier reading. Returns `None` if one of the two totals
+    /// is unknown.
     ///
-    /// If more time has passed since `end` than an undisturbed reading takes, the function assumes that the thread has
-    /// waited since `end`, and subtracts this time.
+    /// If this reading took place much later than `end`, the function assumes that the thread waited meanwhile, and
+    /// subtracts this time.
     pub(super) fn waits(&self, before: Option<u64>, end: Stamp, clock: &Clock) -> Option<u64> {
         let waited = self.waited_ns.zip(before).map(|(now, before)| now.saturating_sub(before))?;
         let since_end = clock.ns_between(end, self.at);

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use crate::turn::Used;
 
-/// The slice that the threads of a phase execute now, with the state that they share. A slice is the number of
-/// operations that a process executes in one turn.
+/// The slice that the threads of a phase execute now. A slice is the number of operations that a process executes in
+/// one turn.
 #[derive(Default)]
 pub(super) struct SharedSlice {
     /// The number of operations that all threads together must execute in the slice.

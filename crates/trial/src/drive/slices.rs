@@ -10,8 +10,8 @@ use crate::message::{Slice, Yielded};
 use crate::turn::{self, Begun, Turns};
 
 impl Shared<'_> {
-    /// Executes at most `left` operations from the stream of one thread, slice by slice. A slice is the number of
-    /// operations that a process executes in one turn, and the parent process determines this number.
+    /// Executes at most `left` operations of one thread, slice by slice. A slice is the number of operations that the
+    /// process executes in one turn.
     pub(super) fn slices(
         &self,
         turns: &Turns,
@@ -58,15 +58,15 @@ impl Shared<'_> {
         Ok(worker.into_outcome().earlier(self.clock, paused_ns.unwrap_or(0)))
     }
 
-    /// Returns the part of a slice of `operations` operations that the thread with the number `thread` executes. The
+    /// Returns how many of the `operations` operations of a slice the thread with the number `thread` executes. The
     /// result is at least 1, so that each slice makes progress.
     fn share(&self, operations: u64, thread: u32) -> u64 {
         let (thread, threads) = (u64::from(thread), u64::from(self.threads));
         (operations / threads + u64::from(thread < operations % threads)).max(1)
     }
 
-    /// Waits between two slices: until all threads have finished the slice, and until the parent process starts the
-    /// next turn. Marks the phase as ended if no thread has operations left, or if a thread has failed.
+    /// Waits after a slice until all threads have finished it and the parent process starts the next turn. Marks the
+    /// phase as ended if no thread has operations left, or if a thread has failed.
     fn next_slice(&self, turns: &Turns) {
         if self.barrier.wait().is_leader() {
             let slice = &self.slice;
@@ -95,9 +95,8 @@ impl Shared<'_> {
     }
 }
 
-/// Generates the next batch of a stream into `batch`. The batch has at most `most` operations, and at most `left`
-/// operations, which is the number of operations that the thread may still execute. Returns the size of the batch, and
-/// reduces `left` by this size.
+/// Generates the next batch of operations of a thread, with at most `most` operations. `left` is the number of
+/// operations that the thread may still execute. Returns the size of the batch, and reduces `left` by this size.
 fn fill_some(stream: &mut Stream, batch: &mut Batch, left: &mut u64, most: u64) -> usize {
     let mut some = most.min(*left);
     let filled = fill(stream, batch, &mut some);

@@ -15,10 +15,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys must have different bytes", keys_differ),
     ("`ordered` must return whether keys sort by their numbers", order_is_as_announced),
     ("absent keys must be between present keys", absent_keys_lie_between),
-    (
-        "`append_above` must write the key whose number exceeds the number of the key by the span",
-        sums_are_right,
-    ),
+    ("`append_above` must add the span to the number of the key", sums_are_right),
 ];
 
 /// Returns the sample of key indexes that the invariants check: the smallest indexes, and the largest indexes that the

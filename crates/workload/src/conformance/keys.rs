@@ -34,7 +34,7 @@ pub(crate) fn draw(sampler: &mut dyn KeySampler, seed: u64, existing: u64, count
     keys
 }
 
-/// Checks that every index is below the number of existing keys, even while keys are added.
+/// Checks that every drawn index is below the number of existing keys, even while keys are added.
 fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     for (keys, planned) in
         [(1, 1), (2, 2), (3, 3), (100, 100), (1000, 1000), (1, 500), (100, 150), (100, 5000)]

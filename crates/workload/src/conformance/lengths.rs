@@ -14,7 +14,7 @@ pub(crate) struct Subject {
 
 /// All invariants of length distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a length must stay within its bounds", stays_within_its_bounds),
+    ("each length must be between the minimum and the maximum", stays_within_its_bounds),
     ("equal random bits must give equal lengths", equal_bits_give_equal_lengths),
     ("the mean of drawn lengths must be the value that `mean` returns", the_mean_is_what_is_drawn),
 ];
@@ -33,7 +33,7 @@ fn stays_within_its_bounds(subject: &Subject) -> Result<(), String> {
     bits().try_for_each(|bits| {
         let length = subject.lengths.length(bits);
         ensure((least..=max).contains(&length), || {
-            format!("the length {length} is not within {least} to {max}")
+            format!("the drawn length is {length}, but it must be from {least} to {max}")
         })
     })
 }

@@ -190,7 +190,7 @@ impl LengthDistribution for BadLengths {
 #[test]
 fn canary_lengths_are_caught() {
     let cases = [
-        (BadLengths::Longer, "a length must stay within its bounds"),
+        (BadLengths::Longer, "each length must be between the minimum and the maximum"),
         (BadLengths::Counts(0.into()), "equal random bits must give equal lengths"),
         (BadLengths::OtherMean, "the mean of drawn lengths must be the value that `mean` returns"),
     ];
@@ -202,7 +202,10 @@ fn canary_lengths_are_caught() {
         );
     }
     let empty = lengths::Subject { lengths: Box::new(crate::length::Fixed(0)), least: 1 };
-    assert!(check_of(lengths::INVARIANTS, "a length must stay within its bounds")(&empty).is_err());
+    assert!(
+        check_of(lengths::INVARIANTS, "each length must be between the minimum and the maximum")(&empty)
+            .is_err()
+    );
 }
 
 #[test]
@@ -269,7 +272,7 @@ fn canary_formats_are_caught() {
     ];
     let [absent, sums] = [
         "absent keys must be between present keys",
-        "`append_above` must write the key whose number exceeds the number of the key by the span",
+        "`append_above` must add the span to the number of the key",
     ];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
@@ -284,8 +287,8 @@ fn canary_formats_are_caught() {
 #[test]
 fn impossible_formats_are_refused() {
     for (label, message) in [
-        ("u64(bytes=0B)", "a key has 1B to 64KiB"),
-        ("decimal(bytes=1MiB)", "a key has 1B to 64KiB"),
+        ("u64(bytes=0B)", "the length of a key must be 1B to 64KiB"),
+        ("decimal(bytes=1MiB)", "the length of a key must be 1B to 64KiB"),
         ("user(bytes=16B)", "this variant has no parameters"),
         ("u46", "did you mean \"u64\"?"),
     ] {

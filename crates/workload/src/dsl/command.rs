@@ -1,4 +1,4 @@
-//! The commands of the DSL as a data type, and their conversion to text.
+//! The commands of the text language (DSL) of `lsmbench shell`, and their conversion to text.
 
 use std::fmt::{self, Write};
 
@@ -49,7 +49,7 @@ pub enum Command {
         /// The end of the range (exclusive).
         high: Vec<u8>,
     },
-    /// A load of a file of pairs: `l "FILE"`.
+    /// A load of the key-value pairs in a file: `l "FILE"`.
     Load {
         /// The path of the file, as bytes.
         file: Vec<u8>,

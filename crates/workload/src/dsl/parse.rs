@@ -1,4 +1,4 @@
-//! Parser that converts a line of the DSL to a command.
+//! Parser of the text language (DSL) in which `lsmbench shell` reads commands.
 
 use thiserror::Error;
 
@@ -81,8 +81,8 @@ impl<'a> Cursor<'a> {
         &self.line[start..self.at]
     }
 
-    /// Returns the next token of the line: a word, or a text in quotes. `form` is the syntax of the whole command,
-    /// which the error message shows if the token is missing.
+    /// Returns the next token of the line: a word, or a text in quotes. If the token is missing, the error message
+    /// shows `form`, the syntax of the whole command.
     fn token(&mut self, form: &str) -> Result<Vec<u8>, SyntaxError> {
         self.skip_blanks();
         match self.peek() {

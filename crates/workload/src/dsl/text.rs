@@ -13,18 +13,16 @@ use crate::plan::PhasePlan;
 use crate::prefix;
 use crate::stream::Stream;
 
-/// Writes the first `limit` operations of a phase to `out`, and returns the number of written operations. The function
-/// takes one operation of each thread in turn.
+/// Writes the first `limit` operations of a phase to `out` as lines of the text language (DSL), and returns their
+/// number. The function takes one operation of each thread in turn.
 ///
-/// Each member of a batch or a multi-get becomes one line. A read-modify-write becomes a get and a put. A scan of n
-/// entries becomes `r LOW HIGH`, where n existing or deleted keys lie between LOW and HIGH. A scan with a span becomes
-/// `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan. An operation without a
-/// text form, such as a conditional put, becomes a comment. This function does not support a phase that replays
-/// recorded operations. For such a phase, print the requests of the [`Replay`](crate::Replay).
+/// Each member of a batch or a multi-get becomes one line. A read-modify-write becomes a get and a put. A scan becomes
+/// `r LOW HIGH` without its direction. An operation without a text form, such as a conditional put, becomes a comment.
+/// To print a phase that replays recorded operations, use the requests of the [`Replay`](crate::Replay) instead.
 ///
 /// # Errors
-/// Returns an error if writing to `out` fails. Also returns an error if a scan needs the sorted order of more
-/// than about 3.4 billion keys in a format that does not sort keys by their indexes.
+/// Returns an error if writing to `out` fails. Also returns an error if more than about 3.4 billion keys must be sorted
+/// to find the bounds of a scan.
 pub fn write_operations(
     phase: &Arc<PhasePlan>,
     from: Extent,

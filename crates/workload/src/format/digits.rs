@@ -16,8 +16,7 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// Returns a number below 10⁸ as eight decimal digits. The number is split into two numbers of four digits, then into
-/// four numbers of two digits, and then into eight digits. Each step processes all parts at once in one 64-bit integer.
+/// Returns a number below 10⁸ as eight decimal digits. The function computes all digits at once in a 64-bit integer.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);

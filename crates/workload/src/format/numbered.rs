@@ -7,7 +7,7 @@ use types::MAX_KEY_BYTES;
 use crate::operation::KeyId;
 use crate::permutation::Permutation;
 
-/// The TOML parameters of these key formats, with their default values.
+/// The TOML parameters of key formats whose keys are numbers of a fixed length, with their default values.
 pub(super) const REFERENCE: &str = "# Length of each key.
 bytes = \"16B\"
 # Whether keys are scattered. Two keys with successive indexes are then not adjacent in key order.
@@ -41,7 +41,7 @@ impl Params {
     pub(super) fn checked(self) -> Result<Self, String> {
         if self.bytes.0 == 0 || self.bytes.0 > MAX_KEY_BYTES as u64 {
             return Err(format!(
-                "bytes is {}; a key has 1B to {}",
+                "bytes is {}; the length of a key must be 1B to {}",
                 self.bytes,
                 ByteSize(MAX_KEY_BYTES as u64)
             ));
@@ -49,17 +49,17 @@ impl Params {
         Ok(self)
     }
 
-    /// Returns the mapping from keys to the numbers that are written, all of which are below `count`. Each key takes
-    /// two numbers, so the mapping has room for `count` / 2 keys.
+    /// Returns the mapping from the numbers of keys to the numbers that their bytes encode. All encoded numbers are
+    /// below `count`.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }
 }
 
-/// Mapping from the number of a key to the number that the bytes of the key encode. The two numbers differ only if the
-/// keys are scattered.
+/// Mapping from the number of a key to the number that the bytes of the key encode. The two numbers differ only in
+/// formats that scatter keys.
 pub(super) struct Numbers {
-    /// Exclusive upper bound of the encoded numbers.
+    /// Exclusive upper bound of the numbers that the keys encode.
     count: u64,
     scatter: Option<Permutation>,
 }

@@ -7,8 +7,8 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format as the workload file names it, with its parameters. A format that takes its keys from a trace is opened
-/// after the trace was read.
+/// The settings of a key format in a workload file. [`open`](Self::open) constructs the format from these settings,
+/// after the traces of the workload were read.
 pub trait KeyFormatPolicy: Send + Sync {
     /// Constructs the key format for a workload. `recording` contains the keys of the traces that the workload replays.
     ///
@@ -23,7 +23,7 @@ pub trait KeyFormatPolicy: Send + Sync {
 /// 1. Different keys have different bytes. In particular, an absent key never equals a present key.
 /// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
 /// 3. Each absent key sorts directly after its own present key, or the absent keys have the same distribution as the
-///    present keys. Almost all absent keys then sort between the smallest and the largest present key.
+///    present keys.
 /// 4. If the format [has numbers](Self::has_numbers), keys sort by the numbers that they encode.
 /// 5. No key is empty or longer than [`max_bytes`](Self::max_bytes).
 pub trait KeyFormat: Send + Sync {
@@ -38,8 +38,8 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// For each operation, appends the exclusive end key if the operation is a scan or range delete with a span, else
-    /// an empty key.
+    /// Appends the exclusive end key of each scan or range delete that has a span. For any other operation, appends an
+    /// empty key.
     fn append_ends(&self, operations: &[Operation], ends: &mut KeyBytes) {
         for operation in operations {
             if operation.span > 0 {
@@ -49,7 +49,7 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// Returns whether each key encodes a number, so that a span can be added to the key.
+    /// Returns whether each key encodes a number, so that a span (a difference of numbers) can be added to the key.
     fn has_numbers(&self) -> bool {
         false
     }
@@ -100,7 +100,7 @@ impl KeyBytes {
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// Ends the key whose bytes were appended last. `end` is the byte offset after its last byte.
+    /// Ends the key whose bytes were appended last. `end` is the offset at which the key ends in the bytes of all keys.
     #[inline]
     pub(super) fn end_at(&mut self, end: usize) {
         self.ends.push(end as u32);

@@ -19,11 +19,11 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
 /// The text with which every key of the format `user` begins.
 const PREFIX: &[u8] = b"user";
 
-/// Last byte of an absent key, instead of a digit. In ASCII, `:` is the byte after `9`, so the absent key sorts
-/// directly after the keys with the other digits.
+/// Last byte of an absent key, instead of a digit. The byte `:` follows `9` in ASCII, so the absent key sorts after the
+/// keys that differ only in the last digit.
 const ABSENT: u8 = b':';
 
-/// The key format of YCSB. The format has no parameters, so the same type is the policy and the opened format.
+/// The key format `user` of YCSB, which has no parameters.
 struct User;
 
 impl KeyFormatPolicy for User {

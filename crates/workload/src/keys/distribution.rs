@@ -7,7 +7,7 @@ use crate::random::Random;
 /// Invariant: the samplers draw popular keys with the frequency that [`share`](Self::share) returns, up to sampling
 /// error.
 pub trait KeyDistribution: Send + Sync {
-    /// Returns the sampler of one thread of a phase.
+    /// Returns a sampler that draws the keys of one thread of a phase.
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler>;
 
     /// Returns how much of the traffic goes to the most popular keys: the fraction of accesses to the `hottest` most
@@ -71,9 +71,9 @@ pub trait KeySampler: Send {
 }
 
 impl Scope {
-    /// Returns the number of keys that the tables of a sampler include. A sampler with room for more keys than exist
-    /// needs no new tables while keys are added, but must repeat each draw of a key that does not exist yet. The result
-    /// is therefore the planned number of keys, but at most twice the number of existing keys.
+    /// Returns the number of keys for which a sampler builds its tables: the planned number of keys, but at most twice
+    /// the number of existing keys. With larger tables, the sampler builds new tables less often while keys are added,
+    /// but repeats more draws.
     pub(crate) fn room(&self, existing: u64) -> u64 {
         if existing < self.planned {
             self.planned.min(existing.saturating_mul(2))

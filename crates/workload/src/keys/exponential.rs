@@ -50,8 +50,8 @@ impl Build<dyn KeyDistribution> for Exponential {
         // With a larger mean, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
-                "the mean age that frac and percentile give is more than 100 times the number of keys, so the \
-                 distribution is nearly uniform; lower frac, or use \"uniform\""
+                "the mean age that `frac` and `percentile` give is more than 100 times the number of keys, so the \
+                 distribution is nearly uniform; lower `frac`, or use \"uniform\""
                     .to_owned(),
             );
         }

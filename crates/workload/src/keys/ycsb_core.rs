@@ -37,8 +37,8 @@ impl KeyDistribution for YcsbCore {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Returns the shares of the most popular existing keys. YCSB hashes its items to one key more than exists. The
-    /// sampler repeats a draw of that key, so the shares do not count such draws.
+    /// Returns the shares of accesses of the most popular existing keys. The shares exclude draws of keys that do not
+    /// exist, because the sampler repeats such draws.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys >= MOST_KEYS {

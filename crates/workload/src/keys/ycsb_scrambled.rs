@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 /// Number of items from which the generator draws before it hashes the item to a key. YCSB counts the items from 0 to
 /// 10¹⁰ inclusive.
 const ITEMS: f64 = 10_000_000_001.0;
-/// Exponent θ of the Zipfian distribution over the items.
+/// Exponent θ of the Zipfian distribution from which the generator draws its items.
 const THETA: f64 = 0.99;
 /// YCSB's constant for the sum of i^−θ over all 10¹⁰ items.
 const ZETA: f64 = 26.469_028_201_783_02;
@@ -138,9 +138,8 @@ impl Gray {
         }
     }
 
-    /// Returns the share of accesses of each of `keys` keys. Each item below the number of keys adds its probability
-    /// to the key to which the item is hashed. The probability of all further items is divided evenly between all
-    /// keys.
+    /// Returns the share of accesses of each of `keys` keys. The first `keys` items count for the key to which they are
+    /// hashed. The accesses of all further items are divided evenly between the keys.
     pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];

@@ -31,15 +31,13 @@ pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
     buckets: Vec<Bucket>,
-    /// The shift distance that leaves the upper bits of a random number, which select a slot of the alias table. The
-    /// distance is 64 − log₂ of the number of slots.
+    /// How far a random number is shifted to the right, so that its upper bits select a slot of the alias table.
     slot_shift: u32,
     theta: f64,
 }
 
-/// A slot of the alias table. The upper bits of a random number select the slot, and the remaining bits are compared
-/// with the threshold. Below the threshold, the draw selects the bucket with the number of the slot. Otherwise, the
-/// draw selects the bucket `alias`.
+/// A slot of the alias table, which the upper bits of a random number select. If the other bits are below the
+/// threshold, the draw selects the bucket with the number of the slot. Otherwise, the draw selects the bucket `alias`.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     threshold: u64,
@@ -52,8 +50,8 @@ struct Slot {
 struct Bucket {
     first: u64,
     width: u64,
-    /// A threshold that decides most draws without the computation of a power. A draw whose second random number is at
-    /// most this threshold is kept, whichever rank of the bucket it selects.
+    /// A threshold that decides most draws without the computation of a power. A draw from the bucket is always kept if
+    /// its second random number is at most this threshold.
     squeeze: u64,
 }
 
@@ -96,8 +94,8 @@ impl Zipf {
         }
     }
 
-    /// Returns whether the draw of `rank` from `bucket` is kept, by the exact probability of the rank. `thinning` is
-    /// the second random number of the draw.
+    /// Returns whether the sampler keeps `rank`, which it drew from `bucket`. The random number `thinning` decides, so
+    /// that each rank is drawn with its exact probability.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)
@@ -105,8 +103,8 @@ impl Zipf {
 }
 
 /// The Zipfian distribution over a number of ranks that grows. The sampler draws from a table for more ranks than
-/// exist, and repeats a draw of a rank that does not exist yet. The kept draws have exactly the Zipfian distribution
-/// over the existing ranks, and a new rank needs no change of the table.
+/// exist, and repeats a draw of a rank that does not exist yet. Draws therefore have exactly the Zipfian distribution
+/// over the existing ranks, and a new rank needs no new table.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -121,8 +119,8 @@ impl GrowingZipf {
         Self { zipf: Zipf::new(1, theta), theta, ranks: 1, room: 1 }
     }
 
-    /// Sets the number of existing ranks to `ranks`. If `room` has changed, the function builds a new table for `room`
-    /// ranks, to which the distribution can then grow without another table.
+    /// Sets the number of existing ranks to `ranks`. If `room` has changed, the function builds a new table, in which
+    /// the number of ranks can grow up to `room`.
     pub(crate) fn resize(&mut self, ranks: u64, room: u64) {
         if room != self.room {
             self.zipf = Zipf::new(room, self.theta);

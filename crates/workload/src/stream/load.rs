@@ -22,7 +22,7 @@ pub(super) struct LoadStream {
     left: u64,
     batch: Option<u32>,
     version: u32,
-    /// The number of keys that single deletes had taken before the load.
+    /// The number of keys that single deletes had removed before the load.
     retired: u64,
     /// A buffer for positions in the order of the load, which every batch reuses.
     places: Vec<u64>,

@@ -29,8 +29,8 @@ pub(super) struct MixedStream {
     members: u32,
     member_kinds: KindSampler,
     member_kind_random: Random,
-    /// Whether write batches contain inserts or single deletes. The keys of these operations are not drawn: they follow
-    /// from the earlier inserts and single deletes.
+    /// Whether write batches contain inserts or single deletes. An insert gets the next new key, and a single delete
+    /// gets the oldest key, so the keys of these operations are not drawn.
     members_count: bool,
     scratch: Scratch,
 }
@@ -41,7 +41,8 @@ enum Keys {
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// Keys that are drawn from a distribution. The members of groups have a separate stream of random numbers.
+/// Keys that are drawn from a distribution. The keys of write batches and multi-gets have a separate stream of random
+/// numbers.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
@@ -51,7 +52,7 @@ struct DrawnKeys {
     owned: Option<OwnedKeys>,
 }
 
-/// A random decision with a fixed probability. The decision needs no random number if the probability is 0 or 1.
+/// A random decision that is true with a fixed probability. It needs no random number if the probability is 0 or 1.
 struct Coin {
     threshold: u64,
     random: Random,
@@ -66,16 +67,16 @@ struct Growth {
     capacity: u64,
 }
 
-/// The keys of this thread that single deletes can take, in the order of their inserts.
+/// The keys of this thread that single deletes can remove, in the order of their inserts.
 struct Queue {
-    /// The index of the oldest key that no single delete has taken. In an empty queue, no key has this index.
+    /// The index of the oldest key that no single delete has removed. In an empty queue, no key has this index.
     head: u64,
     step: u64,
-    /// The index at which the queue ends, exclusive. `None` if the thread adds keys, because the queue then grows.
+    /// The exclusive end of the indexes in the queue. `None` if the thread adds keys, because the queue then grows.
     end: Option<u64>,
     /// Whether the mix has single deletes, so that the queue is in use.
     is_used: bool,
-    /// All keys of this thread with an index below this number were taken by single deletes.
+    /// Single deletes have removed all keys of this thread with an index below this number.
     retired: u64,
 }
 
@@ -194,7 +195,7 @@ impl MixedStream {
         filled
     }
 
-    /// Sets the keys of the first `filled` operations, and the keys of the inserts and single deletes in write batches.
+    /// Sets the keys of the first `filled` operations, and of the inserts and single deletes in write batches.
     fn fill_keys(&mut self, scratch: &mut Scratch, filled: usize) {
         let Scratch { kinds, keys, member_kinds, member_keys, .. } = scratch;
         let kinds = &kinds[..filled];
@@ -223,9 +224,8 @@ impl MixedStream {
         self.keys.fill(&kinds[start..], (&mut self.growth, &mut self.queue), &mut keys[start..]);
     }
 
-    /// Returns how many of the next operations the stream can execute before all keys or all version numbers are used
-    /// up. The stream ends after these operations. `kinds` are the kinds of the operations, and `members` are the kinds
-    /// of the members of all write batches.
+    /// Returns how many of the next operations the stream can generate before its keys or version numbers are used up.
+    /// `kinds` are the kinds of the operations, and `members` are the kinds of the members of all write batches.
     fn within_bounds(&mut self, kinds: &[Kind], members: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let counted = if self.members_count { writes } else { kinds.len() as u64 };
@@ -270,8 +270,9 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Appends a batch to the operations. `members` contains the kinds of the members, the keys of members that are
-    /// inserts or single deletes, and a buffer for drawn keys. Returns the number of keys that exist after the batch.
+    /// Appends a write batch and its members to the operations of the stream. `members` contains the kinds of the
+    /// members, the keys of their inserts and single deletes, and a buffer for drawn keys. Returns the number of keys
+    /// that exist after the batch.
     fn push_batch(
         &mut self,
         (kinds, counted, drawn): (&[Kind], &[u64], &mut Vec<u64>),
@@ -320,8 +321,8 @@ impl MixedStream {
         Operation { count, span, backward, ..self.rare(kind, key, existing, values) }
     }
 
-    /// Returns the result of [`single`](Self::single) for a present key. The compiler inlines `single` into the timed
-    /// loop, and this wrapper gives all rare callers one shared copy.
+    /// Returns an operation on one present key. All rare callers share this copy of [`single`](Self::single), which the
+    /// compiler inlines into the timed loop.
     #[inline(never)]
     fn rare(&mut self, kind: Kind, key: u64, existing: u64, values: &Values) -> Operation {
         self.single(kind, key, false, existing, values)
@@ -373,7 +374,7 @@ impl Keys {
     }
 
     /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key that
-    /// no single delete has taken. Any other operation gets a key that exists at the time of its execution.
+    /// no single delete has removed. Any other operation gets a key that exists at the time of its execution.
     ///
     /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do not
     /// depend on the mix.
@@ -442,8 +443,8 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns `key`, or another key if the thread must not write `key`. Only one thread may write a key. If `written`
-    /// is true and `key` belongs to another thread, the function draws a key of this thread.
+    /// Returns a key that the thread may access: `key`, or a drawn key of this thread. The key is drawn if `written` is
+    /// true and `key` belongs to another thread, because only one thread may write a key.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -470,7 +471,7 @@ fn written_by(mixed: &PlannedMix) -> u64 {
     }
 }
 
-/// Returns the number of keys that samplers should expect at the end of the phase: the expected number, plus a small
+/// Returns the number of keys for which samplers prepare: the expected number at the end of the phase, plus a small
 /// margin. Returns `u64::MAX` if the mix inserts keys and its end is unknown.
 fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     match mixed.operations() {
@@ -521,7 +522,7 @@ impl Queue {
         !self.is_used || self.head + count * self.step <= self.end.unwrap_or(growth.next)
     }
 
-    /// Takes the oldest key that no single delete has taken, and returns its index.
+    /// Removes the oldest key that no single delete has removed, and returns its index.
     #[inline]
     fn take(&mut self) -> u64 {
         let key = self.head;
@@ -531,8 +532,8 @@ impl Queue {
     }
 }
 
-/// Returns the first index, from `start` on, of a key that belongs to the thread with the number `thread`. The index
-/// modulo `threads` is `thread`.
+/// Returns the first index from `start` on whose key belongs to the thread with the number `thread`: the index with the
+/// remainder `thread` modulo `threads`.
 fn first_own(start: u64, thread: u32, threads: u32) -> u64 {
     let (thread, step) = (u64::from(thread), u64::from(threads));
     start + (thread + step - start % step) % step

@@ -7,8 +7,8 @@ use crate::random::Random;
 /// Number of keys that one call of the sampler draws.
 const BLOCK: usize = 64;
 
-/// Maximum number of draws of a whole block in a row without a key of the thread. At this limit, the sampler stops and
-/// uses a neighboring key, because the distribution almost always draws keys of other threads.
+/// Maximum number of successive blocks of draws without a key of the thread. After this number, the sampler uses a
+/// neighboring key, because the distribution almost always draws keys of other threads.
 const MOST_BLOCKS: usize = 64;
 
 /// Sampler of the keys that belong to one thread. The sampler repeats a draw until the key belongs to the thread. The

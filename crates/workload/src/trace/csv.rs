@@ -156,7 +156,7 @@ impl Build<dyn TraceReader> for Csv {
         }
         if params.block.0 > 0 && params.size == 0 {
             return Err(
-                "block traces need the column of the request length; set size to the number of this column"
+                "block traces need the column of the request length; set `size` to the number of this column"
                     .to_owned(),
             );
         }
@@ -260,7 +260,7 @@ impl Csv {
                 let valid: Vec<&str> =
                     [read, write, delete].into_iter().flatten().map(String::as_str).collect();
                 format!(
-                    "unknown operation \"{}\"; set read, write and delete. Valid: {}",
+                    "unknown operation \"{}\"; set `read`, `write` and `delete`. Valid: {}",
                     quoted(name),
                     valid.join(", ")
                 )

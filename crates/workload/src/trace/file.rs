@@ -110,7 +110,7 @@ impl TraceFile {
         let Some(width) = stream.width.filter(|width| (1..=size_of::<u64>()).contains(width)) else {
             let kind = stream.format.kind();
             return Err(malformed(format!(
-                "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove mix"
+                "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove `mix`"
             )));
         };
         let numbers = stream.map(|record| {

@@ -45,7 +45,8 @@ impl<'a> TraceHead<'a> {
         self.bytes.as_chunks::<BYTES>().0.iter().take(LOOKED_AT)
     }
 
-    /// Returns whether the file may consist of records of this size. Only the first bytes of the file are checked.
+    /// Returns whether the trace may consist of records of `bytes` bytes. Only the first bytes of the trace are
+    /// checked.
     pub fn may_be_records_of(&self, bytes: usize) -> bool {
         self.bytes.len() >= bytes && (!self.is_whole || self.bytes.len().is_multiple_of(bytes))
     }

@@ -21,7 +21,7 @@ pub(super) trait LineFormat: Send {
     }
 }
 
-/// Records that were parsed but not returned yet, each with the number of times that it is returned.
+/// The parsed records of a trace that were not returned yet, each with the number of times that it must be returned.
 #[derive(Default)]
 pub(super) struct Records(VecDeque<(TraceRecord, u32)>);
 

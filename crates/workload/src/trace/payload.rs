@@ -6,7 +6,7 @@ pub(super) struct Payload<'a> {
 }
 
 impl<'a> Payload<'a> {
-    /// Creates a reader of the payload `bytes`.
+    /// Creates a reader of the fields in `bytes`, the payload of one binary record.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
@@ -21,7 +21,7 @@ impl<'a> Payload<'a> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Returns the next `bytes` bytes of the record. `what` is the name of the field, for the error message.
+    /// Returns the next `bytes` bytes of the record. `what` names the field of the record in the error message.
     pub(super) fn take(&mut self, bytes: usize, what: &str) -> Result<&'a [u8], String> {
         let Some((taken, rest)) = self.bytes.split_at_checked(bytes) else {
             return Err(format!("the record ends inside of {what}"));
@@ -30,7 +30,7 @@ impl<'a> Payload<'a> {
         Ok(taken)
     }
 
-    /// Returns the next byte of the record. `what` is the name of the field, for the error message.
+    /// Returns the next byte of the record. `what` names the field of the record in the error message.
     pub(super) fn byte(&mut self, what: &str) -> Result<u8, String> {
         self.take(1, what).map(|taken| taken[0])
     }

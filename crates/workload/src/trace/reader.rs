@@ -94,7 +94,7 @@ pub enum TraceError {
     Unknown {
         /// The path of the file.
         path: PathBuf,
-        /// The names of all readers.
+        /// The names of all trace formats, which the error message lists.
         kinds: String,
     },
     /// The traces have more distinct keys than a workload can have.

@@ -28,7 +28,7 @@ const MAGIC: &[u8] = b"feedcafedeadbeef";
 /// Maximum length of a payload in bytes. The largest write batch of RocksDB is shorter than this maximum.
 const LONGEST_PAYLOAD: u32 = 1 << 30;
 
-/// Type number of the first record of a trace. The following constants are the type numbers of the other records.
+/// The type number of the first record of a RocksDB query trace.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -38,7 +38,7 @@ const SEEK_FOR_PREV: u8 = 6;
 const MULTI_GET: u8 = 13;
 
 /// The number of the bit that states that a record contains a write batch. From trace version 0.2 on, a record begins
-/// with a set of such bits, which lists its fields. The following constants are the numbers of the other bits.
+/// with a set of such bits, which lists its fields.
 const WRITE_BATCH: u32 = 1;
 const GET_FAMILY: u32 = 2;
 const GET_KEY: u32 = 3;
@@ -116,11 +116,11 @@ struct Queries {
 }
 
 impl Queries {
-    /// Parses the payload of a record of the type `kind`, and keeps the operations of the record.
+    /// Parses the payload of a record of the type `kind`, and keeps its operations until they are read.
     fn parse(&mut self, kind: u8) -> Result<(), String> {
         let mut payload = Payload::new(&self.payload);
         let fields = match (self.has_fields, kind) {
-            (true, _) => payload.u64("the bits that list its fields")?,
+            (true, _) => payload.u64("the bits that list the fields of the record")?,
             (false, WRITE) => 1 << WRITE_BATCH,
             (false, GET) => 1 << GET_FAMILY | 1 << GET_KEY,
             (false, SEEK | SEEK_FOR_PREV) => 1 << SEEK_FAMILY | 1 << SEEK_KEY,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The TOML parameters of these readers, with their default values.
+/// The TOML parameters of the readers of RocksDB traces, with their default values.
 pub(super) const REFERENCE: &str =
     "# Number of entries that an iterator reads after a seek. Traces do not record the number of entries.
 entries = 1

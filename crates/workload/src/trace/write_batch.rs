@@ -7,8 +7,7 @@ use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
 /// Tag of a delete in the default column family. Each write of a RocksDB write batch begins with a tag byte, which is
-/// the kind of the write. A tag whose name begins with `FAMILY` is followed by the number of a column family. The other
-/// constants are further tags.
+/// the kind of the write. A tag whose name begins with `FAMILY` is followed by the number of a column family.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;
 const MERGE: u8 = 0x2;

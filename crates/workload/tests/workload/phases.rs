@@ -73,7 +73,7 @@ fn idle_settings_are_dropped() {
 fn impossible_phases_name_the_key_and_what_is_accepted() {
     let mix = "name = \"a\"\noperations = 5\nmix = \"get\"\n";
     let cases = [
-        ("insert = 5".to_owned(), "name", "the key name is missing; name a phase"),
+        ("insert = 5".to_owned(), "name", "the key `name` is missing; name a phase"),
         ("name = \"a b\"\ninsert = 5".to_owned(), "name", "letters, digits, - and _"),
         ("name = \"a\"".to_owned(), "operations", "insert = …, operations = …"),
         ("name = \"a\"\ninsert = 0".to_owned(), "insert", "at least 1 key"),
@@ -145,7 +145,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\nreplay = { kind = \"text\", file = \"x\" }\nmix = \"get\"".to_owned(),
             "replay.kind",
-            "a mix cannot use them; remove mix",
+            "a mix cannot use them; remove `mix`",
         ),
     ];
     for (lines, key, message) in cases {

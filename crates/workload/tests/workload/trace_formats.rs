@@ -292,7 +292,11 @@ fn csv_with_a_map_of_its_columns() {
     assert_eq!(records, [record(Put, &key).at(1_500_000_000).sized(4096)]);
     for (text, columns, message) in [
         ("a\n", "header = false", "the row has 1 columns, but the parameter operation selects column 2"),
-        ("1,R,9,,,4\n", "header = false, read = []", "unknown operation \"R\"; set read, write and delete"),
+        (
+            "1,R,9,,,4\n",
+            "header = false, read = []",
+            "unknown operation \"R\"; set `read`, `write` and `delete`",
+        ),
         ("x,get,9,,,4\n", "header = false", "the time is \"x\"; expected a number"),
         ("1,get,9,,,99999999999\n", "header = false, block = \"1B\"", "has more than 65536 blocks"),
         ("1,scan,9,,,\n", "header = false", "a scan has neither an end key nor a number of entries"),

@@ -97,13 +97,17 @@ fn what_a_replay_cannot_do_names_its_key() {
             "threads",
             "a replay keeps the recorded order of operations; set threads = 1",
         ),
-        ("replay = { file = \"t\", speed = 1.0 }\nrate = 100", "rate", "remove rate or replay.speed"),
+        ("replay = { file = \"t\", speed = 1.0 }\nrate = 100", "rate", "remove `rate` or `replay.speed`"),
         (
             "replay = { file = \"t\" }\nrange = 4",
             "range",
             "the operations of the trace determine this setting",
         ),
-        ("replay = { file = \"t\", miss = \"fill\" }\nmix = \"get\"", "replay.miss", "remove mix"),
+        (
+            "replay = { file = \"t\", miss = \"fill\" }\nmix = \"get\"",
+            "replay.miss",
+            "remove `miss` or `mix`",
+        ),
         (
             "replay = { kind = \"twitter\", file = \"t\" }\nmix = \"get\"",
             "replay.kind",

@@ -85,7 +85,7 @@ pub enum ResultsError {
         hint: String,
     },
     /// A swept path cannot be the name of a column.
-    #[error("\"{path}\" cannot be a column: {message}")]
+    #[error("the swept path \"{path}\" cannot be the name of a column: {message}")]
     SweptPath {
         /// The swept path: the dotted path to a setting, such as `design.bloom.bits_per_key`.
         path: String,

@@ -46,7 +46,7 @@ pub struct Manifest {
     /// Whether the run used reduced sizes (`--quick`), which allow no conclusions.
     #[serde(default)]
     pub quick: bool,
-    /// The swept paths, in the order of their columns in `runs.csv`.
+    /// The paths of the swept settings, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
     /// The phases, in the order in which they ran.
     pub phases: Vec<String>,
@@ -161,8 +161,8 @@ pub struct Look {
     pub rounds: u64,
     /// Time from the start of the run to the look, in seconds.
     pub seconds: f64,
-    /// The significance level of the tests and intervals of this look. The levels of all looks share the error rate of
-    /// the run.
+    /// The significance level of the tests and intervals of this look. The levels of all looks are so small that the
+    /// looks together have the error rate of the run.
     pub level: f64,
 }
 
@@ -194,7 +194,7 @@ pub struct FixtureFile {
     pub xxh3: String,
 }
 
-/// A variant that ran, with its crate.
+/// A variant of a component that ran, such as the filter `blocked`, with its crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentInfo {
@@ -216,7 +216,7 @@ pub struct CellInfo {
     pub cell: u64,
     /// Label of the configuration.
     pub label: String,
-    /// The swept values, in the order of the swept paths.
+    /// The values of the swept settings in this configuration, in the order of the swept paths.
     pub swept: Vec<String>,
     /// Hash of the resolved design.
     pub design_hash: String,
@@ -351,9 +351,9 @@ pub struct OperationCost {
     pub operation_ns: f64,
 }
 
-/// Overhead of a call to a component in another language or process, compared with a direct call. lsmbench measures
-/// the overhead before the run. To measure the cost, lsmbench compares two components that do the same work, one in
-/// this program and one in the other language or process.
+/// Overhead of a call to a component in another language or process, compared with a direct call. Before the run,
+/// lsmbench measures the overhead with two components that do the same work: one in this program, and one in the other
+/// language or process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {

@@ -140,13 +140,13 @@ impl Schema {
                 Err(ResultsError::SweptPath { path: path.to_owned(), message: message.to_owned() })
             };
             if path.is_empty() || path.chars().any(char::is_control) {
-                return wrong("a path must not be empty and must not contain control characters");
+                return wrong("a swept path must not be empty and must not contain control characters");
             }
             if metrics.iter().any(|metric| metric.name == path) {
-                return wrong("a measured column has this name");
+                return wrong("a measured column of the results already has this name");
             }
             if columns.iter().any(|column| column.name() == path) {
-                return wrong("another column has this name");
+                return wrong("another column of the same file already has this name");
             }
             columns.push(Column::Swept(path.to_owned()));
         }
@@ -213,7 +213,7 @@ impl Schema {
                 closest(name, names()).or_else(|| names().find(|full| full.ends_with(&format!(".{name}"))));
             let swept: Vec<&str> = self.swept().collect();
             let swept = if swept.is_empty() {
-                "the experiment sweeps no path".to_owned()
+                "the experiment has no swept columns".to_owned()
             } else {
                 format!("swept paths: {}", swept.join(", "))
             };

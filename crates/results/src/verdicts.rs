@@ -51,8 +51,8 @@ columns! {
     /// Smallest relative difference that counts as a change. The value is the largest of `verdict.threshold` (2 % by
     /// default), `noise_floor`, and the precision of a rate search.
     DELTA = "delta", "δ", Share, Number, Neither, Varies;
-    /// Largest relative difference inside the CI of the baseline compared with itself (A/A). Both trials of the
-    /// baseline ran in the same rounds. Empty if the baseline did not run twice.
+    /// Largest relative difference that noise alone may cause: the end of the CI that is farthest from 0 if the
+    /// baseline is compared with itself (A/A). Empty if the baseline did not run twice in each round.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, Varies;
     /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, Varies;

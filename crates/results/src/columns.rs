@@ -121,7 +121,7 @@ columns! {
     /// Key and value bytes of all keys that exist, each with its newest value only. lsmbench computes the exact
     /// number from the operations.
     LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, Exact;
-    /// `table_bytes` / `live_bytes` at the end of the phase's last operation.
+    /// `table_bytes` / `live_bytes` at the end of the phase's last operation (burst value).
     SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, Exact;
     /// Memory of memtables in bytes.
     MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, Varies;
@@ -158,7 +158,7 @@ columns! {
     BLOB_VALUES_FROM_CACHE = "blob_values_from_cache", "values of blob files found in the cache", Count, Integer, Neither, ForSeed;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
     WRITE_AMP_WAL = "write_amp_wal", "write amplification with the WAL", Ratio, Number, Lower, Exact;
-    /// `write_amp`, including the bytes written until pending flushes and compactions finished.
+    /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).
     WRITE_AMP_SETTLED = "write_amp_settled", "settled write amplification", Ratio, Number, Lower, Exact;
     /// `table_bytes_settled` / `live_bytes`.
     SPACE_AMP_SETTLED = "space_amp_settled", "settled space amplification", Ratio, Number, Lower, Exact;

@@ -110,9 +110,9 @@ impl Calibration<'_> {
         CalibrationTable { threshold: self.threshold, series }
     }
 
-    /// Runs one comparison of two trees, and adds its verdicts to the table. `gets` contains the times of a get, in
-    /// nanoseconds, that earlier comparisons of equal trees measured. The median of these times determines the read
-    /// latency of the slower tree. Returns the time of a get of the first tree in nanoseconds, without waits for a CPU.
+    /// Runs one comparison of two trees, and adds its verdicts to the table. `gets` contains the times of a get in
+    /// earlier comparisons of equal trees, in nanoseconds; their median determines the read latency of the slower tree.
+    /// Returns the time of a get of the first tree in nanoseconds, without waits for a CPU.
     fn compare(
         &self,
         config: &Path,

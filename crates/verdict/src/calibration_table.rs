@@ -41,8 +41,8 @@ pub struct JudgedRun {
     pub planted: f64,
     /// The measured slowdown as a fraction. `None` if the verdict has no ratio.
     pub measured: Option<f64>,
-    /// The noise floor of the comparison as a fraction: the largest difference that noise alone causes. `None` if
-    /// `trials.plan` is a duet, which has no core for a second trial of the baseline.
+    /// The noise floor of the comparison as a fraction: the largest difference that noise alone causes. `None` with the
+    /// plan `duet`, because no core is left for a second trial of the baseline.
     pub noise_floor: Option<f64>,
     /// The smallest change that is detected with 80 % power, as a fraction. `None` if there is no noise floor.
     pub detectable: Option<f64>,
@@ -197,7 +197,7 @@ impl CalibrationTable {
         let slowdowns: Vec<f64> =
             self.methods().next().unwrap_or_default().iter().map(|series| series.slowdown).collect();
         let heads = slowdowns.iter().map(|slowdown| match *slowdown <= 0.0 {
-            true => "equal trees called different".to_owned(),
+            true => "equal trees reported as different".to_owned(),
             false => format!("{} % slower found", in_percent(*slowdown)),
         });
         let heads: Vec<String> = heads.collect();
@@ -247,13 +247,13 @@ fn paragraph(equal: &CalibrationSeries) -> String {
     let Some(different) = equal.found() else { return "No comparison of equal trees.\n".to_owned() };
     let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
     let mut text = format!(
-        "{} {comparisons} of equal trees, {} called different: {}; {}.\n",
-        different.tries,
-        different.count,
-        percent(different),
-        match different.tries < FEWEST_COMPARISONS {
+        "{tries} {comparisons} of equal trees, {count} reported as different: {share}; {advice}.\n",
+        tries = different.tries,
+        count = different.count,
+        share = percent(different),
+        advice = match different.tries < FEWEST_COMPARISONS {
             true =>
-                format!("too few comparisons for the expected 5%: at least {FEWEST_COMPARISONS} are needed"),
+                format!("too few comparisons for the expected 5%; run at least {FEWEST_COMPARISONS} of them"),
             false => "a 95% CI allows 5%".to_owned(),
         }
     );
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(lines.len(), 4);
         assert_eq!(
             lines[0],
-            "| plan | metric | rounds | threshold | equal trees called different | 5 % slower found | minutes each |"
+            "| plan | metric | rounds | threshold | equal trees reported as different | 5 % slower found | minutes each |"
         );
         assert_eq!(
             lines[2],

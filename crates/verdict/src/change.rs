@@ -69,7 +69,7 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Returns whether the change is from 0 or to 0. Such a change has neither a factor nor a percentage.
+    /// Returns whether one of the two values is 0. The change then has neither a factor nor a percentage.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }

@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// Draws the charts of experiments from their results.
+/// A renderer that draws the charts of experiments from their results.
 #[derive(Clone, Debug)]
 pub struct Charts {
     /// The order of variants in charts, for each column that contains the names of variants.
@@ -136,10 +136,9 @@ impl Charts {
     }
 }
 
-/// Returns the text about mismatched settings that charts print in their captions, with the path of the engine. The
-/// captions need this text because no engine can match every setting of a design. Returns an empty list if the run does
-/// not sweep engines.
+/// Returns a text for the captions of charts that compare engines, with the path of the engine. The text states that an
+/// engine cannot match every setting of a design. Returns an empty list if the run does not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
-    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
+    swept.map(|path| (path.clone(), "settings that the engines cannot match".to_owned())).collect()
 }

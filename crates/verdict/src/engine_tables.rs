@@ -90,7 +90,7 @@ impl EngineTables {
         &self.manifest.experiment
     }
 
-    /// Sets the lines and the columns of the tables, in the order of the run.
+    /// Sets the rows and the columns of the engine tables, in the order of the run.
     fn lay_out(&mut self) {
         for cell in &self.manifest.cells {
             let label = self.line_label(cell.cell).unwrap_or_else(|| cell.label.clone());

@@ -42,7 +42,8 @@ pub struct ExperimentFacts<'a> {
     pub charts: Vec<ChartSpec>,
     /// The name of the last phase. If the experiment measures a whole store, this phase is judged by default.
     pub last_phase: String,
-    /// How a component is judged; `None` if the experiment measures a whole store.
+    /// The default phase, metric and costs of a verdict on a component; `None` if the experiment measures a whole
+    /// store.
     pub component: Option<ComponentFacts>,
     /// Whether all configurations report the memory of every part of the store: memtable, filters, fences and caches.
     pub reports_memory: bool,
@@ -82,7 +83,8 @@ pub struct Contrast {
     pub is_oracle: bool,
 }
 
-/// How the configurations of a component experiment are judged.
+/// The phase, the metric and the costs by which verdicts compare components, such as filters, unless the experiment
+/// names others.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentFacts {
     /// The phase that the verdict is about, if the experiment names no phase.

@@ -35,13 +35,13 @@ pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<S
         false => "only more trials narrow the CIs",
     };
     Some(format!(
-        "Slices of phase {phase}: {} pairs of slices in {} process restarts. The ratio of two trials of the \
-         baseline varies by ±{} between restarts; the noise within a restart causes ±{} of this variation. \
-         Therefore, {advice}.",
-        spread.pairs,
-        spread.restarts,
-        percent(spread.total),
-        percent(spread.within),
+        "Slices of phase {phase}: {pairs} pairs of slices in {restarts} process restarts. The ratio of two trials of \
+         the baseline varies by ±{total} between restarts; the noise within a restart causes ±{within} of this \
+         variation. Therefore, {advice}.",
+        pairs = spread.pairs,
+        restarts = spread.restarts,
+        total = percent(spread.total),
+        within = percent(spread.within),
     ))
 }
 

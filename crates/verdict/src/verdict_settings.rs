@@ -20,9 +20,9 @@ pub struct VerdictSettings {
     pub metric: Option<String>,
     /// Further columns with verdicts.
     pub also: Vec<String>,
-    /// The judged phase.
+    /// The phase that the verdict is about.
     pub phase: Option<String>,
-    /// The judged kind of operation.
+    /// The kind of operation that the verdict is about.
     pub operation: Option<String>,
     threshold: Option<f64>,
 }

@@ -39,8 +39,8 @@ pub(crate) struct Difference {
     pub(crate) comparison: Comparison,
     /// Whether the base value and the new value are exact counters without noise, so that any difference is real.
     pub(super) is_exact: bool,
-    /// Whether the base results and the new results differ clearly if the trials of all sessions are pooled. This is
-    /// not a verdict, because a verdict needs enough sessions.
+    /// Whether the trials of the base results and of the new results differ clearly. This is not a verdict, because a
+    /// verdict compares the medians of several sessions.
     differs_within: bool,
 }
 
@@ -306,8 +306,9 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value between separate sessions by the medians of the sessions. An exact counter with the same value in
-/// all trials has no noise, so the function compares single values if each of the two results has at least two trials.
+/// Compares a value between separate sessions by the medians of the sessions. Exact counters that are equal in all
+/// trials have no noise, so the function compares them like values of one session. Returns `None` if one of the samples
+/// has no value.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),

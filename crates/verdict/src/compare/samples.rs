@@ -43,8 +43,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the experiment, the label and the phase of the compared value. Values of one phase are implausible
-    /// together.
+    /// Returns the experiment, the label and the phase of the compared value. If one value of a phase is implausible,
+    /// no value of this phase gets a verdict.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
@@ -138,8 +138,8 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the samples of one results folder. The trial numbers of the folder increase by `block`. Configurations with
-    /// a wrong answer get no values.
+    /// Adds the samples of one results folder. `block` is added to the number of each trial. Configurations with a
+    /// wrong answer get no values.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;

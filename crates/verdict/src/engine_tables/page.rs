@@ -92,7 +92,7 @@ impl EngineTables {
         }
     }
 
-    /// Renders the times of the steps on the store.
+    /// Renders the table with the times of the steps on the store, such as a compaction.
     fn step_times(&self) -> String {
         let steps: Vec<&Heading> = self.steps.iter().collect();
         let seconds = |row: &Row| row.get(&c::SECONDS).number();

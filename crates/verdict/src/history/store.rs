@@ -71,7 +71,7 @@ fn read(store: &Path) -> Outcome<Vec<Row>> {
         return Err(Problem::at(store, None, message));
     }
     h::read(store).map_err(|error| {
-        let advice = "fix this line, or move the file away and create another history with";
+        let advice = "fix this line, or move the history file away and create another file with";
         Problem::new(format!("{error}; {advice}: {}", add_command(store)))
     })
 }

@@ -36,8 +36,8 @@ impl Judged<'_> {
         let named: Vec<String> =
             factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
         (!named.is_empty()).then(|| {
-            let sides = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
-            format!("Counters per operation of {}, compared with {}: {}.", sides.0, sides.1, named.join(", "))
+            let [own, base] = [entry, baseline].map(|of| quoted(&of.sample.name));
+            format!("Counters per operation of {own}, compared with {base}: {}.", named.join(", "))
         })
     }
 
@@ -52,9 +52,9 @@ impl Judged<'_> {
         let plan = if is_apart { " Reduce noise: --set trials.plan=slices." } else { "" };
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU for up to {} of their time. Exclude waits: --set \
+                "Threads waited for a CPU for up to {share} of their time. Exclude waits: --set \
                  verdict.metric=busy_ns.{plan}",
-                percent(most)
+                share = percent(most)
             )
         })
     }
@@ -105,7 +105,7 @@ fn cpu_change(
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "hidden by waits and noise",
+        Verdict::Inconclusive => "but waits and noise hide this difference in the measured times",
         _ if cpu.verdict == Verdict::Equivalent => "so waits cause the difference of the measured times",
         _ => "so one configuration also waits more, or uses more threads",
     };

@@ -113,7 +113,8 @@ impl Judged<'_> {
             (None, None) => String::new(),
         };
         let change = self.change(ranked, Some(&quoted(&baseline.sample.name)));
-        format!("{change}{} in phase {}{doubt}", self.evidence(ranked), self.phase)
+        let (evidence, phase) = (self.evidence(ranked), &self.phase);
+        format!("{change}{evidence} in phase {phase}{doubt}")
     }
 
     fn markdown_row(&self, ranked: &Ranked, rule: Option<&GateRule>) -> String {

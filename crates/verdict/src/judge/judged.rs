@@ -289,9 +289,9 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. A run with a
-/// time budget evaluates its verdicts repeatedly, and each evaluation (look) has its own significance level. Each
-/// candidate is judged at the level of its last look.
+/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. In a run with
+/// a time budget, each evaluation of the verdicts has its own significance level. Each candidate is judged at the level
+/// of its last evaluation.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -305,8 +305,8 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
     })
 }
 
-/// Ranks the candidates by exact counters, which are equal in every trial with the same seed. If the counters come from
-/// only one seed and depend on its random draws, a difference must be larger than chance would cause.
+/// Ranks the candidates by exact counters, which are equal in every trial with the same seed. If all trials have one
+/// seed and the counter depends on random keys, a difference counts only if chance alone rarely causes it.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));

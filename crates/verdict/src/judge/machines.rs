@@ -102,20 +102,20 @@ impl Judged<'_> {
         let change = Change::of_ratio(ratio, Some(interval));
         let more = and_more(strata.len().saturating_sub(MOST_MACHINES));
         let mut text = format!(
-            "{} vs {}: {}, pooled over {} machines (95% CI {}; {}{more}); ",
-            quoted(&other.sample.name),
-            quoted(&baseline.sample.name),
-            directed(&change),
-            strata.len(),
-            change.interval().unwrap_or_else(|| "no width".to_owned()),
-            each.collect::<Vec<_>>().join(", "),
+            "{name} vs {base}: {change}, pooled over {count} machines (95% CI {interval}; {each}{more}); ",
+            name = quoted(&other.sample.name),
+            base = quoted(&baseline.sample.name),
+            change = directed(&change),
+            count = strata.len(),
+            interval = change.interval().unwrap_or_else(|| "no width".to_owned()),
+            each = each.collect::<Vec<_>>().join(", "),
         );
         let between = match spread {
             Some(MachineSpread { relative, interval }) => format!(
-                "standard deviation between machines {} (95% CI {} to {}).",
-                percent(relative),
-                percent(interval.low),
-                percent(interval.high)
+                "standard deviation between machines {spread} (95% CI {low} to {high}).",
+                spread = percent(relative),
+                low = percent(interval.low),
+                high = percent(interval.high)
             ),
             None => {
                 "the standard deviation between machines is unknown, because each machine ran only one round."
@@ -172,8 +172,8 @@ impl Judged<'_> {
             let known = machines.known(machine);
             if let Some(ratio) = against_others(&levels, machine) {
                 said.push(format!(
-                    "{machine} is an outlier: {title} of {base} is {} than on the other machines{known}.",
-                    shown(ratio)
+                    "{machine} is an outlier: {title} of {base} is {change} than on the other machines{known}.",
+                    change = shown(ratio)
                 ));
             }
             let mut apart = strata.iter().filter_map(|(other, strata)| {
@@ -181,10 +181,10 @@ impl Judged<'_> {
             });
             if let Some((name, ratio)) = apart.next() {
                 said.push(format!(
-                    "{machine} is an outlier: {title} of {name}{1} relative to {base} is {0} than on the \
+                    "{machine} is an outlier: {title} of {name}{more} relative to {base} is {change} than on the \
                      other machines{known}.",
-                    shown(ratio),
-                    and_more(apart.count())
+                    change = shown(ratio),
+                    more = and_more(apart.count())
                 ));
             }
         }

@@ -103,10 +103,9 @@ fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> Str
     pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
 }
 
-/// Formats the verdict of a group on a further metric as one paragraph, with its cautions. `first` is the same group,
-/// compared by the first metric. The paragraph leaves out the phase, sentences and warnings that it shares with
-/// `first`, the cautions in `noted`, and the verdict of a quick run. The function adds the printed cautions to `noted`.
-/// Returns an empty text if nothing remains.
+/// Formats the verdict of a group on a further metric as one paragraph, with its cautions. `first` is the verdict of
+/// the group on the first metric. The paragraph leaves out what `first` and the earlier cautions in `noted` already
+/// state, and adds its own cautions to `noted`. Returns an empty text if nothing remains.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());
@@ -145,11 +144,12 @@ pub struct Verdicts<'a> {
 impl<'a> Verdicts<'a> {
     /// Computes the verdicts of an experiment from its rows `runs`.
     ///
-    /// * `noise` contains the rows of the second trials of baselines, which measure the noise.
-    /// * `looks` contains the evaluations of the verdicts during the run, if the run has a time budget.
+    /// * `noise` contains the rows of additional trials of the baselines. They show how much values differ by noise
+    ///   alone.
+    /// * `looks` contains the times during the run at which lsmbench evaluated the verdicts. Only a run with a time
+    ///   budget has such times.
     ///
-    /// Components are compared only at equal values of the other swept paths, so each combination of these values has a
-    /// verdict. The p-values are corrected for the number of comparisons in all verdicts.
+    /// The p-values are corrected for the number of comparisons in all verdicts.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,

@@ -51,7 +51,7 @@ impl Statement {
         self
     }
 
-    /// Removes the sentences that a statement in `said` already contains. The first sentence always remains.
+    /// Removes the sentences that an earlier statement in `said` already contains. The first sentence always remains.
     pub(super) fn omit(&mut self, said: &[Statement]) {
         let is_said = |sentence: &String| said.iter().any(|of| of.sentences.contains(sentence));
         let rest = self.sentences.split_off(1);
@@ -156,7 +156,7 @@ impl Judged<'_> {
                 ALIKE * 100.0
             ),
         };
-        Statement::none(format!("{why}. {name} has {value} {}.", self.title()))
+        Statement::none(format!("{why}. {name} has {value} {title}.", title = self.title()))
     }
 
     fn improved(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
@@ -228,28 +228,28 @@ impl Judged<'_> {
                 Statement::none(format!("no trial has values of both {name} and {baseline}."))
             }
             (_, Some(Doubt::OneSeed)) => Statement::none(format!(
-                "one seed: the difference may hold only for this seed. {}{}.",
-                self.change(best, Some(baseline)),
-                self.evidence(best)
+                "one seed: the difference may hold only for this seed. {change}{evidence}.",
+                change = self.change(best, Some(baseline)),
+                evidence = self.evidence(best)
             ))
             .and(["More seeds may decide: --set trials.seeds=8.".to_owned()]),
             (_, Some(Doubt::TooFewBlocks { blocks })) if self.experiment.mode == RunMode::Counted => {
                 Statement::none(format!(
-                    "{}; a verdict over seeds needs at least {FEWEST_BLOCKS} (--set trials.seeds={FEWEST_BLOCKS}).",
-                    counted(blocks, "seed")
+                    "{seeds}; a verdict over seeds needs at least {FEWEST_BLOCKS} (--set trials.seeds={FEWEST_BLOCKS}).",
+                    seeds = counted(blocks, "seed")
                 ))
             }
             (_, Some(Doubt::TooFewBlocks { blocks })) => Statement::none(format!(
-                "{}; a timed verdict needs at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).",
-                counted(blocks, "trial")
+                "{trials}; a timed verdict needs at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).",
+                trials = counted(blocks, "trial")
             )),
             (_, Some(Doubt::TooNoisy)) => Statement::verdict(format!(
                 "inconclusive. No candidate beats {baseline}. {closest}; the CI includes zero."
             ))
             .and([trials]),
             (_, Some(Doubt::TooSmall)) => Statement::verdict(format!(
-                "inconclusive. {name} differs by {size}, below the {}.",
-                self.threshold(comparison)
+                "inconclusive. {name} differs by {size}, below the {limit}.",
+                limit = self.threshold(comparison)
             ))
             .and([self.against_noise(comparison, trials)]),
             (_, Some(Doubt::OneOfMany { comparisons })) => Statement::verdict(format!(
@@ -262,9 +262,9 @@ impl Judged<'_> {
             ))
             .and([trials]),
             (_, Some(Doubt::SometimesZero)) => Statement::verdict(format!(
-                "inconclusive. {} is 0 in some trials, so the ratio is undefined. Longer phases may avoid the value \
-                 0.",
-                self.title()
+                "inconclusive. {metric} is 0 in some trials, so the ratio is undefined. Longer phases may avoid the \
+                 value 0.",
+                metric = self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
                 "inconclusive. {closest}, but neither higher nor lower values of {} are better. Judge \
@@ -273,8 +273,8 @@ impl Judged<'_> {
             )),
             (_, Some(doubt)) => Statement::none(format!("{doubt}.")),
             (Verdict::Equivalent, None) => Statement::verdict(format!(
-                "no candidate beats {baseline}. {closest}, within the threshold of {}.",
-                percent(comparison.equivalence_limit())
+                "no candidate beats {baseline}. {closest}, within the threshold of {limit}.",
+                limit = percent(comparison.equivalence_limit())
             )),
             (_, None) => Statement::verdict(format!("no candidate beats {baseline}. {closest}.")),
         };
@@ -401,7 +401,7 @@ impl Judged<'_> {
             ratio => format!("{} less", percent(1.0 - ratio)),
         };
         let [own, base] = [own, base].map(|bytes| shown(bytes, Unit::Bytes));
-        Some(format!("{} uses {size} memory ({own} vs {base}).", quoted(&of.name)))
+        Some(format!("{name} uses {size} memory ({own} vs {base}).", name = quoted(&of.name)))
     }
 
     /// Returns a warning that names the configurations that differ from the baseline in more than one setting. Returns

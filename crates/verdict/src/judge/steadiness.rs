@@ -51,15 +51,16 @@ impl Steadiness {
         if self.unsteady > 0 {
             let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Some(format!(
-                "Not steady: {name} in {} of {} trials ({in_what}).",
-                self.unsteady, self.judged
+                "Not steady: {name} in {unsteady} of {judged} trials ({in_what}).",
+                unsteady = self.unsteady,
+                judged = self.judged
             ));
         }
         let never = self.never;
         (never > 0).then(|| {
             format!(
-                "Not steady: {name} did not become steady within its warm-up in {}.",
-                counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
+                "Not steady: {name} did not become steady within its warm-up in {trials}.",
+                trials = counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
             )
         })
     }

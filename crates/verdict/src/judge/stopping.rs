@@ -22,9 +22,8 @@ const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {
     /// Forecasts the verdict of each candidate: already decided, still open, or unlikely to be decided within the time
-    /// budget. The key is the number of the candidate's configuration. `more_rounds` is the number of further rounds
-    /// that fit into the budget. A candidate with several comparisons is decided only when all its comparisons are
-    /// decided.
+    /// budget. The key is the number of the candidate. `more_rounds` is the number of further rounds that fit into the
+    /// budget.
     pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
         let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
         for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {

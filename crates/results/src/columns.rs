@@ -84,8 +84,8 @@ columns! {
     COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, Exact;
     /// Bytes of SSTables and blob files written by compactions.
     COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, Exact;
-    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation.
-    /// The bytes of pending compactions are not included.
+    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
+    /// (burst value). The bytes of pending compactions are not included.
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, Exact;
     /// Number of blocks read from storage, both data blocks and index pages. For RocksDB, the column counts only data
     /// blocks. For redb, the column counts the misses of redb's cache.

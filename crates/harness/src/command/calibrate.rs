@@ -74,8 +74,8 @@ fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()
     }
 }
 
-/// Returns the verdicts on the first `rounds` rounds of a run. The overrides `set` name the one metric of the verdict.
-/// Each metric is judged separately, so the number of metrics does not change the verdicts.
+/// Returns the verdicts on the first `rounds` rounds of a run, by the metric that the overrides `set` name. Each metric
+/// is judged separately, so the number of metrics does not change the verdicts.
 fn judged(
     config: &Path,
     set: Vec<String>,

@@ -57,7 +57,8 @@ fn is_meant(which: &str, one: &Kept) -> bool {
 /// Returns a description of a fixture: its age, the experiment that built it, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
-        let why = if one.is_in_work { "not built yet; a run is building it" } else { "stale: incomplete" };
+        let why =
+            if one.is_in_work { "not complete; a run is building this fixture" } else { "stale: incomplete" };
         return why.to_owned();
     };
     let age = humantime::parse_rfc3339(built).ok().and_then(|built| built.elapsed().ok());

@@ -418,8 +418,8 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     let other: Vec<&ReportPage> = pages.iter().filter(differs).collect();
     for page in &other {
         line(&format!(
-            "{} does not match the report that the results give",
-            folder.join(&page.name).display()
+            "{path} differs from the page that `lsmbench report` generates from the results",
+            path = folder.join(&page.name).display()
         ));
     }
     let strays = stray_figures(folder, pages);

@@ -14,8 +14,8 @@ use workload::{Work, WorkloadPlan};
 /// The maximum number of flushes that are simulated to find the number of sorted runs.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The fraction of the loaded data in the memtable from which on a warning is printed. Reads then search mainly the
-/// memtable and not SSTables.
+/// A warning is printed if at least this fraction of the loaded data stays in the memtable, because reads then search
+/// mainly the memtable and not SSTables.
 const LARGE_SHARE: f64 = 0.5;
 
 /// The state of a tree after its load. The load consists of the first phases of the workload that only add keys.

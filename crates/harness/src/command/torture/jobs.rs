@@ -149,7 +149,8 @@ pub(super) fn run_jobs<J: TableRow>(
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     let column = columns[rated];
     let noun = if count == 1 { column.strip_suffix('s').unwrap_or(column) } else { column };
-    line(&format!("{count} {noun} in {seconds:.1} s: {:.0} per second", count as f64 / seconds));
+    let rate = count as f64 / seconds;
+    line(&format!("{count} {noun} in {seconds:.1} s: {rate:.0} per second"));
     Ok(totals.last() == Some(&0))
 }
 

@@ -169,7 +169,7 @@ impl Victim {
             seed: self.seed,
             from: self.from,
         });
-        let moment = self.moments.next().expect("the sequence of kill times must be infinite");
+        let moment = self.moments.next().expect("the kill test must have an unlimited number of kill times");
         let process =
             Process::start(&orders).map_err(|error| format!("cannot start the writer process: {error}"))?;
         let (printed, mut failure) = process.die(moment).map_err(|error| error.to_string())?;

@@ -127,8 +127,8 @@ fn race(
     }
     let (operations, seconds) = (race.tally.operations, start.elapsed().as_secs_f64());
     line(&format!(
-        "{operations} operations in {seconds:.1} s: {:.0} per second",
-        operations as f64 / seconds
+        "{operations} operations in {seconds:.1} s: {rate:.0} per second",
+        rate = operations as f64 / seconds
     ));
     Ok(Ok(samples))
 }

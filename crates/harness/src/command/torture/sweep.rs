@@ -123,7 +123,7 @@ impl Sweep {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
             // A kill comes after two trials of twelve on average.
-            let share = shares.next().expect("the sequence of kill times must be infinite");
+            let share = shares.next().expect("the sweep test must have an unlimited number of kill times");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
                 killed.map_err(|error| Problem::doing("kill a run", error))?;

@@ -22,9 +22,9 @@ use super::process::{read_reports, tell};
 /// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
-    /// The store contains the first commits of each writer, and no others. If the last commits of a writer change
-    /// nothing, several numbers of commits explain the content. The fields are the smallest and the largest such number
-    /// of each writer.
+    /// The store contains the first commits of each writer, and no others. The fields are the smallest and the largest
+    /// number of commits of each writer that explain the content. They differ only if the last commits of a writer
+    /// change nothing.
     Kept(Commits, Commits),
     /// The content of the store contradicts an invariant or the durability that the engine declares. Contains the
     /// name of the invariant and the evidence.

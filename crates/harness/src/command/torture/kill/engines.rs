@@ -216,7 +216,7 @@ impl EngineVictim {
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.
     fn live_and_die(&mut self) -> Result<(Ledger, Result<usize, Violation>), String> {
-        let moment = self.moments.next().expect("the sequence of kill times must be infinite");
+        let moment = self.moments.next().expect("the kill test must have an unlimited number of kill times");
         let start = |orders: &Orders| {
             Process::start(orders).map_err(|error| format!("cannot start the test process: {error}"))
         };

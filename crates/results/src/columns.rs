@@ -359,11 +359,10 @@ columns! {
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
     /// measure this time. `mean_ns` and `p50_slice_ns` include the time of the loop. Component runs only.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, Varies;
-    /// Time to build the component, per entry. The value is the median of several builds. For a filter,
-    /// `component.insertion` selects the measured work. With `whole`, one thread builds a usable filter from the
-    /// hashes of the keys, including allocation, serialization and opening. With `single` and `batch`, threads insert
-    /// into shared bits until the last thread is done, without allocation and serialization. Do not compare `whole`
-    /// with `single` or `batch`. Component runs only.
+    /// Time to build the component, per entry, as the median of several builds. For a filter, the value depends on
+    /// `component.insertion`. With `whole`, one thread builds a usable filter, including allocation, serialization and
+    /// opening. With `single` and `batch`, threads only insert keys into shared bits. Do not compare `whole` with
+    /// `single` or `batch`. Component runs only.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, Varies;
     /// Memory of the component in bytes per entry. For fence pointers, an entry is a data block. For other
     /// components, an entry is a key. Component runs only.
@@ -426,10 +425,10 @@ columns! {
     /// Number of keys that moved to another shard because a memtable added shards. Empty for memtables with a fixed
     /// number of shards. Component runs only.
     SHARD_MOVED_KEYS = "shard_moved_keys", "keys moved to added shards", Count, Integer, Lower, ForSeed;
-    /// Memory that a codec needs to compress one block after another. The column does not count the blocks and the
-    /// compressed output. The column counts retained contexts and temporary allocations, also in libraries of other
-    /// languages. A codec that depends on the level reports the memory for level `component.level`. A codec that
-    /// depends on the content of blocks reports the memory of all its codecs together. Component runs only.
+    /// Memory that a codec needs to compress one block after another, without the blocks and the compressed output. The
+    /// value includes retained contexts and temporary allocations, also in libraries of other languages. A codec that
+    /// depends on the level reports the memory for level `component.level`. A codec that depends on the content of
+    /// blocks reports the memory of all its codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, Varies;
     /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by `perf
     /// stat`. If the kernel permits only counts of user space, `lsmbench doctor` and `manifest.json` report this

@@ -26,7 +26,7 @@ columns! {
     /// Number of scans.
     RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
     /// Number of memtables and sorted runs with keys in the range of a scan, summed over all scans.
-    RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
+    RANGE_SOURCES = "range_sources", "memtables and sorted runs read by scans", Count, Integer, Neither, Exact;
     /// Number of entries that scans returned.
     RANGE_ENTRIES = "range_entries", "entries of scans", Count, Integer, Neither, Exact;
     /// Number of comparisons of two keys in the merges of scans, and in the searches of scans in sorted views.

@@ -55,12 +55,13 @@ pub struct JudgedRun {
 pub struct CalibrationTable {
     /// The smallest relative difference that counts as a change in all verdicts: 0.02 means 2 %.
     pub threshold: f64,
-    /// The series, in the order of the methods. The first series of each method has equal trees.
+    /// The comparisons in series, in the order of the methods. A series has one method and one slowdown. The first
+    /// series of each method compares equal trees.
     pub series: Vec<CalibrationSeries>,
 }
 
 impl CalibrationSeries {
-    /// Creates a series of comparisons without any comparison.
+    /// Creates an empty series for comparisons of one method with one slowdown.
     pub(crate) fn new(method: Method, slowdown: f64) -> Self {
         Self { method, slowdown, runs: Vec::new() }
     }
@@ -122,7 +123,7 @@ impl CalibrationTable {
         })
     }
 
-    /// Splits the series into groups. A group contains all slowdowns of one method.
+    /// Returns the series of each method as one group. A group contains a series for each slowdown.
     fn methods(&self) -> impl Iterator<Item = &[CalibrationSeries]> {
         self.series.chunk_by(|a, b| a.method == b.method)
     }

@@ -4,8 +4,7 @@
 use measure::{Comparison, Interval};
 use results::{Better, Unit};
 
-/// The smallest change that is printed as a factor, in either direction: from 0.5 downwards, and from 2 upwards.
-/// Smaller changes are printed as percentages.
+/// A change by at least this factor, up or down, is printed as a factor. A smaller change is printed as a percentage.
 const LARGE: f64 = 2.0;
 
 /// The unit in which a change and both ends of its confidence interval are printed.
@@ -16,7 +15,7 @@ enum Scale {
     /// The change is printed as a factor of at least 1.
     Factor,
     /// The change is printed in percentage points, for a metric that is a fraction. The field is the value of the
-    /// baseline in percent. It converts a ratio to percentage points.
+    /// baseline in percent, which converts a ratio to percentage points.
     Points(f64),
 }
 

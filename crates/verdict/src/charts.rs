@@ -136,8 +136,8 @@ impl Charts {
     }
 }
 
-/// Returns a text for the captions of charts that compare engines, with the path of the engine. The text states that an
-/// engine cannot match every setting of a design. Returns an empty list if the run does not sweep engines.
+/// Returns the path of the engine with a text for the captions of charts: engines cannot match every setting of a
+/// design. Returns an empty list if the run does not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "settings that the engines cannot match".to_owned())).collect()

@@ -27,7 +27,7 @@ pub struct ExperimentFacts<'a> {
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
-    /// The kind of operation that is judged. If `None`, all kinds together are judged.
+    /// The kind of operation that the verdict is about. `None` for all kinds together.
     pub operation: Option<String>,
     /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
@@ -40,7 +40,7 @@ pub struct ExperimentFacts<'a> {
     /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
     /// or the metric.
     pub charts: Vec<ChartSpec>,
-    /// The name of the last phase. If the experiment measures a whole store, this phase is judged by default.
+    /// The name of the last phase, which is the default phase of a verdict on a whole store.
     pub last_phase: String,
     /// The default phase, metric and costs of a verdict on a component; `None` if the experiment measures a whole
     /// store.

@@ -32,7 +32,7 @@ pub enum ReportFormat {
 }
 
 impl ComparisonReport {
-    /// Renders the whole report in a format.
+    /// Renders the report of a comparison in a format.
     pub fn render(&self, format: ReportFormat) -> String {
         match format {
             ReportFormat::Text => self.text(),
@@ -43,7 +43,8 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns the first word of the report, and a phrase with the number of compared values by outcome.
+    /// Returns the first word of the report, such as `FAIL`, and the numbers of compared values by outcome, such as `2
+    /// of 40 numbers regressed`.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -115,8 +116,8 @@ impl ComparisonReport {
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// Returns a word for the outcome of a difference in the report. Returns an empty text for a regression, because
-    /// most of the differences in the report are regressions.
+    /// Returns a word for the outcome of a difference, such as `improved`. Returns an empty text for a regression,
+    /// because most of the listed differences are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
         match (self.outcome(difference), difference.comparison.doubt) {

@@ -33,7 +33,7 @@ pub enum Pairing {
 pub(crate) struct Difference {
     pub(crate) key: Key,
     pub(crate) metric: &'static Metric,
-    /// The median of the base results.
+    /// The median of the value over the trials of the base results.
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,

@@ -68,7 +68,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the reason why a value is implausible. Returns `None` if its phase has no implausible row.
+    /// Returns the bound that a value of the same phase exceeds. Returns `None` if all values of the phase are
+    /// plausible.
     pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
         self.implausible.get(&key.place()).map(String::as_str)
     }

@@ -16,7 +16,7 @@ pub struct Against<'a> {
     pub commands: Vec<Vec<String>>,
     /// The number of rounds in each batch. A second batch runs only if the first batch does not pass.
     pub blocks: u64,
-    /// The columns that are judged. If the list is empty, the main metrics are judged.
+    /// The columns that are compared. If the list is empty, the main metrics are compared.
     pub metrics: &'a [String],
     /// The rule that decides which regressions and undecided comparisons fail.
     pub rule: GateRule,

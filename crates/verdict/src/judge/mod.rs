@@ -52,8 +52,8 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// Returns the first table of the verdicts on the results in a folder, with its verdict, as a run prints them.
-/// Returns an empty text if there is no verdict.
+/// Returns the first table that a run prints after its trials, with the verdict below the table, for the results in a
+/// folder. Returns an empty text if there is no verdict.
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
@@ -125,8 +125,8 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_qu
     wrapped("Also: ", "      ", &format!("{summary}{others} {}", cautions.join(" ")))
 }
 
-/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. Only notes for
-/// which `is_kept` returns true are printed. Its second argument is true for a fact and false for a remark.
+/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. The second
+/// argument of `is_kept`, which selects notes, is true for a fact and false for a remark.
 fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -> bool) -> String {
     let facts: Vec<&str> = facts.iter().filter(|note| is_kept(note, true)).map(String::as_str).collect();
     let remarks = remarks.iter().filter(|note| is_kept(note, false));
@@ -244,8 +244,8 @@ impl<'a> Verdicts<'a> {
         parts.join("\n\n") + "\n"
     }
 
-    /// Returns a paragraph for each pair of a group of configurations and a metric. If there is only one such pair, and
-    /// the group has more than two configurations, a sentence with the values of all configurations follows.
+    /// Returns the verdicts as paragraphs, one for each metric of each group of configurations. If there is only one
+    /// paragraph, about more than two configurations, a sentence with the values of all configurations follows.
     pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {

@@ -85,7 +85,10 @@ impl Golden {
             csv::ReaderBuilder::new().flexible(true).from_reader(std::io::Cursor::new(table.join("\n")));
         let is_ours = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
         if !is_ours {
-            return Err(wrong(4, &format!("the header of a golden file must be {}", HEADER.join(","))));
+            return Err(wrong(
+                4,
+                &format!("the header of a golden file must be {columns}", columns = HEADER.join(",")),
+            ));
         }
         for (index, record) in reader.records().enumerate() {
             let cells = record.ok().map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>());

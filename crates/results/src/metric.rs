@@ -167,8 +167,13 @@ impl Metric {
     /// # Panics
     /// The value has another type than the column.
     pub(crate) fn hold(&self, value: &Value) -> Value {
-        let wrong =
-            || format!("column \"{}\" must contain {}, not {value:?}", self.name, self.kind.expected());
+        let wrong = || {
+            format!(
+                "column \"{name}\" must contain {kind}, not {value:?}",
+                name = self.name,
+                kind = self.kind.expected()
+            )
+        };
         self.accept(value.clone()).unwrap_or_else(|| panic!("{}", wrong()))
     }
 }

@@ -37,7 +37,9 @@ impl Row {
     /// mistakes in the measuring code.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
-        let at = at.unwrap_or_else(|| panic!("the results file must have the column \"{}\"", metric.name));
+        let at = at.unwrap_or_else(|| {
+            panic!("the results file must have the column \"{name}\"", name = metric.name)
+        });
         self.cells[at] = metric.hold(&value.into());
         self
     }

@@ -70,7 +70,11 @@ impl Column {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
             Self::Fixed(metric) => Value::parse(text, metric.kind).ok_or_else(|| {
-                format!("column \"{}\" contains {text:?}, expected {}", metric.name, metric.kind.expected())
+                format!(
+                    "column \"{name}\" contains {text:?}, expected {kind}",
+                    name = metric.name,
+                    kind = metric.kind.expected()
+                )
             }),
         }
     }
@@ -236,7 +240,12 @@ impl Schema {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
         let name = |names: &[&str]| names.get(at).map_or("nothing".to_owned(), |name| format!("\"{name}\""));
-        Some(format!("column {} is {} in the file and {} in this run", at + 1, name(&theirs), name(&ours)))
+        Some(format!(
+            "column {number} is {old} in the file and {new} in this run",
+            number = at + 1,
+            old = name(&theirs),
+            new = name(&ours)
+        ))
     }
 }
 

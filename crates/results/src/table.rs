@@ -219,9 +219,9 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
     }
     if record.len() != columns.len() {
         return Err(format!(
-            "the line has {} fields, but the header has {} columns",
-            record.len(),
-            columns.len()
+            "the line has {fields} fields, but the header has {columns} columns",
+            fields = record.len(),
+            columns = columns.len()
         ));
     }
     columns.iter().zip(record).map(|(column, text)| column.parse(text)).collect()

@@ -170,7 +170,10 @@ impl Calibration<'_> {
     ) -> Outcome<Row> {
         (self.judge)(config, sets, folder, judged)?.pop().ok_or_else(|| {
             let path = folder.runs();
-            Problem::new(format!("{} has no verdict, because a tree returned wrong answers", path.display()))
+            Problem::new(format!(
+                "{run} has no verdict, because a tree returned wrong answers",
+                run = path.display()
+            ))
         })
     }
 }

@@ -131,8 +131,10 @@ impl CalibrationTable {
     /// Formats the results of the calibration for a terminal. The first line names the threshold. Each method has a
     /// paragraph and a table.
     pub fn text(&self) -> String {
-        let mut text =
-            format!("Threshold {}%: verdicts ignore smaller differences.\n", in_percent(self.threshold));
+        let mut text = format!(
+            "Threshold {threshold}%: verdicts ignore smaller differences.\n",
+            threshold = in_percent(self.threshold)
+        );
         let is_single = self.methods().count() == 1;
         for series in self.methods() {
             if !is_single {
@@ -263,9 +265,10 @@ fn paragraph(equal: &CalibrationSeries) -> String {
     if let Some((floor, detectable)) = noise {
         let _ = writeln!(
             text,
-            "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
-            floor * 100.0,
-            detectable * 100.0
+            "Noise floor {floor:.1}%. A change of {change:.1}% is detected with 80% power (medians over \
+             comparisons).",
+            floor = floor * 100.0,
+            change = detectable * 100.0
         );
     }
     text

@@ -105,8 +105,8 @@ impl Charts {
         let folder = Folder::new(results);
         if !folder.manifest().exists() {
             return Err(Problem::new(format!(
-                "{} is not a results folder: it has no manifest.json",
-                results.display()
+                "{folder} is not a results folder: it has no manifest.json",
+                folder = results.display()
             )));
         }
         let mut manifest = Manifest::read(&folder.manifest())?;

@@ -105,11 +105,11 @@ impl CpuProfile {
         let [new, old] = [self, baseline].map(Self::ns_per_operation);
         let ns = |value: f64| shown(value, Unit::Nanoseconds);
         let mut text = format!(
-            "In phase {phase}, {} uses {} of CPU time per operation, and {} uses {}.",
-            quoted(&self.name),
-            ns(new),
-            quoted(&baseline.name),
-            ns(old)
+            "In phase {phase}, {name} uses {new} of CPU time per operation, and {base} uses {old}.",
+            name = quoted(&self.name),
+            new = ns(new),
+            base = quoted(&baseline.name),
+            old = ns(old)
         );
         let differences = self.against(baseline);
         let mut is_named = false;
@@ -129,16 +129,20 @@ impl CpuProfile {
                     let caller = self.main_caller(baseline, &of.function, sign);
                     let caller =
                         caller.map_or_else(String::new, |caller| format!(" in {}", short_name(&caller)));
-                    format!("{}{caller} ({}, {share} of the {total})", short_name(&of.function), ns(size))
+                    format!(
+                        "{function}{caller} ({size}, {share} of the {total})",
+                        function = short_name(&of.function),
+                        size = ns(size)
+                    )
                 })
                 .collect();
             if !named.is_empty() {
                 is_named = true;
                 let _ = write!(
                     text,
-                    " Functions of {} with {word} CPU time: {}.",
-                    quoted(&self.name),
-                    named.join(", ")
+                    " Functions of {name} with {word} CPU time: {functions}.",
+                    name = quoted(&self.name),
+                    functions = named.join(", ")
                 );
             }
         }

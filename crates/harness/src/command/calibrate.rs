@@ -28,8 +28,8 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if !THRESHOLDS.contains(&threshold) {
         let (least, most) = (THRESHOLDS.start() * 100.0, THRESHOLDS.end() * 100.0);
         return Err(Problem::new(format!(
-            "--threshold is {}; the threshold must be from {least} to {most} percent",
-            arguments.threshold
+            "--threshold is {percent}; the threshold must be from {least} to {most} percent",
+            percent = arguments.threshold
         )));
     }
     check_unique("--slowdowns", &arguments.slowdowns)?;

@@ -72,7 +72,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         if twice.is_empty() {
             String::new()
         } else {
-            format!(" + {} repeated to measure noise", twice.len())
+            format!(" + {count} repeated to measure noise", count = twice.len())
         },
         experiment.trials.count,
         duration(seconds),
@@ -154,7 +154,7 @@ fn role(role: &Role) -> String {
         figures.push("until the other roles end".to_owned());
     }
     let of = family.as_ref().map_or_else(String::new, |family| format!(", family {family}"));
-    format!("role {name} of {threads} threads{of}: {}", figures.join(", "))
+    format!("role {name} of {threads} threads{of}: {facts}", facts = figures.join(", "))
 }
 
 fn figures(profile: &Profile) -> Vec<String> {

@@ -424,12 +424,12 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     }
     let strays = stray_figures(folder, pages);
     for path in &strays {
-        line(&format!("no page of the report uses {}; remove this file", path.display()));
+        line(&format!("no page of the report uses {path}; remove this file", path = path.display()));
     }
     print(&format!(
-        "{} of {} files of the report match the results\n",
-        pages.len() - other.len(),
-        pages.len()
+        "{right} of {all} files of the report match the results\n",
+        right = pages.len() - other.len(),
+        all = pages.len()
     ))?;
     let is_right = other.is_empty() && strays.is_empty();
     if !is_right {

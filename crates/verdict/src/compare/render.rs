@@ -63,7 +63,7 @@ impl ComparisonReport {
         if unchanged == all && self.gone == 0 && self.wrong.is_empty() {
             return (result, format!("{all} {noun} unchanged"));
         }
-        let mut text = format!("{wrong}{} of {all} {noun} regressed", count(Verdict::Regressed));
+        let mut text = format!("{wrong}{count} of {all} {noun} regressed", count = count(Verdict::Regressed));
         for (count, outcome) in [
             (count(Verdict::Improved), "improved"),
             (changed, "changed"),
@@ -111,7 +111,11 @@ impl ComparisonReport {
             let _ = writeln!(text, "{}", line.trim_end());
         }
         if listed.len() > MOST_LISTED {
-            let _ = writeln!(text, "  and {} more (--format json prints all)", listed.len() - MOST_LISTED);
+            let _ = writeln!(
+                text,
+                "  and {count} more (--format json prints all)",
+                count = listed.len() - MOST_LISTED
+            );
         }
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }

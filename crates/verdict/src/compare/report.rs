@@ -121,7 +121,7 @@ impl ComparisonReport {
         let (gone, added) = (missing(base, new), missing(new, base));
         for (numbers, side) in [(&gone, "the base results"), (&added, "the new results")] {
             if let Some((first, others)) = numbers.split_first() {
-                notes.push(format!("only {side} have {first}{}", and_more(others.len())));
+                notes.push(format!("only {side} have {first}{more}", more = and_more(others.len())));
             }
         }
         let wrong = new.wrong.iter().cloned().collect();
@@ -257,7 +257,7 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let more = and_more(apart.len() - named.len());
     let apart = match &named[..] {
         [] => String::new(),
-        named => format!("; the trials differ clearly in {}{more}", named.join(", ")),
+        named => format!("; the trials differ clearly in {names}{more}", names = named.join(", ")),
     };
     Some(format!(
         "no verdict on {times}, because there are too few sessions. Times also differ between sessions of \
@@ -350,10 +350,10 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     if both.is_empty() {
         let names = |side: &Samples| side.manifests.keys().cloned().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "the base results and the new results have no experiment in common: the base results have {}, the new \
-             results have {}",
-            names(base),
-            names(new)
+            "the base results and the new results have no experiment in common: the base results have \
+             {old}, the new results have {new}",
+            old = names(base),
+            new = names(new)
         );
         return Err(Problem::new(message));
     }
@@ -361,9 +361,10 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         let name = &new.experiment;
         if base.mode != new.mode {
             let message = format!(
-                "{name} ran in {} mode in the base results and in {} mode in the new results; compare runs of one \
-                 mode",
-                base.mode, new.mode
+                "{name} ran in {old} mode in the base results and in {new} mode in the new results; \
+                 compare runs of one mode",
+                old = base.mode,
+                new = new.mode
             );
             return Err(Problem::new(message));
         }

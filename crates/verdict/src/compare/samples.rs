@@ -220,8 +220,8 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     }
     if inside.is_empty() {
         let message = format!(
-            "{} has no results; name a folder that contains manifest.json, or a folder of such folders",
-            path.display()
+            "{path} has no results; name a folder that contains manifest.json, or a folder of such folders",
+            path = path.display()
         );
         return Err(Problem::new(message));
     }

@@ -136,8 +136,11 @@ impl Effects {
     /// configurations of all combinations of factor values. Returns an error if no configuration has a value.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
-            let message =
-                format!("no configuration has a value of {} in phase \"{}\"", metric.name, self.phase);
+            let message = format!(
+                "no configuration has a value of {metric} in phase \"{phase}\"",
+                metric = metric.name,
+                phase = self.phase
+            );
             return Err(Problem::new(message));
         }
         let criteria = Criteria { delta: self.threshold, exact: self.is_counted, ..Criteria::default() };
@@ -226,7 +229,7 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
 fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
-        Some(factor) => Some(format!("some configurations have no value of {}", factor.path)),
+        Some(factor) => Some(format!("some configurations have no value of {paths}", paths = factor.path)),
         None if places.is_empty() => {
             Some("the sweep does not contain every combination of its values".to_owned())
         }

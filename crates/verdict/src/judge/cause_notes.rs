@@ -37,7 +37,10 @@ impl Judged<'_> {
             factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
         (!named.is_empty()).then(|| {
             let [own, base] = [entry, baseline].map(|of| quoted(&of.sample.name));
-            format!("Counters per operation of {own}, compared with {base}: {}.", named.join(", "))
+            format!(
+                "Counters per operation of {own}, compared with {base}: {counters}.",
+                counters = named.join(", ")
+            )
         })
     }
 

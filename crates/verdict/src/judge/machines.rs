@@ -148,12 +148,12 @@ impl Judged<'_> {
             best.entry(name).or_default().push(machine);
         }
         if let (1, Some((name, _))) = (best.len(), best.first_key_value()) {
-            return Some(format!("{} is best on each machine.", quoted(name)));
+            return Some(format!("{name} is best on each machine.", name = quoted(name)));
         }
         let each = best.iter().map(|(name, on)| format!("{} on {}", quoted(name), listed(on)));
         Some(format!(
-            "the best configuration differs between machines: {}.",
-            each.collect::<Vec<_>>().join(", ")
+            "the best configuration differs between machines: {names}.",
+            names = each.collect::<Vec<_>>().join(", ")
         ))
     }
 

@@ -147,9 +147,9 @@ impl Judged<'_> {
         let turned = self.names(is_turned);
         (!turned.is_empty()).then(|| {
             format!(
-                "For {}, the ratio of the medians and the median of the paired ratios have opposite directions; the \
-                 verdict uses the median of the paired ratios.",
-                listed(&turned)
+                "For {names}, the ratio of the medians and the median of the paired ratios have opposite \
+                 directions; the verdict uses the median of the paired ratios.",
+                names = listed(&turned)
             )
         })
     }
@@ -210,7 +210,10 @@ impl Judged<'_> {
                 format!("the difference is below the {limit} {name}")
             }
             Doubt::OneOfMany { comparisons } => {
-                format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
+                format!(
+                    "p exceeds 0.05 after correction for {comparisons}",
+                    comparisons = counted(comparisons, "comparison")
+                )
             }
             Doubt::SometimesZero => "one of the two values is 0 in some trials".to_owned(),
             Doubt::NoDirection => "neither higher nor lower is better".to_owned(),

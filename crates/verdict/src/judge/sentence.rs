@@ -105,7 +105,10 @@ impl Judged<'_> {
             all.push(Statement::new("WARNING", text));
         }
         let Some(baseline) = self.entries.first() else {
-            all.push(Statement::none(format!("no configuration has a value of {}.", self.what())));
+            all.push(Statement::none(format!(
+                "no configuration has a value of {metric}.",
+                metric = self.what()
+            )));
             return all;
         };
         let name = quoted(&baseline.sample.name);
@@ -116,8 +119,8 @@ impl Judged<'_> {
         let marked: Vec<&str> = self.names(|ranked| self.implausible(&ranked.name).is_some());
         if !marked.is_empty() {
             let text = format!(
-                "implausible values of {} have no verdict; see runs.csv, column implausible.",
-                listed(&marked)
+                "implausible values of {names} have no verdict; see runs.csv, column implausible.",
+                names = listed(&marked)
             );
             all.push(Statement::new("WARNING", text));
         }
@@ -151,9 +154,9 @@ impl Judged<'_> {
             _ if self.ranked.is_empty() => "no other configuration was measured".to_owned(),
             true => "all other configurations are ideal bounds".to_owned(),
             false => format!(
-                "no other configuration is comparable, because {} differ by more than {:.0}%",
-                self.prices.names().join(" and "),
-                ALIKE * 100.0
+                "no other configuration is comparable, because {costs} differ by more than {limit:.0}%",
+                costs = self.prices.names().join(" and "),
+                limit = ALIKE * 100.0
             ),
         };
         Statement::none(format!("{why}. {name} has {value} {title}.", title = self.title()))
@@ -176,10 +179,16 @@ impl Judged<'_> {
         let (unit, title) = (self.column.unit(), self.title());
         let names = listed(&names) + &and_more(better.len() - names.len());
         Some(match (is_speed(unit), better.len()) {
-            (true, 1) => format!("{names} is also {} than {baseline}.", self.direction(is_up)),
-            (true, _) => format!("{names} are also {} than {baseline}.", self.direction(is_up)),
-            (false, 1) => format!("{names} also has {} {title} than {baseline}.", self.direction(is_up)),
-            (false, _) => format!("{names} also have {} {title} than {baseline}.", self.direction(is_up)),
+            (true, 1) => format!("{names} is also {faster} than {baseline}.", faster = self.direction(is_up)),
+            (true, _) => {
+                format!("{names} are also {faster} than {baseline}.", faster = self.direction(is_up))
+            }
+            (false, 1) => {
+                format!("{names} also has {lower} {title} than {baseline}.", lower = self.direction(is_up))
+            }
+            (false, _) => {
+                format!("{names} also have {lower} {title} than {baseline}.", lower = self.direction(is_up))
+            }
         })
     }
 
@@ -191,14 +200,19 @@ impl Judged<'_> {
             .collect();
         let more = and_more(others.len() - changes.len());
         let exact = self.exactness();
-        Statement::verdict(format!("{baseline} is best. {}{more}.{exact}", changes.join(", ")))
+        Statement::verdict(format!(
+            "{baseline} is best. {changes}{more}.{exact}",
+            changes = changes.join(", ")
+        ))
     }
 
     fn equivalent(&self, baseline: &str, others: &[&Ranked]) -> Statement {
         let most = others.iter().map(|other| other.comparison.delta).fold(0.0, f64::max);
         let within = percent(most.min(WIDEST_EQUIVALENCE)).replace(".0%", "%");
         let how = match (self.is_exact(), others.len()) {
-            (true, _) if self.seeds > 1 => format!(" (exact, the same for all {} seeds)", self.seeds),
+            (true, _) if self.seeds > 1 => {
+                format!(" (exact, the same for all {seeds} seeds)", seeds = self.seeds)
+            }
             (true, _) => " (exact, counted mode)".to_owned(),
             (false, 1) => self.interval(others[0]).map_or_else(String::new, |ci| format!(" (95% CI {ci})")),
             (false, _) => " (95% CIs inside the threshold)".to_owned(),
@@ -253,8 +267,8 @@ impl Judged<'_> {
             ))
             .and([self.against_noise(comparison, trials)]),
             (_, Some(Doubt::OneOfMany { comparisons })) => Statement::verdict(format!(
-                "inconclusive. {name} is not significant after correction for {} ({p}).",
-                counted(comparisons, "comparison")
+                "inconclusive. {name} is not significant after correction for {comparisons} ({p}).",
+                comparisons = counted(comparisons, "comparison")
             ))
             .and([trials]),
             (_, Some(Doubt::Chance)) => Statement::verdict(format!(
@@ -267,9 +281,9 @@ impl Judged<'_> {
                 metric = self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
-                "inconclusive. {closest}, but neither higher nor lower values of {} are better. Judge \
-                 another metric: --set verdict.metric=NAME.",
-                self.title()
+                "inconclusive. {closest}, but neither higher nor lower values of {metric} are better. \
+                 Judge another metric: --set verdict.metric=NAME.",
+                metric = self.title()
             )),
             (_, Some(doubt)) => Statement::none(format!("{doubt}.")),
             (Verdict::Equivalent, None) => Statement::verdict(format!(
@@ -281,8 +295,10 @@ impl Judged<'_> {
         let worse = |other: &&Ranked| other.comparison.verdict == Verdict::Regressed;
         let worse: Vec<&str> = others.iter().copied().filter(worse).map(|other| &*other.name).collect();
         let is_verb = if worse.len() == 1 { "is" } else { "are" };
-        statement
-            .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
+        statement.and(
+            (!worse.is_empty())
+                .then(|| format!("{names} {is_verb} worse than {baseline}.", names = listed(&worse))),
+        )
     }
 
     /// Returns the next step for a difference below the threshold: less noise if the noise floor sets the threshold,
@@ -339,8 +355,8 @@ impl Judged<'_> {
         }
         let is_rate = self.column.better() == Better::Higher;
         match is_speed(self.column.unit()) && (change.is_factor() || is_rate) {
-            true => format!("{name} is {size} {}{than}", self.direction(is_up)),
-            false => format!("{name} has {size} {} {title}{than}", self.comparative(is_up)),
+            true => format!("{name} is {size} {faster}{than}", faster = self.direction(is_up)),
+            false => format!("{name} has {size} {lower} {title}{than}", lower = self.comparative(is_up)),
         }
     }
 
@@ -428,9 +444,9 @@ impl Judged<'_> {
         Some(Statement::new(
             "WARNING",
             format!(
-                "{who} {verb} from {baseline} in more than one setting ({}{more}{mismatches}); see verdicts.csv, \
-                 column differs_in.",
-                named.join(", ")
+                "{who} {verb} from {baseline} in more than one setting ({settings}{more}{mismatches}); see \
+                 verdicts.csv, column differs_in.",
+                settings = named.join(", ")
             ),
         ))
     }

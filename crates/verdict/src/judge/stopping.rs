@@ -77,7 +77,10 @@ impl Judged<'_> {
             String::new()
         } else {
             let more = and_more(early.len().saturating_sub(MOST_NAMED));
-            format!(" Decided and stopped early: {}{more}.", early[..early.len().min(MOST_NAMED)].join(", "))
+            format!(
+                " Decided and stopped early: {names}{more}.",
+                names = early[..early.len().min(MOST_NAMED)].join(", ")
+            )
         };
         let rounds = looks.join(", ");
         Some(format!(

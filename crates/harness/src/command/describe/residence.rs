@@ -100,10 +100,10 @@ impl Residence {
         let runs = self.runs.map_or_else(String::new, |runs| format!(", {}", counted(runs, "sorted run")));
         let bytes = |bytes: f64| format_value(bytes, Unit::Bytes);
         format!(
-            "about {}{runs}, {} of {} in the memtable",
-            counted(self.flushes, "flush").replace("flushs", "flushes"),
-            bytes(self.memtable_bytes),
-            bytes(self.loaded_bytes)
+            "about {flushes}{runs}, {part} of {whole} in the memtable",
+            flushes = counted(self.flushes, "flush").replace("flushs", "flushes"),
+            part = bytes(self.memtable_bytes),
+            whole = bytes(self.loaded_bytes)
         )
     }
 }

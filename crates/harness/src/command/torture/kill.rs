@@ -110,7 +110,10 @@ fn kill_often(
             tally.acknowledged += death.ledger.acknowledged() as u64;
             if let Err(violation) = store.judge(&death) {
                 let kept = store.scratch.keep();
-                let moment = format!("storage = \"{kind}\"; the store is kept in {}", kept.display());
+                let moment = format!(
+                    "storage = \"{kind}\"; the store is kept in {directory}",
+                    directory = kept.display()
+                );
                 tally.findings.add(seed.to_string(), moment, violation);
                 break;
             }

@@ -45,8 +45,9 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
         Ok(samples) => samples,
         Err(violation) => {
             print(&format!(
-                "violation (seed {}; the seed does not reproduce the order of the threads): {violation}\n",
-                arguments.seed
+                "violation (seed {seed}; the seed does not reproduce the order of the threads): \
+                 {violation}\n",
+                seed = arguments.seed
             ))?;
             return Ok(false);
         }
@@ -69,8 +70,10 @@ impl Place {
         let cannot = |error| Problem::doing(format!("use {}", directory.display()), error);
         fs::create_dir_all(&directory).map_err(cannot)?;
         if fs::read_dir(&directory).map_err(cannot)?.next().is_some() {
-            let message =
-                format!("{} is not empty; name a new or empty directory with --dir", directory.display());
+            let message = format!(
+                "{directory} is not empty; name a new or empty directory with --dir",
+                directory = directory.display()
+            );
             return Err(Problem::new(message));
         }
         Ok(Self { directory, is_kept: named.is_some() })
@@ -142,9 +145,9 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     if half.len() < LEAST_SAMPLES {
         return (
             format!(
-                "no verdict on growth: a verdict needs at least {} samples; run for longer with --seconds, or \
-                 sample more often with --every\n",
-                2 * LEAST_SAMPLES
+                "no verdict on growth: a verdict needs at least {least} samples; run for longer with \
+                 --seconds, or sample more often with --every\n",
+                least = 2 * LEAST_SAMPLES
             ),
             true,
         );

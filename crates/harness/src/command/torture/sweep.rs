@@ -229,5 +229,8 @@ fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
         return Ok(());
     }
     line(String::from_utf8_lossy(&ended.stderr).trim_end());
-    Err(Problem::new(format!("{name} ended with {}; the lines above are its output", ended.status)))
+    Err(Problem::new(format!(
+        "{name} ended with {status}; the lines above are its output",
+        status = ended.status
+    )))
 }

@@ -169,9 +169,10 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
                 Err(violation) => {
                     let kept = victim.scratch.keep();
                     let moment = format!(
-                        "the engine declares that {} commits survive; the store is kept in {}",
-                        job.declared,
-                        kept.display()
+                        "the engine declares that {declared} commits survive; the store is kept in \
+                         {directory}",
+                        declared = job.declared,
+                        directory = kept.display()
                     );
                     tally.findings.add(seed.to_string(), moment, violation);
                     break;

@@ -108,8 +108,8 @@ impl Process {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     return Ok(Err(format!(
-                        "the process printed no result within {} s",
-                        CHECK_PATIENCE.as_secs()
+                        "the process printed no result within {seconds} s",
+                        seconds = CHECK_PATIENCE.as_secs()
                     )));
                 }
             }

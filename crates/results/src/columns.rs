@@ -580,8 +580,7 @@ pub const SECOND: Metric = Metric {
 };
 
 /// Measured columns of `timeline.csv`, in order. A column has the definition of the column in `runs.csv` with this
-/// name, but its value covers one interval instead of one phase. `seconds` is the length of the interval. Levels,
-/// runs and memory are sampled at the end of the interval.
+/// name, but for one interval instead of one phase. Levels, runs and memory are sampled at the end of the interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
     SECOND,
     OPS,

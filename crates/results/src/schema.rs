@@ -158,11 +158,11 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns may be missing, because older versions of lsmbench did not write them. All
-    /// other columns must be present, and all columns must be in the order of the schema.
+    /// Reads the header of a result file. Measured columns may be missing, because older versions of lsmbench did not
+    /// write them.
     ///
     /// # Errors
-    /// A column is unknown, missing, duplicate or out of order.
+    /// A column is unknown, duplicate or out of order, or a column that identifies a row is missing.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;

@@ -136,9 +136,8 @@ impl Table {
         Ok(groups)
     }
 
-    /// Returns the complete groups. A group is one trial of one configuration. It is complete if it has the row of the
-    /// phase `last_phase` with the operation `all`, because a run writes this row last. A resumed run measures all
-    /// incomplete groups again.
+    /// Returns the trials that are complete. A trial is complete if it has the row of the phase `last_phase` with the
+    /// operation `all`, because a run writes this row last. A resumed run repeats all other trials.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()

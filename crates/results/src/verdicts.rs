@@ -75,9 +75,8 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The text with which the column `doubt` begins if the candidate and the baseline are not comparable. They are not
-/// comparable if no cost, such as the memory or the false-positive rate, is about equal in both. For example, a filter
-/// with more bits than the baseline and fewer false positives is not comparable with it.
+/// The text with which the column `doubt` begins if the candidate and the baseline are not comparable, because no cost,
+/// such as the memory or the false-positive rate, is about equal in both.
 pub const NO_RIVAL: &str = "no rival";
 
 /// Returns an empty row of `verdicts.csv`.

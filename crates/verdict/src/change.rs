@@ -42,8 +42,8 @@ impl Change {
         Self::scaled(ratio, interval, None)
     }
 
-    /// Returns the change for a ratio, on the given scale. Without a scale, the function chooses between factor and
-    /// percentage. It chooses a factor if both conditions hold:
+    /// Returns the change for a ratio, on the given scale. Without a scale, the change becomes a factor if both
+    /// conditions hold, and otherwise a percentage:
     ///
     /// * The ratio or an end of its confidence interval differs from 1 by a factor of at least [`LARGE`].
     /// * The ratio and both ends of the interval are all increases, or all decreases.

@@ -24,8 +24,7 @@ pub struct Charts {
 
 impl Charts {
     /// Draws charts into a folder and returns one path per chart: the PNG file, or the first format if there is no PNG.
-    /// If a chart has no data, the function omits the chart and prints the reason. Charts do not show configurations
-    /// with a wrong answer in any trial.
+    /// Charts without data are skipped, and the reason is printed. Charts omit configurations with wrong answers.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -91,8 +90,8 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Draws the charts of an experiment again, using only the files of its results folder. `change` may edit the
-    /// resolved experiment before the function reads its keys `chart`, `style` and `question`.
+    /// Draws the charts of an experiment again from the files of its results folder. `change` may first edit the
+    /// resolved experiment, for example its keys `chart` and `style`.
     ///
     /// # Errors
     /// A folder without results; results or charts that cannot be read; a file that cannot be written.

@@ -78,9 +78,9 @@ impl CpuProfile {
         differences
     }
 
-    /// Returns the lsmbench function whose calls cause the largest part of the difference of a library function. `sign`
-    /// is 1 for an increase, and -1 for a decrease. Returns `None` if `function` itself belongs to lsmbench, or if no
-    /// lsmbench function calls it.
+    /// Returns the function of lsmbench whose calls cause most of the increase (`sign` is 1) or decrease (-1) in the
+    /// CPU time of a library function. Returns `None` if `function` belongs to lsmbench, or if no function of lsmbench
+    /// calls it.
     fn main_caller(&self, baseline: &Self, function: &str, sign: f64) -> Option<String> {
         if is_own(function) {
             return None;
@@ -98,9 +98,8 @@ impl CpuProfile {
         largest.map(|(caller, _)| caller)
     }
 
-    /// Describes how the CPU time per operation differs from the profile of the baseline. The text names the functions
-    /// that cause the increase and the functions that cause the decrease. For a library function, the text also names
-    /// the function of lsmbench that causes the largest part of its difference.
+    /// Describes how the CPU time per operation differs from the profile of the baseline, and names the functions that
+    /// cause the difference. For a library function, the text also names the function of lsmbench that mainly calls it.
     pub fn summary(&self, baseline: &Self, phase: &str) -> String {
         let [new, old] = [self, baseline].map(Self::ns_per_operation);
         let ns = |value: f64| shown(value, Unit::Nanoseconds);

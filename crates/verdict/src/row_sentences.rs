@@ -26,9 +26,8 @@ pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     groups.iter().filter_map(|group| paragraph(group)).collect()
 }
 
-/// Returns the sentence about the best configuration. The candidate of `row` is the configuration with the best value,
-/// and the baseline of `row` is the configuration with the second-best value. Returns `None` if the metric of the row
-/// is unknown.
+/// Returns the sentence about the best configuration. `row` compares the best configuration (candidate) with the second
+/// best (baseline). Returns `None` if the metric of the row is unknown.
 pub fn best_sentence(row: &Row) -> Option<String> {
     let (metric, start) = start(row)?;
     let [best, next] = [&v::CANDIDATE, &v::BASELINE].map(|of| quoted(&row.get(of).to_string()));

@@ -10,9 +10,8 @@ use crate::facts::ExperimentFacts;
 use crate::judge::{judged_phase, noisy_baselines};
 use crate::words::percent;
 
-/// Returns a note that compares two parts of the noise in the judged phase: the noise between slices, and the noise
-/// between restarts of the processes. Both come from the comparison of the baseline with itself. Returns `None` if no
-/// baseline with slices ran twice.
+/// Returns a note that compares two parts of the noise in the phase of the verdict: the noise between slices, and the
+/// noise between restarts of the processes. Returns `None` if no baseline with slices ran twice.
 pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<String> {
     let phase = judged_phase(experiment);
     let baseline = experiment.cells.get(*noisy_baselines(experiment).first()?)?.number;

@@ -24,8 +24,8 @@ pub(crate) struct SimulateArguments {
     pub(crate) picture: PictureArgument,
     /// Print the predictions of formulas and their residuals
     ///
-    /// A residual is predicted value / simulated value - 1. `lsmbench tune` uses the same formulas for its first
-    /// ranking of designs. The formulas predict the state of the tree at the end of each phase.
+    /// A residual is predicted value / simulated value - 1, at the end of a phase. `lsmbench tune` uses the same
+    /// formulas for its first ranking of designs.
     #[arg(long)]
     pub(crate) residuals: bool,
     /// Folder of results; adds <NAME>-simulated/runs.csv

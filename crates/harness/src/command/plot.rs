@@ -22,8 +22,7 @@ const DEPTH: usize = 3;
 const EARLIER: &str = "earlier";
 
 /// Redraws the charts of the named results folders, and of all results folders in a named folder. If some results
-/// cannot be drawn, the function prints the reason, continues, and returns an error at the end. If the user names only
-/// one folder and its results cannot be drawn, the function returns an error at once.
+/// cannot be drawn, the function prints the reason, continues with the other results, and returns an error at the end.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;

@@ -156,8 +156,8 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace, but with at most `input.limit` records. Returns the stream after the last
-/// record, when its format and its notes are complete.
+/// Calls `visit` with each record of a trace, up to `input.limit` records. Returns the stream after the last record,
+/// when the format of the trace is known.
 ///
 /// # Errors
 /// The trace cannot be read or has no records, or `visit` returns an error.

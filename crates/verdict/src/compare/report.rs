@@ -82,9 +82,8 @@ impl ComparisonReport {
     /// Compares base results with new results.
     ///
     /// # Errors
-    /// Returns an error if the base results and the new results have no experiment or no value in common, if an
-    /// experiment has different modes, or if separate sessions of an experiment differ in settings of the workload or
-    /// the conditions.
+    /// The results have no experiment or no value in common, or an experiment has different modes. Separate sessions of
+    /// an experiment have different settings of the workload or the conditions.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
@@ -307,8 +306,7 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
 }
 
 /// Compares a value between separate sessions by the medians of the sessions. Exact counters that are equal in all
-/// trials have no noise, so the function compares them like values of one session. Returns `None` if one of the samples
-/// has no value.
+/// trials need no statistics, because they have no noise. Returns `None` if one of the samples has no value.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),
@@ -338,11 +336,11 @@ fn listed(settings: &[DifferentSetting]) -> String {
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Returns notes about different settings and different machines of the base results and the new results.
+/// Returns notes about settings and machines that differ between the base results and the new results.
 ///
 /// # Errors
-/// Returns an error if the base results and the new results have no common experiment, or if an experiment has
-/// different modes. Also returns an error if the results come from separate sessions that did different work.
+/// The results have no experiment in common, or an experiment has different modes. Separate sessions of an experiment
+/// did different work.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));

@@ -87,8 +87,8 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of all results folders at a path, which contain one or several experiments. If several folders
-    /// contain results of one experiment, each of these folders is a session of the experiment.
+    /// Reads the measured values of all results folders at a path. Several folders with results of one experiment are
+    /// sessions of this experiment.
     ///
     /// # Errors
     /// A path without results; a file that cannot be read; two folders of one experiment with different settings.
@@ -178,9 +178,9 @@ impl Samples {
     }
 }
 
-/// Returns whether a metric is compared in the rows of an operation. In `counted` mode, all metrics are compared in all
-/// rows. In a timed workload, latencies are compared for each kind of operation, and all other metrics only for all
-/// operations together.
+/// Returns whether a metric is compared in the rows of an operation. In a timed workload, latencies are compared for
+/// each kind of operation, and all other metrics only for all operations together. In `counted` mode, all rows are
+/// compared.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);

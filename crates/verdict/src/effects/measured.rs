@@ -191,9 +191,8 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// Returns the factors of the sweep: the swept paths with at least two values. Also returns the index of the
-/// configuration for each combination of values, where the last factor varies fastest. This second list is empty if the
-/// sweep does not contain every combination exactly once.
+/// Returns the factors of the sweep, which are the swept paths with at least two values. Also returns the index of the
+/// configuration for each combination of values. This list is empty if the sweep lacks or repeats a combination.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();

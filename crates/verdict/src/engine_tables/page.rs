@@ -121,18 +121,17 @@ impl EngineTables {
         }
     }
 
-    /// Renders a table with one row per line and one column per heading. A line is an engine with one combination of
-    /// swept design settings. `corner` is the title of the first column, and `cell` returns the Markdown of a field.
-    /// Lines without any value are left out. Returns an empty text if no line has a value.
+    /// Renders a table with one row per engine and one column per phase. `corner` is the title of the first column, and
+    /// `cell` returns the Markdown of a field. Rows without any value are left out. Returns an empty text if no row has
+    /// a value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
         self.laid(corner, &titles, rows)
     }
 
-    /// Renders a table with one row per engine. `corner` is the title of the first column, `titles` contains the titles
-    /// of the other columns, and `row` returns the fields of an engine. Engines without any value are left out. Returns
-    /// an empty text if no engine has a value.
+    /// Renders a table with one row per engine. `corner` is the title of the first column, `titles` are the titles of
+    /// the other columns, and `row` returns the fields of an engine. Engines without any value are left out.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
         let rows = self.lines.iter().map(|line| (line, row(line)));
         let rows: Vec<(&Line, Vec<String>)> =
@@ -148,9 +147,8 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// Formats a field of a table of the throughput `metric`. For the baseline, the field is its throughput. For any
-    /// other line, the field is the speedup of the baseline over this line, or the throughput of this line if the
-    /// speedup is unknown.
+    /// Formats a field of a table of the throughput `metric`: the throughput of the baseline, or the speedup of the
+    /// baseline over another engine. If the speedup is unknown, the field is the throughput of this engine.
     fn rate(&self, line: &Line, heading: &Heading, metric: &Metric) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
@@ -191,11 +189,9 @@ impl EngineTables {
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
 
-    /// Formats the write amplification of a line: bytes written per user byte. `bytes` returns the written bytes of a
-    /// row.
+    /// Formats the write amplification of an engine over all phases: the bytes that `bytes` returns, per user byte.
     ///
-    /// * The sum covers all phases, because later phases pay the compaction debt of earlier phases.
-    /// * The result is the median over trials, and then the maximum over the configurations of the line.
+    /// * The value is the median over trials. If the engine has several configurations, the largest value is printed.
     /// * A trial is left out if the value of any of its phases is unknown.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {

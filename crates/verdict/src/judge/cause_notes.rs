@@ -16,17 +16,16 @@ const LEAST_WAITS: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
 impl Judged<'_> {
-    /// Returns whether the judged metric is a time or a rate. Only for such metrics, notes name counters and CPU time
-    /// as possible causes.
+    /// Returns whether the metric of the verdict is a time or a rate. Only for such metrics, notes name counters and
+    /// CPU time as possible causes.
     pub(super) fn is_of_time(&self) -> bool {
         let unit = self.column.unit();
         let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
     }
 
-    /// Describes the counters that differ most between the baseline and the best candidate whose verdict found a
-    /// difference. Each counter is divided by the number of operations of the phase. Returns `None` if no verdict found
-    /// a difference, or if no counter differs clearly.
+    /// Describes the counters per operation that differ most between the baseline and the best candidate with a decided
+    /// verdict. Returns `None` if no verdict found a difference, or if no counter differs clearly.
     pub(super) fn counters_note(&self) -> Option<String> {
         let is_decided =
             |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);

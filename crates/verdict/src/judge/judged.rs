@@ -289,9 +289,8 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. In a run with
-/// a time budget, each evaluation of the verdicts has its own significance level. Each candidate is judged at the level
-/// of its last evaluation.
+/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. If the run has
+/// a time budget, each candidate is judged at the significance level of its last evaluation during the run.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -383,7 +382,7 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// Returns the default metric of the verdict: the first of these metrics with a value in the judged phase.
+/// Returns the default metric of the verdict: the first of these metrics with a value in the phase of the verdict.
 ///
 /// 1. The first `y` column of a chart of which higher or lower values are better.
 /// 2. The default metric of the component, the throughput of a timed workload, or the write amplification of a counted

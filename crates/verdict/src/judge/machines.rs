@@ -33,9 +33,8 @@ pub struct Machines {
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
-    /// Returns sentences about the machines of a run: the ratios pooled over all machines, the variation between
-    /// machines, whether all machines have the same best configuration, and outlying machines. Returns no sentences for
-    /// exact values, or if all rounds ran on one machine.
+    /// Returns sentences about the machines of a run: the results pooled over all machines, the differences between
+    /// machines, and outlying machines. Returns no sentences for exact values, or if all rounds ran on one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {
@@ -91,8 +90,8 @@ impl Judged<'_> {
     }
 
     /// Formats the comparison of a configuration with the baseline, pooled over all machines: `tiered vs leveled: 20.1%
-    /// higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The sentence also contains the
-    /// variation between the machines and its 95 % CI. Returns `None` if the ratios cannot be pooled.
+    /// higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. Returns `None` if the ratios cannot
+    /// be pooled.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;

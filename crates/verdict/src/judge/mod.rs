@@ -70,7 +70,7 @@ pub fn rows_of_rounds(experiment: &ExperimentFacts<'_>, folder: &Folder, rounds:
     Ok(Verdicts::of(experiment, &first(&folder.runs())?, &first(&folder.noise())?, &[])?.rows())
 }
 
-/// Reads the results in a folder, and judges them.
+/// Reads the results in a folder, and computes their verdicts.
 fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Verdicts<'a>> {
     let runs = Table::read(&folder.runs())?;
     let noise = match folder.noise().exists() {
@@ -181,9 +181,8 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// Returns the pairs of configurations for which a verdict on a time or a rate found a difference. A pair consists
-    /// of the number of the candidate and the number of the baseline. The pairs are in the order of the verdicts,
-    /// without duplicates.
+    /// Returns each pair of a candidate and a baseline for which a verdict on a time or a rate found a difference, as
+    /// the numbers of the two configurations. The pairs are in the order of the verdicts, without duplicates.
     pub fn decided_on_time(&self) -> Vec<(u64, u64)> {
         let mut pairs = Vec::new();
         for judged in self.judged.iter().filter(|judged| judged.is_of_time()) {
@@ -199,9 +198,9 @@ impl<'a> Verdicts<'a> {
         pairs
     }
 
-    /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the first
-    /// metric. Each other metric has only one paragraph, so that the verdicts of a small experiment fit into a terminal
-    /// of 24 lines. A quick run has no verdict, because its sizes are reduced.
+    /// Returns the verdicts as a short text. Each group of configurations has a table, a verdict and notes for the
+    /// first metric, and one paragraph for each further metric. A quick run has no verdict, because its sizes are
+    /// reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let is_first_metric = |judged: &Judged<'_>| judged.column == self.judged[0].column;
         let (first, further): (Vec<_>, Vec<_>) =

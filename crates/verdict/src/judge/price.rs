@@ -20,7 +20,7 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    /// Selects the costs for a verdict on the column `judged`:
+    /// Selects the costs that are shown next to the column `judged` of a verdict:
     ///
     /// * For a tree, the cost is the memory of its parts.
     /// * For a component, the costs are its cost and quality columns, without the column `judged` itself.

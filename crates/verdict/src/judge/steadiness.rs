@@ -23,7 +23,7 @@ pub(super) struct Steadiness {
 }
 
 impl Steadiness {
-    /// Reads the steadiness from the rows of a configuration for all operations of the judged phase.
+    /// Reads the steadiness from the rows of a configuration that cover all operations of the phase.
     pub(super) fn of(whole: &TrialRows<'_>) -> Self {
         let mut steadiness = Self::default();
         for row in whole.iter() {

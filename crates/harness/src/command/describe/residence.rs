@@ -32,10 +32,8 @@ struct Residence {
 }
 
 /// Returns TOML comment lines about the state of the tree after the load, one line for all configurations with an equal
-/// state.
-///
-/// * If half of the data or more stays in the memtable, the lines contain a warning.
-/// * The text is empty for component experiments, for other engines, and for workloads without an initial load.
+/// state. A warning follows if half of the data or more stays in the memtable. The text is empty for component
+/// experiments, for other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {
@@ -116,8 +114,7 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
 }
 
 /// Simulates the flushes and compactions of a load, and returns the number of sorted runs after `flushes` flushes.
-/// Returns `None` for more than [`MOST_SIMULATED`] flushes, and for designs that the simulator does not support:
-/// designs with blob files or with memtables of changing sizes.
+/// Returns `None` if the simulator does not support the design, or for more than [`MOST_SIMULATED`] flushes.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

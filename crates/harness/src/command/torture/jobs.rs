@@ -109,8 +109,8 @@ impl TableRow for Job {
     }
 }
 
-/// Runs `explore` for all jobs in `threads` threads. Prints a table with one row per job, each violation, and a rate
-/// per second. Returns whether no job found a violation.
+/// Runs `explore` for all jobs in `threads` threads, and prints a table with one row per job, and each violation.
+/// Returns whether no job found a violation.
 ///
 /// * `command` is the name of the test, and `again` is the option that replays a case.
 /// * `heads` are the titles of the labels of a job. The first two titles are also options of the command.

@@ -201,9 +201,8 @@ struct Death {
     failure: Option<String>,
 }
 
-/// Runs as a process of the test: reads its orders from standard input and executes them. A writer process writes
-/// until it is killed. A process that fails prints its failure and returns. A process that checks a store prints the
-/// result and exits.
+/// Runs as a child process of the kill test: reads an order from standard input and executes it. The process writes to
+/// a store until it is killed, or checks a store and prints the result.
 pub(crate) fn write_until_killed() {
     let done = take_orders().and_then(|orders| match orders {
         Orders::WriteTree(orders) => write(&orders),

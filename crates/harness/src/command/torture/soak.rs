@@ -136,10 +136,9 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// Returns a text about each column that must not grow in a soak test: whether it grows, and by how many percent of its
-/// mean. A column grows if its least-squares line through the second half of the samples rises significantly, and by
-/// more than [`FLAT`] allows. The second result is true if no column grows, and also if there are too few samples for a
-/// verdict.
+/// Returns a text that states for each column of the samples whether it grows, and by how many percent of its mean. A
+/// column grows if the line through the second half of its samples rises significantly, and by more than [`FLAT`]
+/// allows. The second result is true if no column grows, or if there are too few samples.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {

@@ -211,8 +211,7 @@ impl EngineVictim {
     }
 
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
-    /// acknowledged commits. Also returns the number of acknowledged commits that the store lost, or the violation of
-    /// an invariant that the check found.
+    /// acknowledged commits, with either the number of them that the store lost, or the violation that the check found.
     ///
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.

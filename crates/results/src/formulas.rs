@@ -45,7 +45,7 @@ enum Denominator {
 enum Zero {
     /// The formula gives 0.
     IsZero,
-    /// The formula gives no value, because the 0 may mean that the engine does not report the counter.
+    /// The formula gives no value, because a sum of 0 may mean that the engine does not report the counter.
     IsEmpty,
 }
 

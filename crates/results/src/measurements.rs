@@ -33,7 +33,7 @@ impl Measurements {
         self
     }
 
-    /// Sets the value of a metric. If the new value is `None`, an earlier value remains.
+    /// Sets the value of a metric. `None` does not replace an earlier value.
     pub fn set_some(&mut self, metric: &'static Metric, value: Option<impl Into<Value>>) -> &mut Self {
         match value {
             Some(value) => self.set(metric, value),

@@ -11,7 +11,7 @@ pub enum Better {
     Higher,
     /// Lower values are better.
     Lower,
-    /// The metric describes the run, so neither higher nor lower is better.
+    /// Neither higher nor lower values are better, because the metric only describes the run.
     Neither,
 }
 
@@ -162,7 +162,7 @@ impl Metric {
         }
     }
 
-    /// Converts a value to the type of this column, but panics if [`accept`](Self::accept) returns `None`.
+    /// Converts a value to the type of this column.
     ///
     /// # Panics
     /// The value has another type than the column.

@@ -44,8 +44,8 @@ impl PartInfo {
         key(self) == key(other)
     }
 
-    /// Makes the machine with the name `name` the current machine of the part, which is the last one in the list.
-    /// `machine` returns the description of a machine that is not in the list yet.
+    /// Makes the machine `name` the current machine of the part, which is the last one in the list. `machine` describes
+    /// a machine that is not in the list yet.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
         let node = match known {

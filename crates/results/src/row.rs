@@ -3,8 +3,8 @@
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// A group of rows: one trial of one configuration. One trial process measures all rows of the group, and they are
-/// appended to the file in one write.
+/// A trial of a configuration, which identifies a group of rows. The rows of a group are appended to the file in one
+/// write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
     /// The number of the configuration.

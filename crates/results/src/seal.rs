@@ -55,7 +55,7 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Adds bytes that were appended to the file.
+    /// Extends the seal by bytes that were appended to the file.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;

@@ -148,7 +148,7 @@ impl Table {
     }
 }
 
-/// The contents of a file: its columns, its rows with their line numbers, and its incomplete last line, if any.
+/// The contents of a result file: its columns, its rows with their line numbers, and its incomplete last line, if any.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
 /// Reads a CSV file. `read_header` checks the header and returns the columns.

@@ -18,7 +18,7 @@ pub struct ExperimentFacts<'a> {
     pub interleaving: Interleaving,
     /// The swept paths, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
-    /// The indexes in `swept` of the paths whose values must be equal in configurations that are compared.
+    /// The indexes of the swept paths whose values must be equal in configurations that are compared.
     pub within: Vec<usize>,
     /// The facts of each configuration, in the order of the sweep.
     pub cells: Vec<CellFacts>,
@@ -58,7 +58,7 @@ pub struct CellFacts {
     pub number: u64,
     /// The label of the configuration.
     pub label: String,
-    /// The name that distinguishes the configuration from the configurations with which it is compared.
+    /// A short name of the configuration that is unique among the compared configurations.
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,

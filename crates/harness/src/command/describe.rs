@@ -83,8 +83,8 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns a comment line for each published figure that the experiment reproduces, and a line with the number of
-/// their claims.
+/// Returns comment lines about the published figures that the experiment reproduces: one line per figure, and one with
+/// the number of claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {

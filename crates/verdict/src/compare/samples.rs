@@ -74,7 +74,8 @@ impl Samples {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// Returns the relative precision of the rate search that found this value. Returns 0 for all other values.
+    /// Returns the relative precision of the rate search that found the value. Returns 0 for a value that no rate
+    /// search found.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());

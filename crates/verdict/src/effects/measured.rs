@@ -132,8 +132,8 @@ impl Effects {
         Ok(found)
     }
 
-    /// Adds a metric with its values, and computes the ranking and the effects from these values. `places` lists the
-    /// configurations of all combinations of factor values. Returns an error if no configuration has a value.
+    /// Adds a metric with its values, and computes the ranking and the effects. `places` lists the configurations of
+    /// all combinations of factor values. Returns an error if no configuration has a value.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
             let message = format!(
@@ -236,8 +236,8 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     }
 }
 
-/// Returns one list for each complete round: the logarithms of the values of all combinations, in the order of
-/// `places`. A round is complete if every combination has a value above 0.
+/// Returns the logarithms of the values of all combinations, as one list per complete round. A round is complete if
+/// every combination has a value above 0.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

@@ -9,7 +9,7 @@ use results::{Metric, Table, columns as c};
 use crate::trial_rows::TrialRows;
 use crate::words::percent;
 
-/// The counters that may explain times. Each of these counters is divided by the number of operations.
+/// The counters that may explain why times differ. Each counter is divided by the number of operations.
 const COUNTERS: [&Metric; 18] = [
     &c::INSTRUCTIONS,
     &c::CPU_CACHE_MISSES,

@@ -31,8 +31,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the indexes of the baselines that run twice in every round to measure the noise. Returns no indexes if the
-/// experiment does not measure the noise.
+/// Returns the indexes of the configurations that run twice in every round to measure the noise. Returns no indexes if
+/// the experiment does not measure the noise.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
 }

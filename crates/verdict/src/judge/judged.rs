@@ -52,7 +52,7 @@ pub(super) struct Judged<'a> {
     pub(super) is_exact: bool,
     /// The relative precision of the rate search that found the values; 0 for values that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons whose p-values are corrected together.
+    /// The number of comparisons for which the p-values are corrected together.
     pub(super) family: usize,
     /// The labels of configurations without a value, although all their answers were right.
     pub(super) unmeasured: Vec<&'a str>,
@@ -63,22 +63,22 @@ pub(super) struct Judged<'a> {
     pub(super) dropping: Vec<&'a str>,
     /// The configurations with implausible values, by number, with a description of the exceeded bound.
     implausible: BTreeMap<u64, String>,
-    /// The looks of a run with a time budget. A look is an evaluation of the verdicts during the run.
+    /// The evaluations of the verdicts during a run with a time budget, oldest first.
     pub(super) looks: Vec<Look>,
 }
 
 /// A configuration of a group, with its values and its comparison with the baseline.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
-    /// The settings in which the configuration differs from the baseline; empty for the baseline.
+    /// The settings in which the configuration differs from the baseline. Empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
     /// The costs of the configuration, such as its memory, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
     /// How many trials of the configuration were steady.
     pub(super) steadiness: Steadiness,
-    /// The count that the value is computed from, as the median over trials. For a false-positive rate, this is the
-    /// number of false positives. For a counter, this is the value itself. `None` for all other metrics.
+    /// The count from which the value is computed, such as the number of false positives for a false-positive rate. For
+    /// a counter, this is the value itself. `None` for all other metrics.
     pub(super) count: Option<f64>,
     /// The counters and waits that may explain a difference of times.
     pub(super) causes: Causes,
@@ -283,7 +283,7 @@ fn baseline_first<'a>(
 }
 
 /// Returns whether a row belongs to the first trial with its seed. `seeds` maps a seed to its first trial. Returns true
-/// if the row has no seed, or a seed that is not in `seeds`.
+/// if the seed is unknown.
 fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
     first.is_none() || row.get(&c::TRIAL).integer() == first
@@ -325,8 +325,8 @@ fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) 
     ranked
 }
 
-/// Names the settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of
-/// the design, the text also contains their number: `engine and 3 mismatches`.
+/// Names the settings that differ from the baseline: `bloom`, or `2 settings`. For an engine, the text also contains
+/// the number of settings that it cannot match: `engine and 3 mismatches`.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {

@@ -29,7 +29,7 @@ pub struct Machines {
     pub findings: BTreeMap<String, Vec<String>>,
 }
 
-/// The logarithms of a value or ratio in each round, grouped by machine. Each machine is a stratum of the statistics.
+/// The logarithms of a value or ratio in each round, grouped by machine.
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
@@ -156,8 +156,8 @@ impl Judged<'_> {
         ))
     }
 
-    /// Describes the machines that are outliers. On such a machine, the value of the baseline or a ratio candidate /
-    /// baseline differs from the other machines by more than [`OUTLYING`].
+    /// Describes the machines that are outliers: the value of the baseline, or the ratio of another configuration to
+    /// the baseline, differs from the other machines by more than [`OUTLYING`].
     fn outlying(
         &self,
         machines: &Machines,
@@ -191,8 +191,8 @@ impl Judged<'_> {
     }
 }
 
-/// Returns the ratio of the value on one machine to the value on the other machines. Returns `None` if the machine is
-/// not an outlier.
+/// Returns the value on one machine divided by the value on the other machines. Returns `None` if the machine is not an
+/// outlier.
 fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     let criteria = Criteria { delta: OUTLYING, ..Criteria::default() };
     let sample = |is_kept: &dyn Fn(&str) -> bool| {

@@ -14,8 +14,8 @@ pub(super) const ALIKE: f64 = 0.1;
 /// tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether configurations are comparable only at a similar cost: at least one of their costs must be about equal.
-    /// If false, all configurations are comparable.
+    /// Whether configurations are comparable only if at least one of their costs is about equal. If false, all
+    /// configurations are comparable.
     divide: bool,
 }
 

@@ -170,8 +170,8 @@ impl Judged<'_> {
         Statement::verdict(text).and(self.also(baseline, &better)).and(self.other_memory(best))
     }
 
-    /// Returns the sentence that names the further better configurations: `lazy-leveled and l0-tiered are also faster
-    /// than leveled.`
+    /// Returns the sentence that names the other configurations that are better than the baseline: `lazy-leveled and
+    /// l0-tiered are also faster than leveled.`
     fn also(&self, baseline: &str, better: &[&Ranked]) -> Option<String> {
         let names: Vec<&str> = better.iter().take(MOST_NAMED).map(|other| &*other.name).collect();
         let first = better.first()?;
@@ -312,8 +312,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Formats the smallest relative difference that gets a verdict, with the name of this limit, such as `3.1% noise
-    /// floor`.
+    /// Formats the limit below which differences get no verdict, with its name: `3.1% noise floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
         format!("{} {}", percent(comparison.delta), self.threshold_name(comparison))
     }

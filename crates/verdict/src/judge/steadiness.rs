@@ -18,7 +18,7 @@ pub(super) struct Steadiness {
     pub(super) unsteady: u64,
     /// The names of the values that were not steady in at least one trial, such as the throughput.
     unsteady_in: BTreeSet<String>,
-    /// The number of trials in which the store was not yet steady at the end of the warm-up.
+    /// The number of trials in which the store was still not steady when the warm-up ended.
     never: u64,
 }
 

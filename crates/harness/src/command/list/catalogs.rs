@@ -95,7 +95,7 @@ impl Listed {
         }
     }
 
-    /// Returns the list of the kinds of operation that a mix can contain, in the form of a catalog.
+    /// Returns the kinds of operation that a mix can contain, in the form of a catalog.
     fn mix() -> Self {
         let variant = |entry: &catalog::KeyEntry| ListedVariant {
             kind: entry.key,

@@ -98,7 +98,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
 
 /// A job that is printed as a row of the results table.
 pub(super) trait TableRow: Sync {
-    /// Returns the labels at the start of the row, such as the design and the WAL mode. The first two labels are the
+    /// Returns the labels at the start of the row. The first two, such as the design and the WAL mode, are the
     /// arguments of the options that select this job.
     fn labels(&self) -> Vec<&str>;
 }

@@ -208,7 +208,7 @@ impl Sweep {
     }
 }
 
-/// Returns the values of a row that are equal in every run in `counted` mode.
+/// Returns the exact values of a row, which are equal in every run in `counted` mode.
 fn exact(row: &Row) -> Vec<String> {
     let cells = row.schema().columns().iter().zip(row.cells());
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()

@@ -43,8 +43,7 @@ fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Openi
     Ok((engine, Opening::new(&orders.directory, &design)))
 }
 
-/// Returns which commits a store of the engine accepts: whether the store writes batches atomically, and the maximum
-/// size of its values.
+/// Returns the limits of commits to a store of the engine: whether batches are atomic, and the maximum size of values.
 fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
     CommitLimits {
         has_batches: engine.writes_batches_atomically(),
@@ -102,8 +101,7 @@ impl Maker for EngineMaker {
         Ok(Box::new(open(&*self.engine, &self.opening)?))
     }
 
-    /// Returns no corruption, because engines other than lsmbench have no common function that checks the files of a
-    /// store.
+    /// Returns no corruption, because engines other than lsmbench cannot check their files through a common interface.
     fn verify(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

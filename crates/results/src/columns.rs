@@ -211,16 +211,16 @@ columns! {
     /// filters, weighted by the lookups of each filter. If the engine does not report lookups per filter, the weights
     /// are the numbers of keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, Exact;
-    /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
-    /// the value would then depend mostly on chance.
+    /// Relative difference from theory: `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false
+    /// positives of distinct keys, because the value would then depend mostly on chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
     /// Theoretical write amplification of the compaction policy, for distinct keys and after all compactions have
     /// finished: factor × `flush_bytes` / `user_bytes_written`. A closed formula for the policy, or the simulator,
     /// computes the factor from the number of flushes. Only phases that add new keys to an empty tree have a value, and
     /// only if compactions drop no bytes. With values in blob files, the factor applies only to the bytes of SSTables.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
-    /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
-    /// `write_amp_settled`.
+    /// Relative difference from theory: `write_amp_settled` / `expected_write_amp` − 1. Component experiments use
+    /// `write_amp` instead of `write_amp_settled`.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical number of bytes that flushes and garbage collection write to blob files. The formula depends on the
     /// value policy (Rosenblum & Ousterhout, 1992; Menon, 1995; Desnoyers, 2014). Two kinds of phases have a value:
@@ -228,7 +228,7 @@ columns! {
     /// with the compaction policy `leveled` or `l0-tiered`. The second kind also needs enough earlier overwrites and
     /// compactions for a steady state.
     EXPECTED_BLOB_BYTES_WRITTEN = "expected_blob_bytes_written", "expected bytes written to blob files", Bytes, Integer, Lower, Varies;
-    /// `blob_bytes_written` / `expected_blob_bytes_written` − 1.
+    /// Relative difference from theory: `blob_bytes_written` / `expected_blob_bytes_written` − 1.
     BLOB_BYTES_RESIDUAL = "blob_bytes_residual", "bytes written to blob files above theory", Ratio, Number, Neither, Varies;
     /// Theoretical value of `blob_live_share`, as the mean between two compactions into the largest level. Empty for
     /// phases without `expected_blob_bytes_written`.
@@ -244,7 +244,7 @@ columns! {
     /// per false positive in the runs that it searches, and a get of a present key also reads the block of this key.
     /// Only phases of gets have a value, and only if the runs overlap and the fence pointers are in memory.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, Varies;
-    /// `blocks_per_get` / `expected_blocks_per_get` − 1.
+    /// Relative difference from theory: `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, Varies;
     /// Lower bound of `space_amp_settled`. The bound assumes that the SSTables contain one copy of each live key that
     /// is not in a memtable. The bound uses the measured number of SSTable bytes per byte of keys and values. Empty
@@ -256,15 +256,15 @@ columns! {
     /// runs, its size is added. The bound uses the measured number of SSTable bytes per byte of keys and values. A tree
     /// with a new largest level may exceed the bound. Empty for other policies, and for trees with tombstones.
     MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, Varies;
-    /// `space_amp_settled` / `most_space_amp` − 1. A negative value means that the measurement is below the upper
-    /// bound.
+    /// Relative difference from the upper bound: `space_amp_settled` / `most_space_amp` − 1. A negative value means
+    /// that the measurement is below the bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical hit rate of the cache for the key distribution of the phase. The theory is Che's approximation for
     /// LRU caches, and Martina's approximation for FIFO caches. The theory uses the measured number of entries per
     /// block and includes the filling of an empty cache. Sequential keys have one miss per block. Only phases of gets
     /// for present keys have a value.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, Varies;
-    /// `cache_hit_rate` / `expected_hit_rate` − 1.
+    /// Relative difference from theory: `cache_hit_rate` / `expected_hit_rate` − 1.
     HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, Varies;
     /// Hit rate of a cache that always contains the most popular blocks of the key distribution. In the long run, no
     /// cache without knowledge of the future exceeds this rate. Only phases of gets for present keys have a value.
@@ -352,9 +352,8 @@ columns! {
     STEADY = "steady", "steady", Plain, Text, Neither, Varies;
     /// The quantities that were not steady, such as throughput.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, Varies;
-    /// Time per operation in the median slice. Component runs only. A slice has some dozens to thousands of
-    /// operations and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not
-    /// this column.
+    /// Time per operation in the median slice, which is some dozens to thousands of operations between two clock
+    /// readings. Occasional CPU use by other processes changes `mean_ns`, but not this column. Component runs only.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
     /// measure this time. `mean_ns` and `p50_slice_ns` include the time of the loop. Component runs only.

@@ -102,8 +102,7 @@ pub struct Manifest {
     /// The seal of `slices.csv`: the size and hash of the file. Missing unless the trials of a round ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Seal>,
-    /// The looks of a run with `trials.budget`, in order. A look is an evaluation of the verdicts before the end of the
-    /// run.
+    /// The evaluations of the verdicts during a run with `trials.budget`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<Look>,
     /// The fixtures from which trials started. A fixture is a store after the first phases, and these phases have no
@@ -153,16 +152,16 @@ pub struct FlameGraphInfo {
     pub file: String,
 }
 
-/// A look: an evaluation of the verdicts before the end of the time budget or at its end.
+/// An evaluation of the verdicts during a run with a time budget, or at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Look {
-    /// Number of rounds that had finished at the time of the look.
+    /// Number of rounds that had finished before this evaluation of the verdicts.
     pub rounds: u64,
-    /// Time from the start of the run to the look, in seconds.
+    /// Time from the start of the run to this evaluation of the verdicts, in seconds.
     pub seconds: f64,
-    /// The significance level of the tests and intervals of this look. The levels of all looks are so small that the
-    /// looks together have the error rate of the run.
+    /// The significance level of the tests and intervals of this evaluation. The levels of all evaluations are so small
+    /// that together they have the error rate of the run.
     pub level: f64,
 }
 

@@ -30,7 +30,7 @@ impl Row {
         Self { schema: schema.clone(), cells }
     }
 
-    /// Sets the value of a column that is in the list in [`columns`](crate::columns).
+    /// Sets the value of a column with a fixed name, which is one of the [`columns`](crate::columns).
     ///
     /// # Panics
     /// The file of the row does not contain the column, or the value has another type than the column. Both are

@@ -13,7 +13,7 @@ use crate::{ConfigPath, ResultsError, Value};
 /// One column of a result file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A column of the list in [`columns`](crate::columns).
+    /// A column with a fixed name, which is one of the [`columns`](crate::columns).
     Fixed(Metric),
     /// The values of one swept path, such as `design.bloom.bits_per_key`.
     Swept(String),

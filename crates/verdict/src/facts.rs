@@ -37,8 +37,8 @@ pub struct ExperimentFacts<'a> {
     pub threshold: Option<f64>,
     /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,
-    /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
-    /// or the metric.
+    /// The charts of the experiment. If the experiment names no phase or no metric for the verdict, the first chart
+    /// determines it.
     pub charts: Vec<ChartSpec>,
     /// The name of the last phase, which is the default phase of a verdict on a whole store.
     pub last_phase: String,

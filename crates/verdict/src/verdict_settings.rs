@@ -11,8 +11,8 @@ struct ResolvedExperiment {
     verdict: VerdictSettings,
 }
 
-/// The settings of the verdicts that an analysis of existing results uses by default. A setting is `None` or empty if
-/// the experiment does not set it.
+/// The settings of the table `[verdict]`, which are defaults for an analysis of existing results. A setting is `None`
+/// or empty if the experiment does not set it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct VerdictSettings {

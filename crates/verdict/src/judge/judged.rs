@@ -91,7 +91,7 @@ pub(super) struct Entry<'a> {
 struct Rows<'a> {
     /// Rows of the phase and the kind of operation that the verdict is about.
     judged: TrialRows<'a>,
-    /// Rows of this phase that cover all operations together.
+    /// Rows of the phase of the verdict that cover all operations together.
     whole: TrialRows<'a>,
     /// Rows of the second trials of baselines, for the same phase and kind of operation. A baseline runs twice in a
     /// round to measure the noise.

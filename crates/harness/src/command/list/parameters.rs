@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::markdown::{Entry, code};
 
-/// Returns an entry of the reference for each parameter of a variant.
+/// Returns one row of the reference page for each parameter of a variant.
 pub(super) fn parameters(axis: &dyn Axis, variant: &VariantInfo) -> Vec<Entry> {
     let comments = comments(variant.reference);
     let entry = |(key, default): (&String, &Value)| Entry {

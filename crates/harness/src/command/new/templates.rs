@@ -44,7 +44,7 @@ enum Experiment {
     Own(&'static str),
 }
 
-/// The template of an experiment that sweeps an axis.
+/// The template of an experiment that compares the variants of an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
 /// The template of the test for a component that is tested only by itself, without a complete tree.

@@ -35,7 +35,7 @@ const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The number of kills before the killed process had acknowledged a commit.
+    /// The number of kills of processes that had not yet acknowledged a commit.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,

@@ -107,7 +107,7 @@ impl Maker for EngineMaker {
     }
 }
 
-/// An open store of any engine, as a store under test.
+/// An adapter with which the kill test reads and writes the store of any engine.
 struct EngineStore(Box<dyn Store>);
 
 fn open(engine: &dyn Engine, opening: &Opening) -> Result<EngineStore> {

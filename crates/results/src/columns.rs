@@ -74,7 +74,7 @@ columns! {
     FOUND = "found", "gets that found a value", Count, Integer, Neither, ForSeed;
     /// Number of gets that found no value.
     MISSING = "missing", "gets that found no value", Count, Integer, Neither, ForSeed;
-    /// Bytes that the user wrote: the keys and values of puts, and the keys of deletes.
+    /// Bytes that the user wrote: the keys and values of puts and merges, and the keys of deletes and range deletes.
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, Exact;
     /// Bytes written to the write-ahead log (WAL).
     WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, Exact;

@@ -101,8 +101,8 @@ impl<'de> Deserialize<'de> for Measurements {
                     let metric = known(&name).ok_or_else(unknown)?;
                     let value = metric.accept(value).ok_or_else(|| {
                         A::Error::custom(format!(
-                            "the value of column \"{name}\" must be {}",
-                            metric.kind.expected()
+                            "the value of column \"{name}\" must be {kind}",
+                            kind = metric.kind.expected()
                         ))
                     })?;
                     measurements.set(metric, value);

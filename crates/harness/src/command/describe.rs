@@ -67,17 +67,18 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
-        "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",
-        experiment.cells.len(),
-        if twice.is_empty() {
+        "#\n# estimate: {count} configurations{more} × {trials} trials, about {time}; at most {disk} of \
+         disk and {memory} of memory\n",
+        count = experiment.cells.len(),
+        more = if twice.is_empty() {
             String::new()
         } else {
             format!(" + {count} repeated to measure noise", count = twice.len())
         },
-        experiment.trials.count,
-        duration(seconds),
-        format_value(worst.storage_bytes, Unit::Bytes),
-        format_value(worst.memory_bytes, Unit::Bytes),
+        trials = experiment.trials.count,
+        time = duration(seconds),
+        disk = format_value(worst.storage_bytes, Unit::Bytes),
+        memory = format_value(worst.memory_bytes, Unit::Bytes),
     );
     text.push_str(&experiment.runnable());
     Ok(text)

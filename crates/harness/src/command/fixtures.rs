@@ -35,7 +35,12 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     }
     let all: u64 = stay.iter().map(|one| one.bytes).sum();
     let count = if stay.len() == 1 { "1 fixture".to_owned() } else { format!("{} fixtures", stay.len()) };
-    let _ = writeln!(text, "{count} in {}, {} in total", results.display(), size(all));
+    let _ = writeln!(
+        text,
+        "{count} in {folder}, {bytes} in total",
+        folder = results.display(),
+        bytes = size(all)
+    );
     print(&text)
 }
 

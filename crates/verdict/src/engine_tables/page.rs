@@ -32,10 +32,10 @@ impl EngineTables {
         let (base, question) = (plain(&self.baseline), plain(question));
         let interval = if *trials > 1 { ", with its 95 % confidence interval" } else { "" };
         let mut text = format!(
-            "### {}: {question}\n\nThe row of {base} has the throughput of {base} in operations per second; a batch \
-             counts as one operation. Each other row has the speedup of {base} over the engine of this \
-             row{interval}. Medians over {trials} interleaved trials.",
-            plain(experiment)
+            "### {name}: {question}\n\nThe row of {base} has the throughput of {base} in operations per \
+             second; a batch counts as one operation. Each other row has the speedup of {base} over the \
+             engine of this row{interval}. Medians over {trials} interleaved trials.",
+            name = plain(experiment)
         );
         if *quick {
             text += " This is a quick run of reduced size; do not draw conclusions.";
@@ -117,7 +117,9 @@ impl EngineTables {
             states.into_iter().map(|(state, titles)| format!("{state} ({})", titles.join("; "))).collect();
         match states.is_empty() {
             true => String::new(),
-            false => format!("State of the store when reads began: {}.\n\n", states.join(", ")),
+            false => {
+                format!("State of the store when reads began: {states}.\n\n", states = states.join(", "))
+            }
         }
     }
 
@@ -216,7 +218,7 @@ impl EngineTables {
     fn cpu_time(&self) -> String {
         let per_operation = |row: &Row| per_operation(row, &[&c::CPU_SECONDS]).map(|seconds| seconds * 1e9);
         let tables = self.by_threads(|threads, columns| {
-            let corner = format!("CPU time per operation, {}", in_threads(threads));
+            let corner = format!("CPU time per operation, {threads}", threads = in_threads(threads));
             self.table(&corner, columns, |line, heading| {
                 self.median_of(line, heading, per_operation, Unit::Nanoseconds)
             })
@@ -246,14 +248,20 @@ impl EngineTables {
                     .to_owned()
             }
             Some(_) => self.by_threads(|threads, columns| {
-                let corner = format!("bytes read from storage per operation, {}", in_threads(threads));
+                let corner = format!(
+                    "bytes read from storage per operation, {threads}",
+                    threads = in_threads(threads)
+                );
                 self.table(&corner, columns, |line, heading| self.median_of(line, heading, read, Unit::Bytes))
             }),
         };
         text += &self.by_threads(|threads, columns| {
             let columns: Vec<&Heading> =
                 columns.iter().copied().filter(|heading| !heading.only_writes()).collect();
-            let corner = format!("blocks read per operation, as engines report, {}", in_threads(threads));
+            let corner = format!(
+                "blocks read per operation, as engines report, {threads}",
+                threads = in_threads(threads)
+            );
             let blocks = [&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE, &c::BLOCKS_IN_PLACE];
             self.table(&corner, &columns, |line, heading| {
                 self.median_of(line, heading, |row| per_operation(row, &blocks), Unit::Ratio)

@@ -49,7 +49,7 @@ pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let is_one = states.len() == 1;
     for (state, labels) in &states {
         let of = if is_one { String::new() } else { format!(" of {}", labels.join(", ")) };
-        let _ = writeln!(text, "#   after the load{of}: {}", state.shown());
+        let _ = writeln!(text, "#   after the load{of}: {state}", state = state.shown());
         if state.memtable_share() >= LARGE_SHARE {
             let share = format_value(state.memtable_share(), Unit::Share);
             let _ = writeln!(

@@ -25,7 +25,7 @@ pub enum ReportFormat {
     Markdown,
     /// JSON with all values
     Json,
-    /// Input of github-action-benchmark, smaller is better: rates are inverted
+    /// Input of github-action-benchmark; smaller is better, so rates are inverted
     GithubActionBenchmark,
     /// Bencher Metric Format
     Bencher,

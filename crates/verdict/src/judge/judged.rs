@@ -366,7 +366,7 @@ pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<Str
     metrics
 }
 
-/// Returns the default phase of the verdict: the last phase for a whole store, and the phase that its facts name for a
+/// Returns the default phase of the verdict: the last phase for a whole store, and a fixed phase for each kind of
 /// component.
 fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())

@@ -95,8 +95,8 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Formats the verdicts on all metrics except the first. `first` contains the groups of configurations, compared by the
-/// first metric. `further` contains the same groups in the same order for each further metric.
+/// Formats the verdicts on all metrics after the first. `first` contains the verdicts on the first metric, and
+/// `further` the verdicts on each further metric, with the groups of configurations in the same order.
 fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
     let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.remarks()).collect();
     let pairs = further.iter().zip(first.iter().cycle());

@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The widest limit for the verdict "no difference", as a fraction. The sentence states the limit within which all
-/// differences lie.
+/// The largest limit that the verdict "no difference" states, as a fraction. All differences lie within the stated
+/// limit.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.

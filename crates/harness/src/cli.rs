@@ -31,7 +31,8 @@ pub(crate) use trace::{
 };
 pub(crate) use tune::TuneArguments;
 
-/// The default folder of golden files, with which `lsmbench check` compares counters.
+/// The default folder of golden files. A golden file contains the counter values with which `lsmbench check` compares a
+/// run.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
 
 /// The name of the hidden subcommand that runs a writer process. `torture kill` starts and kills such processes.
@@ -64,7 +65,7 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 Run experiments
   run          Run experiments; write results, charts and a verdict
   describe     Print all settings, and the estimated time and disk space
-  simulate     Simulate an experiment without its data, at any size
+  simulate     Simulate the counters of an experiment, for trees of any size
   tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
@@ -121,7 +122,7 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Print all settings, and the estimated time and disk space
     Describe(DescribeArguments),
-    /// Simulate an experiment without its data, at any size
+    /// Simulate the counters of an experiment, for trees of any size
     Simulate(SimulateArguments),
     /// Search for the best design and confirm it by a run
     Tune(TuneArguments),
@@ -200,8 +201,8 @@ pub(crate) enum Command {
 pub(crate) struct CompareArguments {
     /// Baseline results of one experiment, or a folder of experiments.
     ///
-    /// Several results of one experiment in this folder are sessions. lsmbench then compares times by the medians of
-    /// the sessions.
+    /// If the folder contains several results of one experiment, each of them is a session. lsmbench then compares
+    /// times by the medians of the sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results of one experiment, or a folder of experiments

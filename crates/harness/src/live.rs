@@ -15,7 +15,8 @@ use crate::output::line;
 /// The maximum time that the server of the live page waits to receive a request or to send its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time that the server of the live page keeps running after a run, so that open pages can load the final results.
+/// How long the server of the live page runs after the trials have ended, so that open pages can load the final
+/// results.
 pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// The maximum number of bytes of an HTTP request that the server of the live page reads.

@@ -26,7 +26,7 @@ use crate::output;
 /// suggestions of error messages, and in charts. Manifests contain the crate and the version of each component of a
 /// design. Trials run in processes of the same program, so the variant is also available there.
 #[derive(Debug, Default)]
-#[must_use = "nothing happens until `main` is called"]
+#[must_use = "a `Workbench` executes the command line only if its method `main` is called"]
 pub struct Workbench {
     /// The reasons why variants of other crates could not be added to their catalogs.
     rejected: Vec<AdditionError>,

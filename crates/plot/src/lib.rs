@@ -339,8 +339,8 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Returns the conditions of the measurement for the caption, such as `lookup phase · only bloom differs · median of 6
-/// trials`. A swept path may also change other settings. The text then is, for example, `engine differs, and terms that
-/// cannot be made equal`.
+/// trials`. A swept path may also change other settings. The text then is, for example, `engine differs, and settings
+/// that the engines cannot match`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -407,8 +407,11 @@ mod tests {
         let facts = ["mixed phase", "only engine differs"].map(str::to_owned);
         let told = |context: &Context| conditions(&facts, context, "1 trial");
         assert_eq!(told(&Context::default()), "mixed phase · only engine differs · 1 trial");
-        let brings = vec![("engine".to_owned(), "terms that cannot be made equal".to_owned())];
+        let brings = vec![("engine".to_owned(), "settings that the engines cannot match".to_owned())];
         let told = told(&Context { brings, ..Context::default() });
-        assert_eq!(told, "mixed phase · engine differs, and terms that cannot be made equal · 1 trial");
+        assert_eq!(
+            told,
+            "mixed phase · engine differs, and settings that the engines cannot match · 1 trial"
+        );
     }
 }

@@ -9,11 +9,11 @@ use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 /// Value of the column `operation` in a row about all operations of a phase together.
 pub const ALL: &str = "all";
 
-/// Path of the engine in a sweep, and name of the column that contains the engine of each row.
+/// Name of the column with the engine of each row. In a sweep of engines, this is also the swept path.
 pub const ENGINE: &str = "engine";
 
-/// First word of the swept paths of a component experiment. The name of a component experiment also begins with this
-/// word.
+/// First word of the paths to the parameters of a component experiment, such as `component.level`. The name of a
+/// component experiment also begins with this word.
 pub const COMPONENT: &str = "component";
 
 columns! {
@@ -31,9 +31,8 @@ columns! {
     TRIAL = "trial", "trial", Plain, Integer, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
-    /// The kind of operation, or `all`. In the row of a step on the store, this is the name of the step, such as
-    /// `compact`. In the rows of a role, the name of the role comes before the kind of operation, such as
-    /// `readers/get`.
+    /// The kind of operation, or `all` for all kinds together. In the row of a step on the store, the name of the step,
+    /// such as `compact`. In the rows of a role (a group of threads), the name of the role comes first: `readers/get`.
     OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// `timed` mode runs real threads and measures time. `counted` mode runs one thread without a clock, so each
     /// counter has an equal value on every machine.
@@ -56,11 +55,10 @@ columns! {
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, Varies;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
-    /// Mean service time. The service time of an operation is the time from its call to its return. In a closed loop,
-    /// lsmbench measures no other latency. The high percentiles of a closed loop are too low (coordinated omission).
-    /// The reason is that the operation after a stalled operation starts late, and its service time does not include
-    /// this delay. In an open loop, use `response_mean_ns`. In component experiments, the value is the time of all
-    /// slices / `ops`, including the time of the loop (`loop_ns`).
+    /// Mean service time. The service time of an operation is the time from its call to its return. High percentiles of
+    /// the service time are too low if operations wait for a stalled operation (coordinated omission), because the
+    /// service time does not include this wait. In an open loop, use `response_mean_ns`. In component experiments, the
+    /// value is the time of all slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
     /// Median service time over all threads, from a histogram with 3 significant digits.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;
@@ -76,7 +74,7 @@ columns! {
     FOUND = "found", "gets that found a value", Count, Integer, Neither, ForSeed;
     /// Number of gets that found no value.
     MISSING = "missing", "gets that found no value", Count, Integer, Neither, ForSeed;
-    /// Key and value bytes of puts, and key bytes of deletes.
+    /// Bytes that the user wrote: the keys and values of puts and merges, and the keys of deletes and range deletes.
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, Exact;
     /// Bytes written to the write-ahead log (WAL).
     WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, Exact;
@@ -94,9 +92,9 @@ columns! {
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
     /// Number of blocks that were found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;
-    /// Number of data blocks that a get searches, on average. The blocks may come from storage or from the block
-    /// cache. In phases of gets, each value that a get fetched from a blob file counts as one more block. Engines
-    /// other than lsmbench report this column only for phases of gets.
+    /// Number of data blocks that a get searches, on average, from storage or from the block cache. In phases of gets,
+    /// each value that a get fetched from a blob file counts as one more block. Engines other than lsmbench report this
+    /// column only for phases of gets.
     BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, ForSeed;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
@@ -198,9 +196,9 @@ columns! {
     /// blocks and index pages, from storage or the block cache. A value in a blob file counts as a block. Only phases
     /// without writes have a value. In contrast to this column, `blocks_per_get` does not count index pages.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
-    /// Time of a modeled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
-    /// isolation. `device_seconds` is the sum of `device_read_seconds` and `device_write_seconds`. In `timed` mode,
-    /// the threads that made the requests waited for this time. Empty for real devices.
+    /// Time that a simulated device (`storage = "simulated"`) takes for the requests of the phase: the sum over all
+    /// requests, as if no two requests overlapped. In `timed` mode, the threads that made the requests waited for this
+    /// time. Empty for real devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;
     /// Time of reads in `device_seconds`.
     DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, ForSeed;
@@ -213,27 +211,24 @@ columns! {
     /// filters, weighted by the lookups of each filter. If the engine does not report lookups per filter, the weights
     /// are the numbers of keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, Exact;
-    /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
-    /// the value would then depend mostly on chance.
+    /// Relative difference from theory: `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false
+    /// positives of distinct keys, because the value would then depend mostly on chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor for the measured number of flushes comes from a closed formula for the policy, or from the simulator. The
-    /// theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new keys
-    /// to an empty tree have a value, and only if compactions drop no bytes. With values in blob files, the expected
-    /// written bytes are `flush_bytes` + (factor − 1) × the bytes of all SSTables after compaction has finished.
+    /// Theoretical write amplification of the compaction policy, for distinct keys and after all compactions have
+    /// finished: factor × `flush_bytes` / `user_bytes_written`. A closed formula for the policy, or the simulator,
+    /// computes the factor from the number of flushes. Only phases that add new keys to an empty tree have a value, and
+    /// only if compactions drop no bytes. With values in blob files, the factor applies only to the bytes of SSTables.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
-    /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
-    /// `write_amp_settled`.
+    /// Relative difference from theory: `write_amp_settled` / `expected_write_amp` − 1. Component experiments use
+    /// `write_amp` instead of `write_amp_settled`.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical number of bytes that flushes and garbage collection write to blob files. A phase that adds keys to an
-    /// empty store writes each value once. A phase that overwrites uniformly random keys also relocates live values. Such
-    /// a phase has a value only if it contains nothing but puts, if all values have the same size, and if the compaction
-    /// policy is `leveled` or `l0-tiered`. Earlier phases must have overwritten each key at least max(4, 2 / (1 −
-    /// `stale_share`)) times. The phase must contain at least 5 compactions into the largest level, and each blob file at
-    /// least 10 values. The crate `theory` derives the formula of each value policy (Rosenblum & Ousterhout, 1992; Menon,
-    /// 1995; Desnoyers, 2014).
+    /// Theoretical number of bytes that flushes and garbage collection write to blob files. The formula depends on the
+    /// value policy (Rosenblum & Ousterhout, 1992; Menon, 1995; Desnoyers, 2014). Two kinds of phases have a value:
+    /// phases that add keys to an empty store, and phases of uniformly random puts that overwrite values of equal size,
+    /// with the compaction policy `leveled` or `l0-tiered`. The second kind also needs enough earlier overwrites and
+    /// compactions for a steady state.
     EXPECTED_BLOB_BYTES_WRITTEN = "expected_blob_bytes_written", "expected bytes written to blob files", Bytes, Integer, Lower, Varies;
-    /// `blob_bytes_written` / `expected_blob_bytes_written` − 1.
+    /// Relative difference from theory: `blob_bytes_written` / `expected_blob_bytes_written` − 1.
     BLOB_BYTES_RESIDUAL = "blob_bytes_residual", "bytes written to blob files above theory", Ratio, Number, Neither, Varies;
     /// Theoretical value of `blob_live_share`, as the mean between two compactions into the largest level. Empty for
     /// phases without `expected_blob_bytes_written`.
@@ -245,33 +240,31 @@ columns! {
     /// Theoretical number of levels of a tree with `expected_runs` sorted runs. Empty for phases without
     /// `expected_write_amp`.
     EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, Varies;
-    /// Expected data blocks per get, computed from the current sorted runs and `expected_fpr`. A get of an absent key
-    /// reads one block per false positive in any run. A get of a present key reads the block of the key, and one
-    /// block per false positive in newer runs. Only phases of gets have a value, and only if the runs overlap and the
-    /// fence pointers are in memory.
+    /// Expected data blocks per get, computed from the current sorted runs and `expected_fpr`. A get reads one block
+    /// per false positive in the runs that it searches, and a get of a present key also reads the block of this key.
+    /// Only phases of gets have a value, and only if the runs overlap and the fence pointers are in memory.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, Varies;
-    /// `blocks_per_get` / `expected_blocks_per_get` − 1.
+    /// Relative difference from theory: `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, Varies;
     /// Lower bound of `space_amp_settled`. The bound assumes that the SSTables contain one copy of each live key that
     /// is not in a memtable. The bound uses the measured number of SSTable bytes per byte of keys and values. Empty
     /// for trees with tombstones.
     LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, Varies;
-    /// Upper bound of `space_amp_settled` from textbooks, for overwritten keys and full levels. The bound uses the
-    /// measured number of SSTable bytes per byte of keys and values. With size ratio T, the bound is T/(T − 1) for
-    /// leveled and lazy leveled compaction, and T for tiered compaction. With Z runs in the largest level, the bound
-    /// is Z·T/(T − 1). If level 0 contains several runs, the size of level 0 is added to the bound (Dayan & Idreos,
-    /// "Dostoevsky", 2018). A tree with a new largest level may exceed the bound. Empty for other policies, and for
-    /// trees with tombstones.
+    /// Upper bound of `space_amp_settled` from textbooks, for overwritten keys and full levels (Dayan & Idreos,
+    /// "Dostoevsky", 2018). With size ratio T, the bound is T/(T − 1) for leveled and lazy leveled compaction, and T
+    /// for tiered compaction. With Z runs in the largest level, the bound is Z·T/(T − 1). If level 0 contains several
+    /// runs, its size is added. The bound uses the measured number of SSTable bytes per byte of keys and values. A tree
+    /// with a new largest level may exceed the bound. Empty for other policies, and for trees with tombstones.
     MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, Varies;
-    /// `space_amp_settled` / `most_space_amp` − 1. A negative value means that the measurement is below the upper
-    /// bound.
+    /// Relative difference from the upper bound: `space_amp_settled` / `most_space_amp` − 1. A negative value means
+    /// that the measurement is below the bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical hit rate of the cache for the key distribution of the phase. The theory is Che's approximation for
     /// LRU caches, and Martina's approximation for FIFO caches. The theory uses the measured number of entries per
     /// block and includes the filling of an empty cache. Sequential keys have one miss per block. Only phases of gets
     /// for present keys have a value.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, Varies;
-    /// `cache_hit_rate` / `expected_hit_rate` − 1.
+    /// Relative difference from theory: `cache_hit_rate` / `expected_hit_rate` − 1.
     HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, Varies;
     /// Hit rate of a cache that always contains the most popular blocks of the key distribution. In the long run, no
     /// cache without knowledge of the future exceeds this rate. Only phases of gets for present keys have a value.
@@ -309,10 +302,10 @@ columns! {
     THREADS = "threads", "threads", Count, Integer, Neither, Exact;
     /// Scheduled operations per second, over all threads. Empty in a closed loop.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, Exact;
-    /// Highest rate, over all threads, that meets the objective of a rate search. All other columns of the row
-    /// contain the measurements at the sustained rate. If even the lowest rate misses the objective, this column is
-    /// empty, and the other columns contain the measurements at the lowest rate. If the highest rate meets the
-    /// objective, this column is also empty, because the limit is unknown. Empty for phases without a rate search.
+    /// Highest rate at which the store meets the objective of a rate search, over all threads. The other columns of the
+    /// row contain the measurements at this rate. If even the lowest rate misses the objective, this column is empty,
+    /// and the other columns contain the measurements at the lowest rate. The column is also empty if the highest rate
+    /// meets the objective, and for phases without a rate search.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, Varies;
     /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that
     /// even the highest rate meets the objective, so the key `to` of the search is too low.
@@ -359,18 +352,16 @@ columns! {
     STEADY = "steady", "steady", Plain, Text, Neither, Varies;
     /// The quantities that were not steady, such as throughput.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, Varies;
-    /// Time per operation in the median slice. Component runs only. A slice has some dozens to thousands of
-    /// operations and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not
-    /// this column.
+    /// Time per operation in the median slice, which is some dozens to thousands of operations between two clock
+    /// readings. Occasional CPU use by other processes changes `mean_ns`, but not this column. Component runs only.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
     /// measure this time. `mean_ns` and `p50_slice_ns` include the time of the loop. Component runs only.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, Varies;
-    /// Time to build the component, per entry. The value is the median of several builds. For a filter,
-    /// `component.insertion` selects the measured work. With `whole`, one thread builds a usable filter from the
-    /// hashes of the keys, including allocation, serialization and opening. With `single` and `batch`, threads insert
-    /// into shared bits until the last thread is done, without allocation and serialization. Do not compare `whole`
-    /// with `single` or `batch`. Component runs only.
+    /// Time to build the component, per entry, as the median of several builds. For a filter, the value depends on
+    /// `component.insertion`. With `whole`, one thread builds a usable filter, including allocation, serialization and
+    /// opening. With `single` and `batch`, threads only insert keys into shared bits. Do not compare `whole` with
+    /// `single` or `batch`. Component runs only.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, Varies;
     /// Memory of the component in bytes per entry. For fence pointers, an entry is a data block. For other
     /// components, an entry is a key. Component runs only.
@@ -433,10 +424,10 @@ columns! {
     /// Number of keys that moved to another shard because a memtable added shards. Empty for memtables with a fixed
     /// number of shards. Component runs only.
     SHARD_MOVED_KEYS = "shard_moved_keys", "keys moved to added shards", Count, Integer, Lower, ForSeed;
-    /// Memory that a codec needs to compress one block after another. The column does not count the blocks and the
-    /// compressed output. The column counts retained contexts and temporary allocations, also in libraries of other
-    /// languages. A codec that depends on the level reports the memory for level `component.level`. A codec that
-    /// depends on the content of blocks reports the memory of all its codecs together. Component runs only.
+    /// Memory that a codec needs to compress one block after another, without the blocks and the compressed output. The
+    /// value includes retained contexts and temporary allocations, also in libraries of other languages. A codec that
+    /// depends on the level reports the memory for level `component.level`. A codec that depends on the content of
+    /// blocks reports the memory of all its codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, Varies;
     /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by `perf
     /// stat`. If the kernel permits only counts of user space, `lsmbench doctor` and `manifest.json` report this
@@ -486,10 +477,9 @@ columns! {
     /// exist at the end. Wall time includes this time, but CPU time does not. The cause is a busy machine, or a
     /// process with more busy threads than cores.
     RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, Varies;
-    /// Time per operation without the waits in which the thread was ready to run but had no CPU: (`seconds` ×
-    /// `threads` − these waits) / `ops`. Other programs on the machine change `busy_ns` less than `mean_ns`. The
-    /// generation of operations is included. On a machine with few cores, background threads of the store also cause
-    /// such waits. This column does not include these waits either.
+    /// Time per operation without the waits in which a thread was ready to run but had no CPU: (`seconds` × `threads` −
+    /// these waits) / `ops`. Other programs on the machine, and background threads of the store, therefore change
+    /// `busy_ns` less than `mean_ns`. The time to generate the operations is included.
     BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, Varies;
     /// Time in which the hypervisor ran other work on the CPUs of this virtual machine, in steps of 10 ms. For trials
     /// that run side by side, the value covers the slices of all these trials. Wall time and CPU time include this
@@ -509,11 +499,11 @@ columns! {
     /// compaction was due. If two stores have equal throughput, the store with less debt is better. The value is 0 if
     /// no work is pending at the end of the phase.
     DEBT_BYTES = "debt_bytes", "compaction debt", Bytes, Integer, Lower, Exact;
-    /// Bytes that the store has written and read on storage since the store was opened. The sum ends when the pending
-    /// flushes and compactions of the phase have finished. The sum includes `wal_bytes`, `flush_bytes`,
-    /// `compaction_bytes_written`, `compaction_bytes_read` and the bytes of `blocks_read` and `blob_values_read`. In
-    /// the last phase, this value is the total of all phases. The sum begins again if a step reopens the store. The
-    /// sum does not include values that are read in place from memory-mapped files.
+    /// Bytes that the store has written to storage and read from storage since it was opened, until the pending flushes
+    /// and compactions of the phase have finished. The sum includes `wal_bytes`, `flush_bytes`,
+    /// `compaction_bytes_written`, `compaction_bytes_read` and the bytes of `blocks_read` and `blob_values_read`. A
+    /// step that reopens the store starts the sum again. Values that are read in place from memory-mapped files do not
+    /// count.
     TOTAL_IO_BYTES = "total_io_bytes", "bytes read and written in all phases", Bytes, Integer, Lower, ForSeed;
     /// Number of gets that searched several sorted runs with several threads. Empty if the design has
     /// `threads.per_lookup` = 1. The column is also empty in `counted` mode.
@@ -524,8 +514,8 @@ columns! {
     /// Time for which compactions waited because clients used the bandwidth. Empty unless the design has
     /// `threads.bandwidth` above 0. The column is also empty in `counted` mode.
     BANDWIDTH_WAIT_SECONDS = "bandwidth_wait_seconds", "wait of compactions for bandwidth", Seconds, Number, Neither, Varies;
-    /// Number of pairs of a single delete and its put that flushes and compactions have removed together since the store was
-    /// opened. Empty if there are no such pairs.
+    /// Number of single deletes that flushes and compactions have removed together with their puts since the store was
+    /// opened. Empty if there are none.
     SINGLE_DELETE_PAIRS = "single_delete_pairs", "removed single deletes", Count, Integer, Neither, Exact;
     /// Size at which a new memtable becomes immutable, at the end of the phase. The columns from here to `memory_moves`
     /// are empty unless the design has a memory budget (`memory`) or an arbiter that moves memory.
@@ -589,8 +579,7 @@ pub const SECOND: Metric = Metric {
 };
 
 /// Measured columns of `timeline.csv`, in order. A column has the definition of the column in `runs.csv` with this
-/// name, but its value covers one interval instead of one phase. `seconds` is the length of the interval. Levels,
-/// runs and memory are sampled at the end of the interval.
+/// name, but for one interval instead of one phase. Levels, runs and memory are sampled at the end of the interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
     SECOND,
     OPS,

@@ -17,16 +17,16 @@ columns! {
     /// Number of gets that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
     /// Number of gets in the phase, if the phase contains only gets. Empty for every other phase.
-    GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
+    GETS_ALONE = "gets_alone", "gets executed in a get-only phase", Count, Integer, Neither, Exact;
     /// Number of gets and scans in the phase, if the phase contains only reads. A multi-get counts once for each of
     /// its keys. Empty for every other phase.
-    READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
+    READS_ALONE = "reads_alone", "reads executed in a read-only phase", Count, Integer, Neither, Exact;
     /// Number of puts, both single puts and puts in batches.
     PUTS = "puts", "puts", Count, Integer, Neither, Exact;
     /// Number of scans.
     RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
     /// Number of memtables and sorted runs with keys in the range of a scan, summed over all scans.
-    RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
+    RANGE_SOURCES = "range_sources", "memtables and sorted runs read by scans", Count, Integer, Neither, Exact;
     /// Number of entries that scans returned.
     RANGE_ENTRIES = "range_entries", "entries of scans", Count, Integer, Neither, Exact;
     /// Number of comparisons of two keys in the merges of scans, and in the searches of scans in sorted views.

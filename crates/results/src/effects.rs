@@ -19,8 +19,8 @@ columns! {
     /// The value of the factor. For an interaction, the column contains the values of both factors, separated by ` ×
     /// `.
     LEVEL = "level", "level", Plain, Text, Neither, Exact;
-    /// For a factor, the metric at this value of the factor, divided by the geometric mean of the metric over all
-    /// configurations. For an interaction, the ratio that remains after the main effects of both factors are removed.
+    /// The metric at this value of the factor, divided by the geometric mean of the metric over all configurations. For
+    /// an interaction, the ratio that remains after the main effects of both factors are removed.
     RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval of `ratio` over rounds.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;

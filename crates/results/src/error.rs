@@ -39,8 +39,7 @@ pub enum ResultsError {
     OtherShape {
         /// The path of the results file.
         path: PathBuf,
-        /// The first column in which the two headers differ, with its name in the file and its name in the rows to
-        /// append.
+        /// The first column that differs, with its name in the file and its name in the rows to append.
         difference: String,
     },
     /// The first line of a results file is not a valid header: it has an unknown, missing or misplaced column.
@@ -81,11 +80,11 @@ pub enum ResultsError {
     UnknownColumn {
         /// The name of the requested column.
         name: String,
-        /// The remedy: the most similar column if one exists, and the swept columns of the table.
+        /// A suggestion for the user: the most similar column if one exists, and the swept columns of the table.
         hint: String,
     },
     /// A swept path cannot be the name of a column.
-    #[error("\"{path}\" cannot be a column: {message}")]
+    #[error("the swept path \"{path}\" cannot be the name of a column: {message}")]
     SweptPath {
         /// The swept path: the dotted path to a setting, such as `design.bloom.bits_per_key`.
         path: String,

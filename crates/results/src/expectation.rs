@@ -20,8 +20,7 @@ pub struct Expectation {
 }
 
 /// All measured columns with a theoretical value or bound. If a column has several bounds, charts show the first bound
-/// that has values. If several measured columns share a residual column, the first of them with a value determines the
-/// residual.
+/// that has values.
 pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// The separator between two functions of a stack.
+/// The character between two function names in a line of folded stacks.
 const SEPARATOR: char = ';';
 
 /// The distinct stacks of a CPU profile, with the CPU time of each stack.
@@ -58,9 +58,9 @@ impl FoldedStacks {
         functions
     }
 
-    /// Splits the CPU time of a function by the callers of the function, in nanoseconds. The CPU time does not include
-    /// the functions that `function` calls. The caller in a stack is the innermost function above `function` for which
-    /// `is_caller` returns true. Stacks without such a caller do not count.
+    /// Returns the CPU time of the function `function` for each of its callers, in nanoseconds. The CPU time does not
+    /// include the functions that `function` calls. The caller in a stack is the innermost function above `function`
+    /// for which `is_caller` returns true. Stacks without such a caller do not count.
     pub fn self_ns_by_caller(&self, function: &str, is_caller: impl Fn(&str) -> bool) -> BTreeMap<&str, u64> {
         let mut callers = BTreeMap::new();
         for (stack, ns) in &self.stacks {

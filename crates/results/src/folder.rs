@@ -82,8 +82,7 @@ impl Folder {
     }
 
     /// Returns the path of a latency log, such as `histograms/cell-3-trial-0-lookup.hlog`. A latency log covers one
-    /// phase in one trial of a configuration. In the name of the phase, any byte other than a letter, a digit, `-` and
-    /// `_` is written as `%` and two hexadecimal digits.
+    /// phase in one trial of a configuration. Special characters in the name of the phase are percent-encoded.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

@@ -21,13 +21,13 @@ pub struct Formula {
     pub column: &'static Metric,
     /// The metrics whose sum is the numerator of the formula.
     numerator: &'static [&'static Metric],
-    /// The second term of the formula: in most formulas, the denominator.
+    /// What the formula does with its numerator: in most formulas, divide it by the sum of other metrics.
     denominator: Denominator,
     /// The result of the formula if the sum of its numerator is 0: either 0, or no value.
     zero: Zero,
 }
 
-/// The second term of a formula. In most formulas, this term is the denominator.
+/// What a formula does with its numerator: divide it, subtract from it, or return it unchanged.
 #[derive(Debug)]
 enum Denominator {
     /// The formula divides by the sum of these metrics.
@@ -36,8 +36,7 @@ enum Denominator {
     Units(f64),
     /// The formula subtracts the sum of these metrics from the numerator. A negative difference becomes 0.
     Less(&'static [&'static Metric]),
-    /// The column has the value of the numerator if this counter is above 0, and is empty otherwise. Such a formula has
-    /// no division.
+    /// The formula returns the numerator if this counter is above 0, and no value otherwise.
     OneWhere(&'static Metric),
 }
 
@@ -46,7 +45,7 @@ enum Denominator {
 enum Zero {
     /// The formula gives 0.
     IsZero,
-    /// The formula gives no value, because the 0 may mean that the engine does not report the counter.
+    /// The formula gives no value, because a sum of 0 may mean that the engine does not report the counter.
     IsEmpty,
 }
 
@@ -160,8 +159,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Pairs of columns. The first column of a pair is the settled column: it contains the value of the second column after
-/// pending flushes and compactions have finished.
+/// Pairs of a settled column and its original column. A settled column, such as `write_amp_settled`, contains the value
+/// of its original column after pending flushes and compactions have finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -200,7 +199,7 @@ impl Formula {
     }
 }
 
-/// Fills the empty columns of a row whose formulas have all their terms in the row.
+/// Fills the empty columns of a row that can be computed from the other values of the row with one of the formulas.
 pub fn derive(row: &mut Measurements) {
     for formula in FORMULAS {
         if row.get(formula.column).is_empty() {

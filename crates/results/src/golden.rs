@@ -37,7 +37,7 @@ pub struct GoldenNumber {
     pub value: String,
 }
 
-/// The column names in a golden file. They stand above the values.
+/// The column names on the line above the values of a golden file.
 const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
 
 impl Golden {
@@ -78,14 +78,17 @@ impl Golden {
         let mut golden = Self { experiment: told(1, "experiment")?, ..Self::default() };
         let command = told(2, "command")?;
         golden.command = serde_json::from_str(&command)
-            .map_err(|_| wrong(2, "expected the command of the golden file as a JSON list of texts"))?;
+            .map_err(|_| wrong(2, "the command in a golden file must be a JSON list of texts"))?;
         golden.config_hash = told(3, "config")?;
         let table: Vec<&str> = text.lines().skip(3).collect();
         let mut reader =
             csv::ReaderBuilder::new().flexible(true).from_reader(std::io::Cursor::new(table.join("\n")));
         let is_ours = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
         if !is_ours {
-            return Err(wrong(4, &format!("expected the header of the values, {}", HEADER.join(","))));
+            return Err(wrong(
+                4,
+                &format!("the header of a golden file must be {columns}", columns = HEADER.join(",")),
+            ));
         }
         for (index, record) in reader.records().enumerate() {
             let cells = record.ok().map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>());

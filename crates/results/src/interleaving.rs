@@ -10,9 +10,8 @@ pub enum Interleaving {
     /// The trials run one after the other, each from its start to its end.
     #[default]
     Rounds,
-    /// The processes of all trials of a round exist at the same time and run in turn. In each turn, a process
-    /// executes a slice of operations, which takes tens of milliseconds. In one slice, the processes of all trials
-    /// execute the same operations. While one process executes its slice, all other processes are stopped.
+    /// The trials of a round run in turn. In each turn, the process of a trial executes a slice of operations, which
+    /// takes tens of milliseconds, while the processes of all other trials are stopped.
     Slices,
     /// All trials of a round run at the same time, each on its own core.
     Duet,

@@ -46,7 +46,7 @@ pub struct Manifest {
     /// Whether the run used reduced sizes (`--quick`), which allow no conclusions.
     #[serde(default)]
     pub quick: bool,
-    /// The swept paths, in the order of their columns in `runs.csv`.
+    /// The paths of the swept settings, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
     /// The phases, in the order in which they ran.
     pub phases: Vec<String>,
@@ -102,8 +102,7 @@ pub struct Manifest {
     /// The seal of `slices.csv`: the size and hash of the file. Missing unless the trials of a round ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Seal>,
-    /// The looks of a run with `trials.budget`, in order. A look is an evaluation of the verdicts before the end of the
-    /// run.
+    /// The evaluations of the verdicts during a run with `trials.budget`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<Look>,
     /// The fixtures from which trials started. A fixture is a store after the first phases, and these phases have no
@@ -153,16 +152,16 @@ pub struct FlameGraphInfo {
     pub file: String,
 }
 
-/// A look: an evaluation of the verdicts before the end of the time budget or at its end.
+/// An evaluation of the verdicts during a run with a time budget, or at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Look {
-    /// Number of rounds that had finished at the time of the look.
+    /// Number of rounds that had finished before this evaluation of the verdicts.
     pub rounds: u64,
-    /// Time from the start of the run to the look, in seconds.
+    /// Time from the start of the run to this evaluation of the verdicts, in seconds.
     pub seconds: f64,
-    /// The significance level of the tests and intervals of this look. The levels of all looks share the error rate of
-    /// the run.
+    /// The significance level of the tests and intervals of this evaluation. The levels of all evaluations are so small
+    /// that together they have the error rate of the run.
     pub level: f64,
 }
 
@@ -194,7 +193,7 @@ pub struct FixtureFile {
     pub xxh3: String,
 }
 
-/// A variant that ran, with its crate.
+/// A variant of a component that ran, such as the filter `blocked`, with its crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentInfo {
@@ -216,7 +215,7 @@ pub struct CellInfo {
     pub cell: u64,
     /// Label of the configuration.
     pub label: String,
-    /// The swept values, in the order of the swept paths.
+    /// The values of the swept settings in this configuration, in the order of the swept paths.
     pub swept: Vec<String>,
     /// Hash of the resolved design.
     pub design_hash: String,
@@ -355,9 +354,9 @@ pub struct OperationCost {
     pub operation_ns: f64,
 }
 
-/// Overhead of a call to a component in another language or process, compared with a direct call. lsmbench measures
-/// the overhead before the run. To measure the cost, lsmbench compares two components that do the same work, one in
-/// this program and one in the other language or process.
+/// Overhead of a call to a component in another language or process, compared with a direct call. Before the run,
+/// lsmbench measures the overhead with two components that do the same work: one in this program, and one in the other
+/// language or process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {

@@ -33,7 +33,7 @@ impl Measurements {
         self
     }
 
-    /// Sets the value of a metric. If the new value is `None`, an earlier value remains.
+    /// Sets the value of a metric. `None` does not replace an earlier value.
     pub fn set_some(&mut self, metric: &'static Metric, value: Option<impl Into<Value>>) -> &mut Self {
         match value {
             Some(value) => self.set(metric, value),
@@ -101,8 +101,8 @@ impl<'de> Deserialize<'de> for Measurements {
                     let metric = known(&name).ok_or_else(unknown)?;
                     let value = metric.accept(value).ok_or_else(|| {
                         A::Error::custom(format!(
-                            "the value of column \"{name}\" must be {}",
-                            metric.kind.expected()
+                            "the value of column \"{name}\" must be {kind}",
+                            kind = metric.kind.expected()
                         ))
                     })?;
                     measurements.set(metric, value);

@@ -11,7 +11,7 @@ pub enum Better {
     Higher,
     /// Lower values are better.
     Lower,
-    /// The metric describes the run, so neither higher nor lower is better.
+    /// Neither higher nor lower values are better, because the metric only describes the run.
     Neither,
 }
 
@@ -162,13 +162,18 @@ impl Metric {
         }
     }
 
-    /// Converts a value to the type of this column, but panics if [`accept`](Self::accept) returns `None`.
+    /// Converts a value to the type of this column.
     ///
     /// # Panics
     /// The value has another type than the column.
     pub(crate) fn hold(&self, value: &Value) -> Value {
-        let wrong =
-            || format!("column \"{}\" must contain {}, not {value:?}", self.name, self.kind.expected());
+        let wrong = || {
+            format!(
+                "column \"{name}\" must contain {kind}, not {value:?}",
+                name = self.name,
+                kind = self.kind.expected()
+            )
+        };
         self.accept(value.clone()).unwrap_or_else(|| panic!("{}", wrong()))
     }
 }

@@ -44,8 +44,8 @@ impl PartInfo {
         key(self) == key(other)
     }
 
-    /// Makes the machine with the name `name` the current machine of the part, which is the last one in the list.
-    /// `machine` returns the description of a machine that is not in the list yet.
+    /// Makes the machine `name` the current machine of the part, which is the last one in the list. `machine` describes
+    /// a machine that is not in the list yet.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
         let node = match known {
@@ -55,7 +55,7 @@ impl PartInfo {
         self.nodes.push(node);
     }
 
-    /// Returns the machines that ran several parts of an experiment, sorted by name. A machine that ran several parts
+    /// Returns the machines of the parts `parts` of an experiment, sorted by name. A machine that ran several parts
     /// occurs once, with the rounds of all its parts.
     pub fn nodes_of<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<NodeInfo> {
         let mut nodes: BTreeMap<&str, NodeInfo> = BTreeMap::new();
@@ -72,8 +72,7 @@ impl PartInfo {
         sorted.collect()
     }
 
-    /// Returns whether no machine other than the current one ran trials of a round. The current machine is the last
-    /// machine in the list.
+    /// Returns whether all trials of a round so far ran on the current machine, which is the last machine in the list.
     pub fn is_own(&self, round: u64) -> bool {
         let earlier = self.nodes.split_last().map_or(&[][..], |(_, earlier)| earlier);
         !earlier.iter().any(|node| node.rounds.contains(&round))

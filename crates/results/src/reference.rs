@@ -14,8 +14,7 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
-/// Returns the column with this name in any result file. The column may also be one that identifies a row, such as
-/// `cell`.
+/// Returns the column with this name in any result file, such as a metric or a column that identifies a row.
 pub(crate) fn known(name: &str) -> Option<&'static Metric> {
     IDENTITY.iter().find(|metric| metric.name == name).or_else(|| metric(name))
 }

@@ -3,8 +3,8 @@
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// A group of rows: one trial of one configuration. One trial process measures all rows of the group, and they are
-/// appended to the file in one write.
+/// A trial of a configuration, which identifies a group of rows. The rows of a group are appended to the file in one
+/// write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
     /// The number of the configuration.
@@ -30,14 +30,16 @@ impl Row {
         Self { schema: schema.clone(), cells }
     }
 
-    /// Sets the value of a column that is in the list in [`columns`](crate::columns).
+    /// Sets the value of a column with a fixed name, which is one of the [`columns`](crate::columns).
     ///
     /// # Panics
     /// The file of the row does not contain the column, or the value has another type than the column. Both are
     /// mistakes in the measuring code.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
-        let at = at.unwrap_or_else(|| panic!("the results file must have the column \"{}\"", metric.name));
+        let at = at.unwrap_or_else(|| {
+            panic!("the results file must have the column \"{name}\"", name = metric.name)
+        });
         self.cells[at] = metric.hold(&value.into());
         self
     }

@@ -13,7 +13,7 @@ use crate::{ConfigPath, ResultsError, Value};
 /// One column of a result file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A column of the list in [`columns`](crate::columns).
+    /// A column with a fixed name, which is one of the [`columns`](crate::columns).
     Fixed(Metric),
     /// The values of one swept path, such as `design.bloom.bits_per_key`.
     Swept(String),
@@ -70,7 +70,11 @@ impl Column {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
             Self::Fixed(metric) => Value::parse(text, metric.kind).ok_or_else(|| {
-                format!("column \"{}\" contains {text:?}, expected {}", metric.name, metric.kind.expected())
+                format!(
+                    "column \"{name}\" contains {text:?}, expected {kind}",
+                    name = metric.name,
+                    kind = metric.kind.expected()
+                )
             }),
         }
     }
@@ -140,13 +144,13 @@ impl Schema {
                 Err(ResultsError::SweptPath { path: path.to_owned(), message: message.to_owned() })
             };
             if path.is_empty() || path.chars().any(char::is_control) {
-                return wrong("a path must not be empty and must not contain control characters");
+                return wrong("a swept path must not be empty and must not contain control characters");
             }
             if metrics.iter().any(|metric| metric.name == path) {
-                return wrong("a measured column has this name");
+                return wrong("a measured column of the results already has this name");
             }
             if columns.iter().any(|column| column.name() == path) {
-                return wrong("another column has this name");
+                return wrong("another column of the same file already has this name");
             }
             columns.push(Column::Swept(path.to_owned()));
         }
@@ -154,11 +158,11 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns may be missing, because older versions of lsmbench did not write them. All
-    /// other columns must be present, and all columns must be in the order of the schema.
+    /// Reads the header of a result file. Measured columns may be missing, because older versions of lsmbench did not
+    /// write them.
     ///
     /// # Errors
-    /// A column is unknown, missing, duplicate or out of order.
+    /// A column is unknown, duplicate or out of order, or a column that identifies a row is missing.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
@@ -213,7 +217,7 @@ impl Schema {
                 closest(name, names()).or_else(|| names().find(|full| full.ends_with(&format!(".{name}"))));
             let swept: Vec<&str> = self.swept().collect();
             let swept = if swept.is_empty() {
-                "the experiment sweeps no path".to_owned()
+                "the experiment has no swept columns".to_owned()
             } else {
                 format!("swept paths: {}", swept.join(", "))
             };
@@ -236,7 +240,12 @@ impl Schema {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
         let name = |names: &[&str]| names.get(at).map_or("nothing".to_owned(), |name| format!("\"{name}\""));
-        Some(format!("column {} is {} in the file and {} in this run", at + 1, name(&theirs), name(&ours)))
+        Some(format!(
+            "column {number} is {old} in the file and {new} in this run",
+            number = at + 1,
+            old = name(&theirs),
+            new = name(&ours)
+        ))
     }
 }
 

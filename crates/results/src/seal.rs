@@ -39,8 +39,8 @@ impl Seal {
         match format!("{:016x}", xxh3_64(sealed)) == self.xxh3 {
             true => Ok(()),
             false => Err(changed(format!(
-                "the first {} lines of the file differ from the lines that the run wrote",
-                self.lines
+                "the first {count} lines of the file differ from the lines that the run wrote",
+                count = self.lines
             ))),
         }
     }
@@ -55,7 +55,7 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Adds bytes that were appended to the file.
+    /// Extends the seal by bytes that were appended to the file.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;

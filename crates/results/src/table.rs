@@ -136,9 +136,8 @@ impl Table {
         Ok(groups)
     }
 
-    /// Returns the complete groups. A group is one trial of one configuration. It is complete if it has the row of the
-    /// phase `last_phase` with the operation `all`, because a run writes this row last. A resumed run measures all
-    /// incomplete groups again.
+    /// Returns the trials that are complete. A trial is complete if it has the row of the phase `last_phase` with the
+    /// operation `all`, because a run writes this row last. A resumed run repeats all other trials.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()
@@ -149,7 +148,7 @@ impl Table {
     }
 }
 
-/// The contents of a file: its columns, its rows with their line numbers, and its incomplete last line, if any.
+/// The contents of a result file: its columns, its rows with their line numbers, and its incomplete last line, if any.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
 /// Reads a CSV file. `read_header` checks the header and returns the columns.
@@ -219,9 +218,9 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
     }
     if record.len() != columns.len() {
         return Err(format!(
-            "the line has {} fields, but the header has {} columns",
-            record.len(),
-            columns.len()
+            "the line has {fields} fields, but the header has {columns} columns",
+            fields = record.len(),
+            columns = columns.len()
         ));
     }
     columns.iter().zip(record).map(|(column, text)| column.parse(text)).collect()

@@ -10,8 +10,8 @@ use types::{Outcome, Problem};
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
-            "{} is a symbolic link, and lsmbench does not write through links; remove the link",
-            path.display()
+            "{path} is a symbolic link, and lsmbench does not write through links; remove the link",
+            path = path.display()
         ))),
         _ => Ok(()),
     }

@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// Returns the text. Returns `None` for any other type.
+    /// Returns the value as text. Returns `None` for any other type.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

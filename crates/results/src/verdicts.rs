@@ -51,8 +51,8 @@ columns! {
     /// Smallest relative difference that counts as a change. The value is the largest of `verdict.threshold` (2 % by
     /// default), `noise_floor`, and the precision of a rate search.
     DELTA = "delta", "δ", Share, Number, Neither, Varies;
-    /// Largest relative difference inside the CI of the baseline compared with itself (A/A). Both trials of the
-    /// baseline ran in the same rounds. Empty if the baseline did not run twice.
+    /// Largest relative difference that noise alone may cause: the end of the CI that is farthest from 0 if the
+    /// baseline is compared with itself (A/A). Empty if the baseline did not run twice in each round.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, Varies;
     /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, Varies;
@@ -75,9 +75,8 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The text with which the column `doubt` begins if the candidate and the baseline are not comparable. They are not
-/// comparable if no cost, such as the memory or the false-positive rate, is about equal in both. For example, a filter
-/// with more bits than the baseline and fewer false positives is not comparable with it.
+/// The text with which the column `doubt` begins if the candidate and the baseline are not comparable, because no cost,
+/// such as the memory or the false-positive rate, is about equal in both.
 pub const NO_RIVAL: &str = "no rival";
 
 /// Returns an empty row of `verdicts.csv`.

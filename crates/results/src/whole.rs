@@ -7,9 +7,8 @@ use std::path::Path;
 
 use crate::ResultsError;
 
-/// Writes a file atomically: readers see the old file or the new file. The function writes a temporary file, and then
-/// renames it to `path`. With `durable`, the function syncs the bytes before the rename, so the content survives a
-/// power failure.
+/// Writes a file atomically: readers see the old file or the new file. With `durable`, the new content survives a power
+/// failure.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], durable: bool) -> Result<(), ResultsError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()

@@ -47,12 +47,12 @@ impl RowWriter {
         Ok(writer)
     }
 
-    /// Opens an existing file to continue it. The rows of finished groups remain. All other rows, and an incomplete
-    /// last line, are removed from the file. If the file is missing or has an incomplete header, a new file starts.
+    /// Opens an existing file to continue it. The rows of finished trials remain, and all other rows are removed. If
+    /// the file is missing or has an incomplete header, a new file starts.
     ///
     /// # Errors
-    /// The file has another header, the file is corrupt before its end, or the file system returns an error. After
-    /// such an error, the file is unchanged.
+    /// The file has another header, the file is corrupt before its end, or the file system returns an error. After such
+    /// an error, the file is unchanged.
     pub fn resume(
         path: &Path,
         schema: &Schema,
@@ -101,7 +101,7 @@ impl RowWriter {
         }
     }
 
-    /// Appends all rows of a group, which is one trial of one configuration, in one write.
+    /// Appends all rows of a trial in one write.
     ///
     /// # Errors
     /// A row belongs to another file, a text contains a line break or another control character, or the file system

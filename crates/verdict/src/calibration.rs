@@ -18,8 +18,8 @@ use crate::runner::Runner;
 /// The experiment that a calibration runs, as TOML. It compares two equal trees on a simulated device.
 const EXPERIMENT: &str = include_str!("calibration.toml");
 
-/// The time of a read in the experiment, in nanoseconds. The simulated device first does the computations of a read,
-/// and then waits for the rest of this time. The time must therefore be longer than the computations.
+/// The latency of a read on the simulated device of a calibration, in nanoseconds. The latency must be longer than the
+/// CPU time of a read, because the device waits only for the difference.
 const READ_NS: f64 = 1000.0;
 
 /// The settings of a calibration: the comparisons and their number.
@@ -32,12 +32,12 @@ pub struct Calibration<'a> {
     pub slowdowns: &'a [f64],
     /// The values of `trials.plan` to test, at least one.
     pub plans: &'a [String],
-    /// The metrics by which each run is judged, at least one.
+    /// The metrics on which each calibration run gets a verdict, at least one.
     pub metrics: &'a [String],
-    /// The numbers of rounds after which each run is judged, at least one. Each run has as many rounds as the largest
-    /// of these numbers.
+    /// The numbers of rounds after which each calibration run gets a verdict, at least one. A run has as many rounds as
+    /// the largest of these numbers.
     pub rounds: &'a [u64],
-    /// The smallest relative difference that counts as a change in the verdicts of `judge`: 0.02 means 2 %.
+    /// The smallest relative difference that counts as a change in the verdicts: 0.02 means 2 %.
     pub threshold: f64,
     /// Whether the calibration runs have reduced sizes (`--quick`).
     pub is_quick: bool,
@@ -49,13 +49,13 @@ pub struct Calibration<'a> {
     pub runner: &'a dyn Runner,
     /// The function that computes the verdict of a calibration run.
     pub judge: &'a JudgeRun<'a>,
-    /// Called with the table after each pass over all plans and slowdowns, for example to save the table.
+    /// A function that receives the table of results after each pass over all plans and slowdowns, for example to save
+    /// it.
     pub keep: &'a dyn Fn(&CalibrationTable) -> Outcome<()>,
 }
 
-/// A function that judges a run by one metric, from only its first rounds. The arguments are the experiment file, the
-/// overrides of the run, the results folder, and a pair: the metric and the number of rounds. Returns the rows of the
-/// verdicts.
+/// A function that returns the verdicts of a run on one metric after its first rounds. The arguments are the experiment
+/// file, the overrides of the run, the results folder, and the metric with the number of rounds.
 pub type JudgeRun<'a> = dyn Fn(&Path, &[String], &Folder, (&str, u64)) -> Outcome<Vec<Row>> + 'a;
 
 /// Two trees to compare in a calibration, and the plan of their trials.
@@ -110,9 +110,9 @@ impl Calibration<'_> {
         CalibrationTable { threshold: self.threshold, series }
     }
 
-    /// Runs one comparison of two trees, and adds its verdicts to the table. `gets` contains the times of a get, in
-    /// nanoseconds, that earlier comparisons of equal trees measured. The median of these times determines the read
-    /// latency of the slower tree. Returns the time of a get of the first tree in nanoseconds, without waits for a CPU.
+    /// Runs one comparison of two trees, and adds its verdicts to the table. `gets` contains the times of a get in
+    /// earlier comparisons of equal trees, in nanoseconds; their median determines the read latency of the slower tree.
+    /// Returns the time of a get of the first tree in nanoseconds, without waits for a CPU.
     fn compare(
         &self,
         config: &Path,
@@ -154,13 +154,13 @@ impl Calibration<'_> {
         Ok(busy_ns)
     }
 
-    /// Returns how many comparisons of this pair of trees the calibration must run.
+    /// Returns the requested number of comparisons of a pair of trees.
     fn total(&self, pair: Pair<'_>) -> u64 {
         if pair.slowdown <= 0.0 { self.equal } else { self.comparisons }
     }
 
-    /// Returns the only verdict of a run that compares two trees. `judged` is the metric of the verdict and the number
-    /// of rounds to judge. Returns an error if the run has no verdict.
+    /// Returns the only verdict of a run that compares two trees. `judged` contains the metric of the verdict and the
+    /// number of rounds. Returns an error if the run has no verdict.
     fn only_verdict(
         &self,
         config: &Path,
@@ -170,7 +170,10 @@ impl Calibration<'_> {
     ) -> Outcome<Row> {
         (self.judge)(config, sets, folder, judged)?.pop().ok_or_else(|| {
             let path = folder.runs();
-            Problem::new(format!("{} has no verdict, because a tree returned wrong answers", path.display()))
+            Problem::new(format!(
+                "{run} has no verdict, because a tree returned wrong answers",
+                run = path.display()
+            ))
         })
     }
 }

@@ -41,8 +41,8 @@ pub struct JudgedRun {
     pub planted: f64,
     /// The measured slowdown as a fraction. `None` if the verdict has no ratio.
     pub measured: Option<f64>,
-    /// The noise floor of the comparison as a fraction: the largest difference that noise alone causes. `None` if
-    /// `trials.plan` is a duet, which has no core for a second trial of the baseline.
+    /// The noise floor of the comparison as a fraction: the largest difference that noise alone causes. `None` with the
+    /// plan `duet`, because no core is left for a second trial of the baseline.
     pub noise_floor: Option<f64>,
     /// The smallest change that is detected with 80 % power, as a fraction. `None` if there is no noise floor.
     pub detectable: Option<f64>,
@@ -55,12 +55,13 @@ pub struct JudgedRun {
 pub struct CalibrationTable {
     /// The smallest relative difference that counts as a change in all verdicts: 0.02 means 2 %.
     pub threshold: f64,
-    /// The series, in the order of the methods. The first series of each method has equal trees.
+    /// The comparisons in series, in the order of the methods. A series has one method and one slowdown. The first
+    /// series of each method compares equal trees.
     pub series: Vec<CalibrationSeries>,
 }
 
 impl CalibrationSeries {
-    /// Creates a series of comparisons without any comparison.
+    /// Creates an empty series for comparisons of one method with one slowdown.
     pub(crate) fn new(method: Method, slowdown: f64) -> Self {
         Self { method, slowdown, runs: Vec::new() }
     }
@@ -122,7 +123,7 @@ impl CalibrationTable {
         })
     }
 
-    /// Splits the series into groups. A group contains all slowdowns of one method.
+    /// Returns the series of each method as one group. A group contains a series for each slowdown.
     fn methods(&self) -> impl Iterator<Item = &[CalibrationSeries]> {
         self.series.chunk_by(|a, b| a.method == b.method)
     }
@@ -130,8 +131,10 @@ impl CalibrationTable {
     /// Formats the results of the calibration for a terminal. The first line names the threshold. Each method has a
     /// paragraph and a table.
     pub fn text(&self) -> String {
-        let mut text =
-            format!("Threshold {}%: verdicts ignore smaller differences.\n", in_percent(self.threshold));
+        let mut text = format!(
+            "Threshold {threshold}%: verdicts ignore smaller differences.\n",
+            threshold = in_percent(self.threshold)
+        );
         let is_single = self.methods().count() == 1;
         for series in self.methods() {
             if !is_single {
@@ -197,7 +200,7 @@ impl CalibrationTable {
         let slowdowns: Vec<f64> =
             self.methods().next().unwrap_or_default().iter().map(|series| series.slowdown).collect();
         let heads = slowdowns.iter().map(|slowdown| match *slowdown <= 0.0 {
-            true => "equal trees called different".to_owned(),
+            true => "equal trees reported as different".to_owned(),
             false => format!("{} % slower found", in_percent(*slowdown)),
         });
         let heads: Vec<String> = heads.collect();
@@ -247,13 +250,13 @@ fn paragraph(equal: &CalibrationSeries) -> String {
     let Some(different) = equal.found() else { return "No comparison of equal trees.\n".to_owned() };
     let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
     let mut text = format!(
-        "{} {comparisons} of equal trees, {} called different: {}; {}.\n",
-        different.tries,
-        different.count,
-        percent(different),
-        match different.tries < FEWEST_COMPARISONS {
+        "{tries} {comparisons} of equal trees, {count} reported as different: {share}; {advice}.\n",
+        tries = different.tries,
+        count = different.count,
+        share = percent(different),
+        advice = match different.tries < FEWEST_COMPARISONS {
             true =>
-                format!("too few comparisons for the expected 5%: at least {FEWEST_COMPARISONS} are needed"),
+                format!("too few comparisons for the expected 5%; run at least {FEWEST_COMPARISONS} of them"),
             false => "a 95% CI allows 5%".to_owned(),
         }
     );
@@ -262,9 +265,10 @@ fn paragraph(equal: &CalibrationSeries) -> String {
     if let Some((floor, detectable)) = noise {
         let _ = writeln!(
             text,
-            "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
-            floor * 100.0,
-            detectable * 100.0
+            "Noise floor {floor:.1}%. A change of {change:.1}% is detected with 80% power (medians over \
+             comparisons).",
+            floor = floor * 100.0,
+            change = detectable * 100.0
         );
     }
     text
@@ -352,7 +356,7 @@ mod tests {
         assert_eq!(lines.len(), 4);
         assert_eq!(
             lines[0],
-            "| plan | metric | rounds | threshold | equal trees called different | 5 % slower found | minutes each |"
+            "| plan | metric | rounds | threshold | equal trees reported as different | 5 % slower found | minutes each |"
         );
         assert_eq!(
             lines[2],

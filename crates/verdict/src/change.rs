@@ -4,8 +4,7 @@
 use measure::{Comparison, Interval};
 use results::{Better, Unit};
 
-/// The smallest change that is printed as a factor, in either direction: from 0.5 downwards, and from 2 upwards.
-/// Smaller changes are printed as percentages.
+/// A change by at least this factor, up or down, is printed as a factor. A smaller change is printed as a percentage.
 const LARGE: f64 = 2.0;
 
 /// The unit in which a change and both ends of its confidence interval are printed.
@@ -16,7 +15,7 @@ enum Scale {
     /// The change is printed as a factor of at least 1.
     Factor,
     /// The change is printed in percentage points, for a metric that is a fraction. The field is the value of the
-    /// baseline in percent. It converts a ratio to percentage points.
+    /// baseline in percent, which converts a ratio to percentage points.
     Points(f64),
 }
 
@@ -43,8 +42,8 @@ impl Change {
         Self::scaled(ratio, interval, None)
     }
 
-    /// Returns the change for a ratio, on the given scale. Without a scale, the function chooses between factor and
-    /// percentage. It chooses a factor if both conditions hold:
+    /// Returns the change for a ratio, on the given scale. Without a scale, the change becomes a factor if both
+    /// conditions hold, and otherwise a percentage:
     ///
     /// * The ratio or an end of its confidence interval differs from 1 by a factor of at least [`LARGE`].
     /// * The ratio and both ends of the interval are all increases, or all decreases.
@@ -69,7 +68,7 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Returns whether the change is from 0 or to 0. Such a change has neither a factor nor a percentage.
+    /// Returns whether one of the two values is 0. The change then has neither a factor nor a percentage.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }

@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// Draws the charts of experiments from their results.
+/// A renderer that draws the charts of experiments from their results.
 #[derive(Clone, Debug)]
 pub struct Charts {
     /// The order of variants in charts, for each column that contains the names of variants.
@@ -24,8 +24,7 @@ pub struct Charts {
 
 impl Charts {
     /// Draws charts into a folder and returns one path per chart: the PNG file, or the first format if there is no PNG.
-    /// If a chart has no data, the function omits the chart and prints the reason. Charts do not show configurations
-    /// with a wrong answer in any trial.
+    /// Charts without data are skipped, and the reason is printed. Charts omit configurations with wrong answers.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -91,8 +90,8 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Draws the charts of an experiment again, using only the files of its results folder. `change` may edit the
-    /// resolved experiment before the function reads its keys `chart`, `style` and `question`.
+    /// Draws the charts of an experiment again from the files of its results folder. `change` may first edit the
+    /// resolved experiment, for example its keys `chart` and `style`.
     ///
     /// # Errors
     /// A folder without results; results or charts that cannot be read; a file that cannot be written.
@@ -105,8 +104,8 @@ impl Charts {
         let folder = Folder::new(results);
         if !folder.manifest().exists() {
             return Err(Problem::new(format!(
-                "{} is not a results folder: it has no manifest.json",
-                results.display()
+                "{folder} is not a results folder: it has no manifest.json",
+                folder = results.display()
             )));
         }
         let mut manifest = Manifest::read(&folder.manifest())?;
@@ -136,10 +135,9 @@ impl Charts {
     }
 }
 
-/// Returns the text about mismatched settings that charts print in their captions, with the path of the engine. The
-/// captions need this text because no engine can match every setting of a design. Returns an empty list if the run does
-/// not sweep engines.
+/// Returns the path of the engine with a text for the captions of charts: engines cannot match every setting of a
+/// design. Returns an empty list if the run does not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
-    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
+    swept.map(|path| (path.clone(), "settings that the engines cannot match".to_owned())).collect()
 }

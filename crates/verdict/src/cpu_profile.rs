@@ -78,9 +78,9 @@ impl CpuProfile {
         differences
     }
 
-    /// Returns the lsmbench function whose calls cause the largest part of the difference of a library function. `sign`
-    /// is 1 for an increase, and -1 for a decrease. Returns `None` if `function` itself belongs to lsmbench, or if no
-    /// lsmbench function calls it.
+    /// Returns the function of lsmbench whose calls cause most of the increase (`sign` is 1) or decrease (-1) in the
+    /// CPU time of a library function. Returns `None` if `function` belongs to lsmbench, or if no function of lsmbench
+    /// calls it.
     fn main_caller(&self, baseline: &Self, function: &str, sign: f64) -> Option<String> {
         if is_own(function) {
             return None;
@@ -98,18 +98,17 @@ impl CpuProfile {
         largest.map(|(caller, _)| caller)
     }
 
-    /// Describes how the CPU time per operation differs from the profile of the baseline. The text names the functions
-    /// that cause the increase and the functions that cause the decrease. For a library function, the text also names
-    /// the function of lsmbench that causes the largest part of its difference.
+    /// Describes how the CPU time per operation differs from the profile of the baseline, and names the functions that
+    /// cause the difference. For a library function, the text also names the function of lsmbench that mainly calls it.
     pub fn summary(&self, baseline: &Self, phase: &str) -> String {
         let [new, old] = [self, baseline].map(Self::ns_per_operation);
         let ns = |value: f64| shown(value, Unit::Nanoseconds);
         let mut text = format!(
-            "In phase {phase}, {} uses {} of CPU time per operation, and {} uses {}.",
-            quoted(&self.name),
-            ns(new),
-            quoted(&baseline.name),
-            ns(old)
+            "In phase {phase}, {name} uses {new} of CPU time per operation, and {base} uses {old}.",
+            name = quoted(&self.name),
+            new = ns(new),
+            base = quoted(&baseline.name),
+            old = ns(old)
         );
         let differences = self.against(baseline);
         let mut is_named = false;
@@ -129,16 +128,20 @@ impl CpuProfile {
                     let caller = self.main_caller(baseline, &of.function, sign);
                     let caller =
                         caller.map_or_else(String::new, |caller| format!(" in {}", short_name(&caller)));
-                    format!("{}{caller} ({}, {share} of the {total})", short_name(&of.function), ns(size))
+                    format!(
+                        "{function}{caller} ({size}, {share} of the {total})",
+                        function = short_name(&of.function),
+                        size = ns(size)
+                    )
                 })
                 .collect();
             if !named.is_empty() {
                 is_named = true;
                 let _ = write!(
                     text,
-                    " Functions of {} with {word} CPU time: {}.",
-                    quoted(&self.name),
-                    named.join(", ")
+                    " Functions of {name} with {word} CPU time: {functions}.",
+                    name = quoted(&self.name),
+                    functions = named.join(", ")
                 );
             }
         }

@@ -26,8 +26,8 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line that is the baseline of all other lines. A line is one engine with one combination of the
-    /// swept design settings.
+    /// The label of the table row with which all other rows are compared. A row is an engine with one combination of
+    /// the swept design settings.
     baseline: String,
     /// The columns of the tables for phases with operations.
     columns: Vec<Heading>,
@@ -93,7 +93,7 @@ impl EngineTables {
         &self.manifest.experiment
     }
 
-    /// Sets the lines and the columns of the tables, in the order of the run.
+    /// Sets the rows and the columns of the engine tables, in the order of the run.
     fn lay_out(&mut self) {
         for cell in &self.manifest.cells {
             let label = self.line_label(cell.cell).unwrap_or_else(|| cell.label.clone());
@@ -162,7 +162,7 @@ impl EngineTables {
         paths.filter_map(value).collect()
     }
 
-    /// Returns the label of the line to which a configuration belongs: the engine with the swept values of its design.
+    /// Returns the label of the table row of a configuration: its engine, with the swept values of its design.
     fn line_label(&self, cell: u64) -> Option<String> {
         let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
@@ -174,37 +174,37 @@ impl EngineTables {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// Returns the line of the baseline, with which all other lines are compared.
+    /// Returns the table row of the baseline, with which all other engines are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// Returns the rows of `runs.csv` for a field of the tables, for all operations together. `line` is the engine, and
-    /// `heading` is the phase. Omits rows with implausible values.
+    /// Returns the rows of `runs.csv` for a field of the engine tables, without implausible rows. `line` is the engine,
+    /// and `heading` is the phase.
     fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
         let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
-    /// Returns a value for each trial of a field of the tables. `line` is the engine, `heading` is the phase, and
+    /// Returns one value per trial for a field of the engine tables. `line` is the engine, `heading` is the phase, and
     /// `value` computes the value from a row.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         self.rows(line, heading).sample(&line.label, value)
     }
 
-    /// Returns the measured metric for each trial of a field of the tables. `line` is the engine, and `heading` is the
-    /// phase.
+    /// Returns one value of a metric per trial, for a field of the engine tables. `line` is the engine, and `heading`
+    /// is the phase.
     fn measured(&self, line: &Line, heading: &Heading, metric: &Metric) -> Sample {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Returns whether the engine of a line gave a wrong answer in any trial. The tables show no values of such a line.
+    /// Returns whether an engine gave a wrong answer in any trial. The tables show no values of such an engine.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// Compares the throughput `metric` of the baseline with that of another line in one phase. The ratio is the speedup
-    /// of the baseline over the other line. Returns `None` if one of the two lines has wrong answers.
+    /// Compares the throughput `metric` of the baseline with that of another engine in one phase. The ratio is the
+    /// speedup of the baseline. Returns `None` if one of the two engines gave wrong answers.
     fn lead(&self, line: &Line, heading: &Heading, metric: &Metric) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, metric));

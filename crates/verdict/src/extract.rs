@@ -63,7 +63,8 @@ fn flags(flags: &str) -> String {
     flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }
 
-/// Copies a table without the measured columns that are empty in all rows. `spelt` converts each field.
+/// Copies a CSV file of results without the measured columns that are empty in all rows. `spelt` converts the text of
+/// each field. Returns the seal (size and checksum) of the copy.
 pub fn copy_rows(schema: &Schema, from: &Path, to: &Path, spelt: impl Fn(&str) -> String) -> Outcome<Seal> {
     let wrong = |error: csv::Error| Problem::doing(format!("copy {}", from.display()), error);
     let mut reader = csv::Reader::from_path(from).map_err(wrong)?;

@@ -18,7 +18,7 @@ pub struct ExperimentFacts<'a> {
     pub interleaving: Interleaving,
     /// The swept paths, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
-    /// The indexes in `swept` of the paths whose values must be equal in configurations that are compared.
+    /// The indexes of the swept paths whose values must be equal in configurations that are compared.
     pub within: Vec<usize>,
     /// The facts of each configuration, in the order of the sweep.
     pub cells: Vec<CellFacts>,
@@ -27,7 +27,7 @@ pub struct ExperimentFacts<'a> {
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
-    /// The kind of operation that is judged. If `None`, all kinds together are judged.
+    /// The kind of operation that the verdict is about. `None` for all kinds together.
     pub operation: Option<String>,
     /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
@@ -37,12 +37,13 @@ pub struct ExperimentFacts<'a> {
     pub threshold: Option<f64>,
     /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,
-    /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
-    /// or the metric.
+    /// The charts of the experiment. If the experiment names no phase or no metric for the verdict, the first chart
+    /// determines it.
     pub charts: Vec<ChartSpec>,
-    /// The name of the last phase. If the experiment measures a whole store, this phase is judged by default.
+    /// The name of the last phase, which is the default phase of a verdict on a whole store.
     pub last_phase: String,
-    /// How a component is judged; `None` if the experiment measures a whole store.
+    /// The default phase, metric and costs of a verdict on a component; `None` if the experiment measures a whole
+    /// store.
     pub component: Option<ComponentFacts>,
     /// Whether all configurations report the memory of every part of the store: memtable, filters, fences and caches.
     pub reports_memory: bool,
@@ -57,7 +58,7 @@ pub struct CellFacts {
     pub number: u64,
     /// The label of the configuration.
     pub label: String,
-    /// The name that distinguishes the configuration from the configurations with which it is compared.
+    /// A short name of the configuration that is unique among the compared configurations.
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,
@@ -82,7 +83,8 @@ pub struct Contrast {
     pub is_oracle: bool,
 }
 
-/// How the configurations of a component experiment are judged.
+/// The phase, the metric and the costs by which verdicts compare components, such as filters, unless the experiment
+/// names others.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentFacts {
     /// The phase that the verdict is about, if the experiment names no phase.

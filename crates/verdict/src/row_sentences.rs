@@ -26,9 +26,8 @@ pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     groups.iter().filter_map(|group| paragraph(group)).collect()
 }
 
-/// Returns the sentence about the best configuration. The candidate of `row` is the configuration with the best value,
-/// and the baseline of `row` is the configuration with the second-best value. Returns `None` if the metric of the row
-/// is unknown.
+/// Returns the sentence about the best configuration. `row` compares the best configuration (candidate) with the second
+/// best (baseline). Returns `None` if the metric of the row is unknown.
 pub fn best_sentence(row: &Row) -> Option<String> {
     let (metric, start) = start(row)?;
     let [best, next] = [&v::CANDIDATE, &v::BASELINE].map(|of| quoted(&row.get(of).to_string()));
@@ -96,15 +95,17 @@ fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
     let is_up = change.is_up();
     match verdict.as_str() {
         "equivalent" => format!("no difference between {name} and {baseline}{interval}"),
-        "inconclusive" => format!("{name} is inconclusive, {}{interval}: {doubt}", change.short()),
-        _ if change.is_of_zero() => format!("{title} of {name} changes {}", change.short()),
+        "inconclusive" => {
+            format!("{name} is inconclusive, {change}{interval}: {doubt}", change = change.short())
+        }
+        _ if change.is_of_zero() => format!("{title} of {name} changes {change}", change = change.short()),
         _ if is_speed(metric.unit) && (change.is_factor() || metric.better == Better::Higher) => {
             let word = direction(metric.title, (metric.unit, metric.better), is_up);
-            format!("{name} is {} {word} than {baseline}{interval}", change.size())
+            format!("{name} is {size} {word} than {baseline}{interval}", size = change.size())
         }
         _ => {
             let word = comparative(metric.title, metric.unit, is_up);
-            format!("{name} has {} {word} {title} than {baseline}{interval}", change.size())
+            format!("{name} has {size} {word} {title} than {baseline}{interval}", size = change.size())
         }
     }
 }

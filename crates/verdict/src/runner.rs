@@ -8,9 +8,9 @@ use types::Outcome;
 
 /// Runs experiments for a check or a calibration, and prints the progress.
 pub trait Runner {
-    /// Runs one experiment, and writes its results into the empty folder `out`. Returns the results folder of the run.
-    /// `program` is another build of lsmbench. If `program` is `None`, this build runs the experiment. `arguments`
-    /// contains the experiment file and its options.
+    /// Runs one experiment, writes its results into the empty folder `out`, and returns the results folder. `program`
+    /// is another build of lsmbench, or `None` for this build. `arguments` contains the experiment file and its
+    /// options.
     ///
     /// # Errors
     /// Returns an error if the program cannot be started, rejects the experiment, or is interrupted.

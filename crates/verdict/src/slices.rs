@@ -10,9 +10,8 @@ use crate::facts::ExperimentFacts;
 use crate::judge::{judged_phase, noisy_baselines};
 use crate::words::percent;
 
-/// Returns a note that compares two parts of the noise in the judged phase: the noise between slices, and the noise
-/// between restarts of the processes. Both come from the comparison of the baseline with itself. Returns `None` if no
-/// baseline with slices ran twice.
+/// Returns a note that compares two parts of the noise in the phase of the verdict: the noise between slices, and the
+/// noise between restarts of the processes. Returns `None` if no baseline with slices ran twice.
 pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<String> {
     let phase = judged_phase(experiment);
     let baseline = experiment.cells.get(*noisy_baselines(experiment).first()?)?.number;
@@ -35,13 +34,13 @@ pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<S
         false => "only more trials narrow the CIs",
     };
     Some(format!(
-        "Slices of phase {phase}: {} pairs of slices in {} process restarts. The ratio of two trials of the \
-         baseline varies by ±{} between restarts; the noise within a restart causes ±{} of this variation. \
-         Therefore, {advice}.",
-        spread.pairs,
-        spread.restarts,
-        percent(spread.total),
-        percent(spread.within),
+        "Slices of phase {phase}: {pairs} pairs of slices in {restarts} process restarts. The ratio of two trials of \
+         the baseline varies by ±{total} between restarts; the noise within a restart causes ±{within} of this \
+         variation. Therefore, {advice}.",
+        pairs = spread.pairs,
+        restarts = spread.restarts,
+        total = percent(spread.total),
+        within = percent(spread.within),
     ))
 }
 

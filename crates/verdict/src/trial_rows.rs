@@ -9,7 +9,7 @@ use measure::Sample;
 use results::columns::ALL;
 use results::{Metric, Row, Table, columns as c};
 
-/// Some rows of a table, in the order of the table.
+/// A selection of rows of `runs.csv`, in the order of the table.
 #[derive(Clone, Debug)]
 pub struct TrialRows<'a>(Vec<&'a Row>);
 

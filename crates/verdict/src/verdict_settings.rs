@@ -11,8 +11,8 @@ struct ResolvedExperiment {
     verdict: VerdictSettings,
 }
 
-/// The settings of the verdicts that an analysis of existing results uses by default. A setting is `None` or empty if
-/// the experiment does not set it.
+/// The settings of the table `[verdict]`, which are defaults for an analysis of existing results. A setting is `None`
+/// or empty if the experiment does not set it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct VerdictSettings {
@@ -20,9 +20,9 @@ pub struct VerdictSettings {
     pub metric: Option<String>,
     /// Further columns with verdicts.
     pub also: Vec<String>,
-    /// The judged phase.
+    /// The phase that the verdict is about.
     pub phase: Option<String>,
-    /// The judged kind of operation.
+    /// The kind of operation that the verdict is about.
     pub operation: Option<String>,
     threshold: Option<f64>,
 }

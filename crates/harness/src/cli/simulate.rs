@@ -24,14 +24,14 @@ pub(crate) struct SimulateArguments {
     pub(crate) picture: PictureArgument,
     /// Print the predictions of formulas and their residuals
     ///
-    /// A residual is predicted value / simulated value - 1. `lsmbench tune` uses the same formulas for its first
-    /// ranking of designs. The formulas predict the state of the tree at the end of each phase.
+    /// A residual is predicted value / simulated value - 1, at the end of a phase. `lsmbench tune` uses the same
+    /// formulas for its first ranking of designs.
     #[arg(long)]
     pub(crate) residuals: bool,
     /// Folder of results; adds <NAME>-simulated/runs.csv
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// Folder for charts; charts over the keys need two values of --entries
+    /// Folder for charts; charts by number of keys need two --entries values
     #[arg(long, value_name = "DIR", default_value = "plots")]
     pub(crate) plots: PathBuf,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct SimulateArguments {
 /// The level of detail of a simulation: the values of the option `--picture`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PictureArgument {
-    /// Exact up to 3 million operations, otherwise expected
+    /// Exact up to 3 million operations, otherwise expected numbers
     Auto,
     /// Simulate all operations; gives the counters of counted mode
     Exact,

@@ -101,8 +101,8 @@ pub(crate) struct KillArguments {
     pub(crate) subjects: SubjectArguments,
     /// Engine, or "all" for all installed engines; repeatable.
     ///
-    /// lsmbench kills processes that write to stores of these engines, instead of stores of designs. The result is the
-    /// number of acknowledged commits that each engine lost, next to the durability that the engine declares.
+    /// lsmbench then kills processes that write to stores of these engines. The table shows the number of acknowledged
+    /// commits that each engine lost, next to the durability that the engine declares.
     #[arg(long, value_name = "ENGINE", conflicts_with = "design")]
     pub(crate) engine: Vec<String>,
     /// Kill this many processes per design or engine, and WAL mode

@@ -28,8 +28,8 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if !THRESHOLDS.contains(&threshold) {
         let (least, most) = (THRESHOLDS.start() * 100.0, THRESHOLDS.end() * 100.0);
         return Err(Problem::new(format!(
-            "--threshold is {}; the threshold must be from {least} to {most} percent",
-            arguments.threshold
+            "--threshold is {percent}; the threshold must be from {least} to {most} percent",
+            percent = arguments.threshold
         )));
     }
     check_unique("--slowdowns", &arguments.slowdowns)?;
@@ -74,8 +74,8 @@ fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()
     }
 }
 
-/// Returns the verdicts on the first `rounds` rounds of a run. The overrides `set` name the one metric of the verdict.
-/// Each metric is judged separately, so the number of metrics does not change the verdicts.
+/// Returns the verdicts on the first `rounds` rounds of a run, by the metric that the overrides `set` name. Each metric
+/// is judged separately, so the number of metrics does not change the verdicts.
 fn judged(
     config: &Path,
     set: Vec<String>,

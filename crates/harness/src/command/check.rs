@@ -54,7 +54,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     Ok(arguments.update || report.is_good())
 }
 
-/// Returns the command `lsmbench check --update` with which the user can accept the measured values as golden values.
+/// Returns the command `lsmbench check --update`, with which the user accepts the measured values as golden values.
 fn accepting(arguments: &CheckArguments) -> String {
     let mut command = "lsmbench check".to_owned();
     let baseline = arguments.baseline.display().to_string();

@@ -67,24 +67,25 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
-        "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",
-        experiment.cells.len(),
-        if twice.is_empty() {
+        "#\n# estimate: {count} configurations{more} × {trials} trials, about {time}; at most {disk} of \
+         disk and {memory} of memory\n",
+        count = experiment.cells.len(),
+        more = if twice.is_empty() {
             String::new()
         } else {
-            format!(" + {} repeated to measure noise", twice.len())
+            format!(" + {count} repeated to measure noise", count = twice.len())
         },
-        experiment.trials.count,
-        duration(seconds),
-        format_value(worst.storage_bytes, Unit::Bytes),
-        format_value(worst.memory_bytes, Unit::Bytes),
+        trials = experiment.trials.count,
+        time = duration(seconds),
+        disk = format_value(worst.storage_bytes, Unit::Bytes),
+        memory = format_value(worst.memory_bytes, Unit::Bytes),
     );
     text.push_str(&experiment.runnable());
     Ok(text)
 }
 
-/// Returns a comment line for each published figure that the experiment reproduces, and a line with the number of
-/// their claims.
+/// Returns comment lines about the published figures that the experiment reproduces: one line per figure, and one with
+/// the number of claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
@@ -154,7 +155,7 @@ fn role(role: &Role) -> String {
         figures.push("until the other roles end".to_owned());
     }
     let of = family.as_ref().map_or_else(String::new, |family| format!(", family {family}"));
-    format!("role {name} of {threads} threads{of}: {}", figures.join(", "))
+    format!("role {name} of {threads} threads{of}: {facts}", facts = figures.join(", "))
 }
 
 fn figures(profile: &Profile) -> Vec<String> {

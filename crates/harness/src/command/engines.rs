@@ -65,8 +65,8 @@ fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
             let first = folders[first].display();
             let message = format!(
-                "{first} also contains results of the experiment {}; name only one of the two folders",
-                tables.name()
+                "{first} also contains results of the experiment {name}; name only one of the two folders",
+                name = tables.name()
             );
             return Err(Problem::at(folder, None, message));
         }
@@ -124,10 +124,14 @@ fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
             None => "have no results",
         };
         wrong += 1;
-        line(&format!("{}: the tables of {name} {why}", path.display()));
+        line(&format!("{page}: the tables of {name} {why}", page = path.display()));
     }
     let all = page.names().count();
-    print(&format!("{} of {all} tables in {} match the results\n", all - wrong, path.display()))?;
+    print(&format!(
+        "{right} of {all} tables in {page} match the results\n",
+        right = all - wrong,
+        page = path.display()
+    ))?;
     if wrong > 0 {
         line("update them with: lsmbench engines RESULTS --into PAGE");
     }
@@ -148,7 +152,10 @@ fn check_folders(results: &[PathBuf]) -> Outcome<()> {
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {
                 true => "the command names this folder twice; name each folder of results once".to_owned(),
-                false => format!("this is the same folder as {}; name the folder once", first.display()),
+                false => format!(
+                    "this is the same folder as {other}; name the folder once",
+                    other = first.display()
+                ),
             };
             return Err(Problem::at(path, None, message));
         }

@@ -35,7 +35,12 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     }
     let all: u64 = stay.iter().map(|one| one.bytes).sum();
     let count = if stay.len() == 1 { "1 fixture".to_owned() } else { format!("{} fixtures", stay.len()) };
-    let _ = writeln!(text, "{count} in {}, {} in total", results.display(), size(all));
+    let _ = writeln!(
+        text,
+        "{count} in {folder}, {bytes} in total",
+        folder = results.display(),
+        bytes = size(all)
+    );
     print(&text)
 }
 
@@ -57,7 +62,8 @@ fn is_meant(which: &str, one: &Kept) -> bool {
 /// Returns a description of a fixture: its age, the experiment that built it, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
-        let why = if one.is_in_work { "not built yet; a run is building it" } else { "stale: incomplete" };
+        let why =
+            if one.is_in_work { "not complete; a run is building this fixture" } else { "stale: incomplete" };
         return why.to_owned();
     };
     let age = humantime::parse_rfc3339(built).ok().and_then(|built| built.elapsed().ok());

@@ -147,8 +147,8 @@ fn destination(part: &str) -> String {
 fn place(page: &str) -> Result<(&str, &str), String> {
     let missing = || {
         format!(
-            "the page does not contain the markers of the gallery; add the lines `{}` and `{END}`",
-            BEGIN.trim()
+            "the page does not contain the markers of the gallery; add the lines `{begin}` and `{END}`",
+            begin = BEGIN.trim()
         )
     };
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;

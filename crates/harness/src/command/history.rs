@@ -82,7 +82,11 @@ fn report(series: &[Series]) -> String {
         }
     }
     let most = series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
-    let _ = writeln!(text, "{changes} change points in {} metrics over up to {most} runs", series.len());
+    let _ = writeln!(
+        text,
+        "{changes} change points in {metrics} metrics over up to {most} runs",
+        metrics = series.len()
+    );
     if most < 9 {
         let _ = writeln!(
             text,

@@ -65,7 +65,8 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
         .find(|(axis, _)| *axis == template.axis)
         .expect("AXES must contain the axis of each template of `lsmbench new`");
     if catalog.variants().iter().any(|variant| variant.kind == name) {
-        let message = format!("{} already has a variant \"{name}\"; choose another name", template.axis);
+        let message =
+            format!("{axis} already has a variant \"{name}\"; choose another name", axis = template.axis);
         return Err(Problem::new(message));
     }
     Ok(())
@@ -77,8 +78,8 @@ fn dependency(checkout: Option<&Path>) -> Outcome<String> {
     let harness = checkout.join("crates/harness");
     if !harness.join("Cargo.toml").is_file() {
         return Err(Problem::new(format!(
-            "--path: \"{}\" does not contain the source code of lsmbench",
-            checkout.display()
+            "--path: \"{path}\" does not contain the source code of lsmbench",
+            path = checkout.display()
         )));
     }
     // The path is not resolved, so a symbolic link stays one.

@@ -22,8 +22,7 @@ const DEPTH: usize = 3;
 const EARLIER: &str = "earlier";
 
 /// Redraws the charts of the named results folders, and of all results folders in a named folder. If some results
-/// cannot be drawn, the function prints the reason, continues, and returns an error at the end. If the user names only
-/// one folder and its results cannot be drawn, the function returns an error at once.
+/// cannot be drawn, the function prints the reason, continues with the other results, and returns an error at the end.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -50,8 +49,8 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     for results in found(&arguments.results)? {
         match charts.redraw(&results, arguments.out.as_deref(), &change) {
             Ok(drawn) if drawn.is_empty() => line(&format!(
-                "{}: no charts were drawn; add [[chart]] tables to the experiment",
-                results.display()
+                "{folder}: no charts were drawn; add [[chart]] tables to the experiment",
+                folder = results.display()
             )),
             Ok(drawn) => drawn.iter().try_for_each(|chart| print(&format!("{}\n", chart.display())))?,
             Err(problem) if arguments.results.contains(&results) && arguments.results.len() == 1 => {
@@ -88,7 +87,8 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
         if all.len() > before {
             continue;
         }
-        let missing = format!("{} is not a results folder: it has no manifest.json", folder.display());
+        let missing =
+            format!("{folder} is not a results folder: it has no manifest.json", folder = folder.display());
         if named.len() == 1 && !is_earlier || !folder.exists() {
             return Err(Problem::new(missing));
         }
@@ -119,7 +119,7 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
         }
         search(path, depth - 1, all);
         if all.len() == before && depth == DEPTH {
-            line(&format!("skipped {}: it has no manifest.json", path.display()));
+            line(&format!("skipped {folder}: it has no manifest.json", folder = path.display()));
         }
     }
 }
@@ -147,9 +147,10 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
         return None;
     }
     line(&format!(
-        "{}: the charts use the chart settings that {} contains now; the run had other chart settings",
-        manifest.experiment,
-        config.display()
+        "{folder}: the charts use the chart settings that {file} contains now; the run had other chart \
+         settings",
+        folder = manifest.experiment,
+        file = config.display()
     ));
     Some(shown)
 }

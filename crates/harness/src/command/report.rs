@@ -133,8 +133,8 @@ fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
-/// Judges the claims of all files, and combines them with the questions, the contradictions and the features to the
-/// contents of the report.
+/// Judges the claims of all files, and returns the contents of the report, with the questions, the contradictions and
+/// the features of systems.
 fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
     let mut answers = Vec::new();
     for file in files {
@@ -346,7 +346,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     Ok(pictures.collect())
 }
 
-/// The settings of a resolved experiment. Claims can name these settings by their paths.
+/// The settings of a resolved experiment, which claims name by their paths.
 struct Settings {
     resolved: Option<toml::Table>,
 }
@@ -372,8 +372,8 @@ impl Facts for Settings {
     }
 }
 
-/// Adds the page `pages.csv`, which lists the size and the hash of each HTML page. Git keeps this list instead of the
-/// HTML pages, because these are large and can be generated again.
+/// Adds the page `pages.csv`, which lists the size and the hash of each HTML page. Git stores this list instead of the
+/// large HTML pages.
 fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| page.is_html()) {
@@ -418,18 +418,18 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     let other: Vec<&ReportPage> = pages.iter().filter(differs).collect();
     for page in &other {
         line(&format!(
-            "{} does not match the report that the results give",
-            folder.join(&page.name).display()
+            "{path} differs from the page that `lsmbench report` generates from the results",
+            path = folder.join(&page.name).display()
         ));
     }
     let strays = stray_figures(folder, pages);
     for path in &strays {
-        line(&format!("no page of the report uses {}; remove this file", path.display()));
+        line(&format!("no page of the report uses {path}; remove this file", path = path.display()));
     }
     print(&format!(
-        "{} of {} files of the report match the results\n",
-        pages.len() - other.len(),
-        pages.len()
+        "{right} of {all} files of the report match the results\n",
+        right = pages.len() - other.len(),
+        all = pages.len()
     ))?;
     let is_right = other.is_empty() && strays.is_empty();
     if !is_right {

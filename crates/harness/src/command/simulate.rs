@@ -49,8 +49,8 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
             Some(simulated) => rows.extend(simulated),
             None => {
                 line(&format!(
-                    "skipped: {}: the simulator supports only the tree of lsmbench with a workload",
-                    cell.label
+                    "skipped: {name}: the simulator supports only the tree of lsmbench with a workload",
+                    name = cell.label
                 ));
             }
         }
@@ -103,7 +103,10 @@ fn of_cell(
     let scans =
         policy.is_ok_and(|policy| policy.seek_price() > 0) && workload.phases.iter().any(simulation::scans);
     if scans {
-        line(&format!("{}: the simulation does not include read-triggered compactions", cell.label));
+        line(&format!(
+            "{name}: the simulation does not include read-triggered compactions",
+            name = cell.label
+        ));
     }
     let sizes = if arguments.entries.is_empty() { vec![keys] } else { arguments.entries.clone() };
     let mut rows = Vec::new();

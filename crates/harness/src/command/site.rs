@@ -84,8 +84,9 @@ fn check_replaceable(out: &Path) -> Outcome<()> {
         None => Ok(()),
         Some(other) => {
             let message = format!(
-                "the folder has the file {}, which is not a part of a site; name a new folder with --out",
-                other.display()
+                "the folder has the file {file}, which is not a part of a site; name a new folder with \
+                 --out",
+                file = other.display()
             );
             Err(Problem::at(out, None, message))
         }

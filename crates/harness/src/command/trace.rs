@@ -110,10 +110,10 @@ fn record(arguments: &TraceRecordArguments) -> Outcome<()> {
     let Some(recorded) = run::record(&experiment, cell, recording, output::line)? else { return Ok(()) };
     let Recorded { records, losses } = recorded;
     output::line(&format!(
-        "recorded {records} operations of phase \"{}\" in the format {} as {}",
-        arguments.phase,
-        format.name(),
-        arguments.out.display()
+        "recorded {records} operations of phase \"{phase}\" in the format {format} as {path}",
+        phase = arguments.phase,
+        format = format.name(),
+        path = arguments.out.display()
     ));
     losses.iter().for_each(|loss| output::line(&format!("note: {loss}")));
     Ok(())
@@ -146,9 +146,9 @@ fn copy(
     })?;
     writer.finish().map_err(failed)?;
     output::line(&format!(
-        "wrote {written} of {read} records, from the format \"{}\" to the format {}",
-        stream.format().kind(),
-        to.name()
+        "wrote {written} of {read} records, from the format \"{from}\" to the format {to}",
+        from = stream.format().kind(),
+        to = to.name()
     ));
     for note in writer.losses().iter().chain(&stream.notes()) {
         output::line(&format!("note: {note}"));
@@ -156,8 +156,8 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace, but with at most `input.limit` records. Returns the stream after the last
-/// record, when its format and its notes are complete.
+/// Calls `visit` with each record of a trace, up to `input.limit` records. Returns the stream after the last record,
+/// when the format of the trace is known.
 ///
 /// # Errors
 /// The trace cannot be read or has no records, or `visit` returns an error.

@@ -49,7 +49,10 @@ pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outco
     let advice = tune::tune(&settings)?;
     print(&advice.text())?;
     line(&format!("Design: {}", advice.folder.join("design.toml").display()));
-    line(&format!("Candidates and Pareto set: {}", advice.folder.display()));
+    line(&format!(
+        "Folder with all candidates and the Pareto set: {folder}",
+        folder = advice.folder.display()
+    ));
     Ok(true)
 }
 

@@ -36,18 +36,21 @@ pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     };
     let _ = writeln!(
         text,
-        "{}: {verdict} in {} SSTables ({} entries) and {} WAL files ({} operations)",
-        directory.display(),
-        report.tables,
-        report.entries,
-        report.logs,
-        report.log_operations
+        "{directory}: {verdict} in {tables} SSTables ({entries} entries) and {wals} WAL files \
+         ({operations} operations)",
+        directory = directory.display(),
+        tables = report.tables,
+        entries = report.entries,
+        wals = report.logs,
+        operations = report.log_operations
     );
     if report.unchecked_blocks > 0 {
         let _ = writeln!(
             text,
-            "{} of {} blocks have no checksum (block.checksum = \"none\"), so their contents were not checked",
-            report.unchecked_blocks, report.blocks
+            "{unchecked} of {blocks} blocks have no checksum (block.checksum = \"none\"), so their \
+             contents were not checked",
+            unchecked = report.unchecked_blocks,
+            blocks = report.blocks
         );
     }
     print(&text)?;

@@ -19,8 +19,8 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
     let experiment = Experiment::load(config, overrides)?;
     let plan = experiment.plan(&experiment.cells[0])?.ok_or_else(|| {
         Problem::new(format!(
-            "{} is a component experiment without a workload, so there are no operations to print",
-            config.display()
+            "{config} is a component experiment without a workload, so there are no operations to print",
+            config = config.display()
         ))
     })?;
     let limit = limit.unwrap_or(u64::MAX);
@@ -76,7 +76,7 @@ fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Re
             let message =
                 "the text format has no range deletes and no scans of a given number of entries; to write \
                  these operations to a file, use `lsmbench trace convert`";
-            io::Error::other(format!("operation {} of the replay: {message}", written + 1))
+            io::Error::other(format!("operation {number} of the replay: {message}", number = written + 1))
         })?;
         for command in commands {
             writeln!(out, "{command}")?;

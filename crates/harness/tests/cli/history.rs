@@ -86,7 +86,7 @@ fn a_damaged_history_says_where_and_what_to_do() {
         bench.write("h.csv", content);
         for arguments in [&["history", "h.csv"][..], &["history", "h.csv", "--add", "nowhere"]] {
             let error = bench.run(arguments).refusal();
-            let advice = "; fix this line, or move the file away and create another history with: lsmbench history h.csv --add RESULTS";
+            let advice = "; fix this line, or move the history file away and create another file with: lsmbench history h.csv --add RESULTS";
             assert!(error.starts_with(saying) && error.ends_with(advice), "{error}");
         }
     }

@@ -25,14 +25,14 @@ pub enum ReportFormat {
     Markdown,
     /// JSON with all values
     Json,
-    /// Input of github-action-benchmark, smaller is better: rates are inverted
+    /// Input of github-action-benchmark; smaller is better, so rates are inverted
     GithubActionBenchmark,
     /// Bencher Metric Format
     Bencher,
 }
 
 impl ComparisonReport {
-    /// Renders the whole report in a format.
+    /// Renders the report of a comparison in a format.
     pub fn render(&self, format: ReportFormat) -> String {
         match format {
             ReportFormat::Text => self.text(),
@@ -43,7 +43,8 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns the first word of the report, and a phrase with the number of compared values by outcome.
+    /// Returns the first word of the report, such as `FAIL`, and the numbers of compared values by outcome, such as `2
+    /// of 40 numbers regressed`.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -62,7 +63,7 @@ impl ComparisonReport {
         if unchanged == all && self.gone == 0 && self.wrong.is_empty() {
             return (result, format!("{all} {noun} unchanged"));
         }
-        let mut text = format!("{wrong}{} of {all} {noun} regressed", count(Verdict::Regressed));
+        let mut text = format!("{wrong}{count} of {all} {noun} regressed", count = count(Verdict::Regressed));
         for (count, outcome) in [
             (count(Verdict::Improved), "improved"),
             (changed, "changed"),
@@ -110,13 +111,17 @@ impl ComparisonReport {
             let _ = writeln!(text, "{}", line.trim_end());
         }
         if listed.len() > MOST_LISTED {
-            let _ = writeln!(text, "  and {} more (--format json prints all)", listed.len() - MOST_LISTED);
+            let _ = writeln!(
+                text,
+                "  and {count} more (--format json prints all)",
+                count = listed.len() - MOST_LISTED
+            );
         }
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// Returns a word for the outcome of a difference in the report. Returns an empty text for a regression, because
-    /// most of the differences in the report are regressions.
+    /// Returns a word for the outcome of a difference, such as `improved`. Returns an empty text for a regression,
+    /// because most of the listed differences are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
         match (self.outcome(difference), difference.comparison.doubt) {

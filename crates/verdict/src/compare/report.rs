@@ -33,14 +33,14 @@ pub enum Pairing {
 pub(crate) struct Difference {
     pub(crate) key: Key,
     pub(crate) metric: &'static Metric,
-    /// The median of the base results.
+    /// The median of the value over the trials of the base results.
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
     /// Whether the base value and the new value are exact counters without noise, so that any difference is real.
     pub(super) is_exact: bool,
-    /// Whether the base results and the new results differ clearly if the trials of all sessions are pooled. This is
-    /// not a verdict, because a verdict needs enough sessions.
+    /// Whether the trials of the base results and of the new results differ clearly. This is not a verdict, because a
+    /// verdict compares the medians of several sessions.
     differs_within: bool,
 }
 
@@ -82,9 +82,8 @@ impl ComparisonReport {
     /// Compares base results with new results.
     ///
     /// # Errors
-    /// Returns an error if the base results and the new results have no experiment or no value in common, if an
-    /// experiment has different modes, or if separate sessions of an experiment differ in settings of the workload or
-    /// the conditions.
+    /// The results have no experiment or no value in common, or an experiment has different modes. Separate sessions of
+    /// an experiment have different settings of the workload or the conditions.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
@@ -121,7 +120,7 @@ impl ComparisonReport {
         let (gone, added) = (missing(base, new), missing(new, base));
         for (numbers, side) in [(&gone, "the base results"), (&added, "the new results")] {
             if let Some((first, others)) = numbers.split_first() {
-                notes.push(format!("only {side} have {first}{}", and_more(others.len())));
+                notes.push(format!("only {side} have {first}{more}", more = and_more(others.len())));
             }
         }
         let wrong = new.wrong.iter().cloned().collect();
@@ -257,7 +256,7 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let more = and_more(apart.len() - named.len());
     let apart = match &named[..] {
         [] => String::new(),
-        named => format!("; the trials differ clearly in {}{more}", named.join(", ")),
+        named => format!("; the trials differ clearly in {names}{more}", names = named.join(", ")),
     };
     Some(format!(
         "no verdict on {times}, because there are too few sessions. Times also differ between sessions of \
@@ -306,8 +305,8 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value between separate sessions by the medians of the sessions. An exact counter with the same value in
-/// all trials has no noise, so the function compares single values if each of the two results has at least two trials.
+/// Compares a value between separate sessions by the medians of the sessions. Exact counters that are equal in all
+/// trials need no statistics, because they have no noise. Returns `None` if one of the samples has no value.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),
@@ -337,11 +336,11 @@ fn listed(settings: &[DifferentSetting]) -> String {
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Returns notes about different settings and different machines of the base results and the new results.
+/// Returns notes about settings and machines that differ between the base results and the new results.
 ///
 /// # Errors
-/// Returns an error if the base results and the new results have no common experiment, or if an experiment has
-/// different modes. Also returns an error if the results come from separate sessions that did different work.
+/// The results have no experiment in common, or an experiment has different modes. Separate sessions of an experiment
+/// did different work.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));
@@ -349,10 +348,10 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     if both.is_empty() {
         let names = |side: &Samples| side.manifests.keys().cloned().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "the base results and the new results have no experiment in common: the base results have {}, the new \
-             results have {}",
-            names(base),
-            names(new)
+            "the base results and the new results have no experiment in common: the base results have \
+             {old}, the new results have {new}",
+            old = names(base),
+            new = names(new)
         );
         return Err(Problem::new(message));
     }
@@ -360,9 +359,10 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         let name = &new.experiment;
         if base.mode != new.mode {
             let message = format!(
-                "{name} ran in {} mode in the base results and in {} mode in the new results; compare runs of one \
-                 mode",
-                base.mode, new.mode
+                "{name} ran in {old} mode in the base results and in {new} mode in the new results; \
+                 compare runs of one mode",
+                old = base.mode,
+                new = new.mode
             );
             return Err(Problem::new(message));
         }

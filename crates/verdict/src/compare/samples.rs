@@ -43,8 +43,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the experiment, the label and the phase of the compared value. Values of one phase are implausible
-    /// together.
+    /// Returns the experiment, the label and the phase of the compared value. If one value of a phase is implausible,
+    /// no value of this phase gets a verdict.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
@@ -68,12 +68,14 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the reason why a value is implausible. Returns `None` if its phase has no implausible row.
+    /// Returns the bound that a value of the same phase exceeds. Returns `None` if all values of the phase are
+    /// plausible.
     pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// Returns the relative precision of the rate search that found this value. Returns 0 for all other values.
+    /// Returns the relative precision of the rate search that found the value. Returns 0 for a value that no rate
+    /// search found.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
@@ -86,8 +88,8 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of all results folders at a path, which contain one or several experiments. If several folders
-    /// contain results of one experiment, each of these folders is a session of the experiment.
+    /// Reads the measured values of all results folders at a path. Several folders with results of one experiment are
+    /// sessions of this experiment.
     ///
     /// # Errors
     /// A path without results; a file that cannot be read; two folders of one experiment with different settings.
@@ -138,8 +140,8 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the samples of one results folder. The trial numbers of the folder increase by `block`. Configurations with
-    /// a wrong answer get no values.
+    /// Adds the samples of one results folder. `block` is added to the number of each trial. Configurations with a
+    /// wrong answer get no values.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -177,9 +179,9 @@ impl Samples {
     }
 }
 
-/// Returns whether a metric is compared in the rows of an operation. In `counted` mode, all metrics are compared in all
-/// rows. In a timed workload, latencies are compared for each kind of operation, and all other metrics only for all
-/// operations together.
+/// Returns whether a metric is compared in the rows of an operation. In a timed workload, latencies are compared for
+/// each kind of operation, and all other metrics only for all operations together. In `counted` mode, all rows are
+/// compared.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
@@ -219,8 +221,8 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     }
     if inside.is_empty() {
         let message = format!(
-            "{} has no results; name a folder that contains manifest.json, or a folder of such folders",
-            path.display()
+            "{path} has no results; name a folder that contains manifest.json, or a folder of such folders",
+            path = path.display()
         );
         return Err(Problem::new(message));
     }

@@ -11,10 +11,10 @@ use toml::{Table, Value};
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 
-/// The top-level tables that define the work of a store or a component.
+/// The top-level tables of an experiment that define the work of a store or a component.
 const OF_TASK: [&str; 4] = ["key", "phase", "subject", "component"];
 
-/// The top-level tables whose settings may differ between the compared results.
+/// The top-level tables of an experiment whose settings may differ between the compared results.
 const COMPARED: [&str; 3] = ["design", "engine", "sweep"];
 
 /// A setting that differs between the base results and the new results, with its path and both values.
@@ -109,7 +109,7 @@ fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Dif
     }
 }
 
-/// Returns whether two TOML values are equal. Two file paths count as equal if their file names are equal.
+/// Returns whether two TOML values are equal. Two paths of files are equal if their file names are equal.
 fn is_same(a: Option<&Value>, b: Option<&Value>) -> bool {
     let file = |value: Option<&Value>| {
         let path = Path::new(value?.as_str()?);

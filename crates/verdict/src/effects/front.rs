@@ -9,9 +9,9 @@ use types::Outcome;
 use super::measured::Effects;
 
 impl Effects {
-    /// Draws a chart of the first two metrics into a folder, and returns the paths of the files. The label of a point
-    /// states whether another configuration dominates the configuration of the point. With fewer than two metrics, the
-    /// function draws no chart and returns no paths.
+    /// Draws the configurations by the first two metrics, and returns the paths of the chart files. The label of a
+    /// point states whether another configuration dominates this configuration. With fewer than two metrics, draws no
+    /// chart.
     ///
     /// # Errors
     /// A folder that cannot be written to.

@@ -132,12 +132,15 @@ impl Effects {
         Ok(found)
     }
 
-    /// Adds a metric with its values, and computes the ranking and the effects from these values. `places` lists the
-    /// configurations of all combinations of factor values. Returns an error if no configuration has a value.
+    /// Adds a metric with its values, and computes the ranking and the effects. `places` lists the configurations of
+    /// all combinations of factor values. Returns an error if no configuration has a value.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
-            let message =
-                format!("no configuration has a value of {} in phase \"{}\"", metric.name, self.phase);
+            let message = format!(
+                "no configuration has a value of {metric} in phase \"{phase}\"",
+                metric = metric.name,
+                phase = self.phase
+            );
             return Err(Problem::new(message));
         }
         let criteria = Criteria { delta: self.threshold, exact: self.is_counted, ..Criteria::default() };
@@ -188,9 +191,8 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// Returns the factors of the sweep: the swept paths with at least two values. Also returns the index of the
-/// configuration for each combination of values, where the last factor varies fastest. This second list is empty if the
-/// sweep does not contain every combination exactly once.
+/// Returns the factors of the sweep, which are the swept paths with at least two values. Also returns the index of the
+/// configuration for each combination of values. This list is empty if the sweep lacks or repeats a combination.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();
@@ -226,7 +228,7 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
 fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
-        Some(factor) => Some(format!("some configurations have no value of {}", factor.path)),
+        Some(factor) => Some(format!("some configurations have no value of {paths}", paths = factor.path)),
         None if places.is_empty() => {
             Some("the sweep does not contain every combination of its values".to_owned())
         }
@@ -234,8 +236,8 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     }
 }
 
-/// Returns one list for each complete round: the logarithms of the values of all combinations, in the order of
-/// `places`. A round is complete if every combination has a value above 0.
+/// Returns the logarithms of the values of all combinations, as one list per complete round. A round is complete if
+/// every combination has a value above 0.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

@@ -114,18 +114,23 @@ impl Effects {
             of_kind.filter(is_found).map(|effect| self.factor_name(&effect.factors)).collect::<Vec<String>>()
         };
         let how = if of.rounds > 1 {
-            format!("p-values over {}, corrected for the number of effects", counted(of.rounds, "round"))
+            format!(
+                "p-values over {rounds}, corrected for the number of effects",
+                rounds = counted(of.rounds, "round")
+            )
         } else {
             "exact".to_owned()
         };
         let mains = match &found(false)[..] {
             [] => "No factor has a significant effect".to_owned(),
-            mains => format!("Factors with an effect: {}", mains.join(", ")),
+            mains => format!("Factors with an effect: {factors}", factors = mains.join(", ")),
         };
         let interactions = match &found(true)[..] {
             [] if self.factors.len() < 2 => String::new(),
             [] => "; no interaction is significant".to_owned(),
-            found => format!("; factors whose effects depend on each other: {}", found.join(", ")),
+            found => {
+                format!("; factors whose effects depend on each other: {factors}", factors = found.join(", "))
+            }
         };
         format!("{mains}{interactions} ({how}).")
     }
@@ -136,7 +141,8 @@ impl Effects {
         let on_front = self.dominated.iter().enumerate().filter(|(_, by)| by.is_none());
         let on_front: Vec<&str> = on_front.map(|(at, _)| &*self.labels[at]).collect();
         let over = titles.join(", ");
-        let mut text = wrapped("", "  ", &format!("Pareto front over {over}: {}.", listed(&on_front)));
+        let mut text =
+            wrapped("", "  ", &format!("Pareto front over {over}: {names}.", names = listed(&on_front)));
         for (at, by) in self.dominated.iter().enumerate() {
             if let Some(by) = by {
                 let [name, by] = [at, *by].map(|at| quoted(&self.labels[at]));

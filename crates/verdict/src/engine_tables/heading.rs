@@ -26,7 +26,7 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Returns whether this heading belongs to a phase and the values `within` of the swept workload settings.
+    /// Returns whether this column shows the phase `phase` with the values `within` of the swept workload settings.
     pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
         self.phase == phase && self.within == within
     }

@@ -9,13 +9,11 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Copies the rows of a run into a new folder in `below`. Also copies the rows of the baseline's second trials, which
-/// measure the noise. The new folder has the name of the experiment. If the folder exists, the copy replaces the older
-/// copy. Returns the path of the new folder.
+/// Copies the rows of a run, and of the additional trials that measure the noise, into a new folder in `below`. The new
+/// folder has the name of the experiment, and replaces an older copy. Returns its path.
 ///
 /// # Errors
-/// Returns an error if the results cannot be read, if the name of the experiment cannot be the name of a folder, or if
-/// an I/O error occurs.
+/// The results cannot be read, the name of the experiment cannot be the name of a folder, or an I/O error occurs.
 pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     let source = Folder::new(from);
     let manifest = Manifest::read(&source.manifest())?;

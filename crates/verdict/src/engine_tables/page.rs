@@ -35,10 +35,10 @@ impl EngineTables {
         let (base, question) = (plain(&self.baseline), plain(question));
         let interval = if *trials > 1 { ", with its 95 % confidence interval" } else { "" };
         let mut text = format!(
-            "### {}: {question}\n\nThe row of {base} has the throughput of {base} in operations per second; a batch \
-             counts as one operation. Each other row has the speedup of {base} over the engine of this \
-             row{interval}. Medians over {trials} interleaved trials.",
-            plain(experiment)
+            "### {name}: {question}\n\nThe row of {base} has the throughput of {base} in operations per \
+             second; a batch counts as one operation. Each other row has the speedup of {base} over the \
+             engine of this row{interval}. Medians over {trials} interleaved trials.",
+            name = plain(experiment)
         );
         if *quick {
             text += " This is a quick run of reduced size; do not draw conclusions.";
@@ -95,7 +95,7 @@ impl EngineTables {
         }
     }
 
-    /// Renders the times of the steps on the store.
+    /// Renders the table with the times of the steps on the store, such as a compaction.
     fn step_times(&self) -> String {
         let steps: Vec<&Heading> = self.steps.iter().collect();
         let seconds = |row: &Row| row.get(&c::SECONDS).number();
@@ -120,22 +120,23 @@ impl EngineTables {
             states.into_iter().map(|(state, titles)| format!("{state} ({})", titles.join("; "))).collect();
         match states.is_empty() {
             true => String::new(),
-            false => format!("State of the store when reads began: {}.\n\n", states.join(", ")),
+            false => {
+                format!("State of the store when reads began: {states}.\n\n", states = states.join(", "))
+            }
         }
     }
 
-    /// Renders a table with one row per line and one column per heading. A line is an engine with one combination of
-    /// swept design settings. `corner` is the title of the first column, and `cell` returns the Markdown of a field.
-    /// Lines without any value are left out. Returns an empty text if no line has a value.
+    /// Renders a table with one row per engine and one column per phase. `corner` is the title of the first column, and
+    /// `cell` returns the Markdown of a field. Rows without any value are left out. Returns an empty text if no row has
+    /// a value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
         self.laid(corner, &titles, rows)
     }
 
-    /// Renders a table with one row per engine. `corner` is the title of the first column, `titles` contains the titles
-    /// of the other columns, and `row` returns the fields of an engine. Engines without any value are left out. Returns
-    /// an empty text if no engine has a value.
+    /// Renders a table with one row per engine. `corner` is the title of the first column, `titles` are the titles of
+    /// the other columns, and `row` returns the fields of an engine. Engines without any value are left out.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
         let rows = self.lines.iter().map(|line| (line, row(line)));
         let rows: Vec<(&Line, Vec<String>)> =
@@ -151,9 +152,8 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// Formats a field of a table of the throughput `metric`. For the baseline, the field is its throughput. For any
-    /// other line, the field is the speedup of the baseline over this line, or the throughput of this line if the
-    /// speedup is unknown.
+    /// Formats a field of a table of the throughput `metric`: the throughput of the baseline, or the speedup of the
+    /// baseline over another engine. If the speedup is unknown, the field is the throughput of this engine.
     fn rate(&self, line: &Line, heading: &Heading, metric: &Metric) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
@@ -201,11 +201,9 @@ impl EngineTables {
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
 
-    /// Formats the write amplification of a line: bytes written per user byte. `bytes` returns the written bytes of a
-    /// row.
+    /// Formats the write amplification of an engine over all phases: the bytes that `bytes` returns, per user byte.
     ///
-    /// * The sum covers all phases, because later phases pay the compaction debt of earlier phases.
-    /// * The result is the median over trials, and then the maximum over the configurations of the line.
+    /// * The value is the median over trials. If the engine has several configurations, the largest value is printed.
     /// * A trial is left out if the value of any of its phases is unknown.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
@@ -230,7 +228,7 @@ impl EngineTables {
     fn cpu_time(&self) -> String {
         let per_operation = |row: &Row| per_operation(row, &[&c::CPU_SECONDS]).map(|seconds| seconds * 1e9);
         let tables = self.by_threads(|threads, columns| {
-            let corner = format!("CPU time per operation, {}", in_threads(threads));
+            let corner = format!("CPU time per operation, {threads}", threads = in_threads(threads));
             self.table(&corner, columns, |line, heading| {
                 self.median_of(line, heading, per_operation, Unit::Nanoseconds)
             })
@@ -260,14 +258,20 @@ impl EngineTables {
                     .to_owned()
             }
             Some(_) => self.by_threads(|threads, columns| {
-                let corner = format!("bytes read from storage per operation, {}", in_threads(threads));
+                let corner = format!(
+                    "bytes read from storage per operation, {threads}",
+                    threads = in_threads(threads)
+                );
                 self.table(&corner, columns, |line, heading| self.median_of(line, heading, read, Unit::Bytes))
             }),
         };
         text += &self.by_threads(|threads, columns| {
             let columns: Vec<&Heading> =
                 columns.iter().copied().filter(|heading| !heading.only_writes()).collect();
-            let corner = format!("blocks read per operation, as engines report, {}", in_threads(threads));
+            let corner = format!(
+                "blocks read per operation, as engines report, {threads}",
+                threads = in_threads(threads)
+            );
             let blocks = [&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE, &c::BLOCKS_IN_PLACE];
             self.table(&corner, &columns, |line, heading| {
                 self.median_of(line, heading, |row| per_operation(row, &blocks), Unit::Ratio)

@@ -28,10 +28,11 @@ struct Place {
 }
 
 impl MarkdownPage {
-    /// Reads a page.
+    /// Reads a Markdown page, and finds the pairs of comments that enclose engine tables.
     ///
     /// # Errors
-    /// A file that cannot be read; a start comment without an end comment; two places for the tables of one experiment.
+    /// The file cannot be read, a start comment has no end comment, or the page has two start comments for one
+    /// experiment.
     pub fn read(path: &Path) -> Outcome<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;

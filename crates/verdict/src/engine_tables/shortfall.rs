@@ -12,11 +12,11 @@ const BTREES: [&str; 7] = ["lmdb", "redb", "canopydb", "sled", "wiredtiger", "sq
 /// The target speedups of lsmbench's own tree over other engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Targets {
-    /// The target speedup over LSM-trees in columns with only writes.
+    /// The target speedup over LSM-trees in phases with only writes.
     pub writes: f64,
-    /// The target speedup over LSM-trees in columns with reads.
+    /// The target speedup over LSM-trees in phases with reads.
     pub reads: f64,
-    /// The target speedup over B-trees in any column.
+    /// The target speedup over B-trees in any phase.
     pub btrees: f64,
 }
 

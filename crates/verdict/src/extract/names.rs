@@ -5,8 +5,8 @@ use results::Manifest;
 /// Prefixes of paths that mean the same file on every machine. Paths with these prefixes are not replaced.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// Replaces file paths in texts by file names. The value stores the library paths of a run, because a library path may
-/// contain spaces, so that its end cannot be found in a text.
+/// Replaces file paths in texts by file names. The value stores the library paths of a run, because the end of a path
+/// with spaces cannot be found in a text.
 pub struct Names {
     libraries: Vec<String>,
 }

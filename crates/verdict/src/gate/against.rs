@@ -16,7 +16,7 @@ pub struct Against<'a> {
     pub commands: Vec<Vec<String>>,
     /// The number of rounds in each batch. A second batch runs only if the first batch does not pass.
     pub blocks: u64,
-    /// The columns that are judged. If the list is empty, the main metrics are judged.
+    /// The columns that are compared. If the list is empty, the main metrics are compared.
     pub metrics: &'a [String],
     /// The rule that decides which regressions and undecided comparisons fail.
     pub rule: GateRule,
@@ -26,14 +26,12 @@ pub struct Against<'a> {
     pub runner: &'a dyn Runner,
 }
 
-/// Runs both builds alternately, and returns the report of the comparison. If the first batch passes the gate, the
-/// first batch decides. Otherwise, lsmbench runs a second batch, and a regression counts only if both batches show the
-/// regression. The reason is that one batch in twenty shows a false regression, but two batches rarely show the same
-/// false regression.
+/// Runs both builds alternately, and returns the report of the comparison. If the first batch of rounds does not pass
+/// the gate, lsmbench runs a second batch. A regression then counts only if both batches show it, because one batch in
+/// twenty shows a false regression.
 ///
-/// If undecided comparisons also fail the gate, the final report judges the rounds of both batches together. The gate
-/// then evaluates a metric at most twice: after the first batch, and after both batches. In each evaluation, a
-/// regression above the tolerance passes with a probability of at most 2.5 %. Together, the probability is at most 5 %.
+/// If undecided comparisons also fail the gate, the report judges the rounds of both batches together. A metric is then
+/// judged at most twice, so a regression above the tolerance passes with a probability of at most 5 %.
 ///
 /// # Errors
 /// A build that cannot be started, or that fails to run an experiment.

@@ -50,8 +50,8 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>>
         if goldens.update && !new.wrong.is_empty() {
             let wrong: Vec<String> = new.wrong.into_iter().collect();
             return Err(Problem::new(format!(
-                "{} returned wrong answers, so lsmbench writes no golden file",
-                wrong.join(", ")
+                "{names} returned wrong answers, so lsmbench writes no golden file",
+                names = wrong.join(", ")
             )));
         }
         let path = goldens.folder.join(format!("{}.csv", manifest.experiment));
@@ -66,8 +66,8 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>>
             first_time.push(manifest.experiment.clone());
         } else {
             return Err(Problem::new(format!(
-                "no golden file {}; create it with --update, review it, and commit it",
-                path.display()
+                "no golden file {path}; create it with --update, review it, and commit it",
+                path = path.display()
             )));
         }
         if goldens.update {
@@ -127,11 +127,12 @@ impl Goldens<'_> {
             false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
         };
         Err(Problem::new(format!(
-            "the golden file {} was created with {}, not with {}, so the counters are not comparable; use the \
-             options of the golden file, or create another golden file with --baseline DIR --update",
-            path.display(),
-            listed(made),
-            listed(options(given))
+            "the golden file {path} was created with {old}, not with {new}, so the counters are not \
+             comparable; use the options of the golden file, or create another golden file with --baseline \
+             DIR --update",
+            path = path.display(),
+            old = listed(made),
+            new = listed(options(given))
         )))
     }
 }

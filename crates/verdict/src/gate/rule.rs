@@ -51,7 +51,7 @@ pub(crate) enum GateOutcome {
     Passed,
 }
 
-/// The numbers of comparisons that failed, that are undecided and that passed the rule of a gate.
+/// The numbers of comparisons that failed, passed or are undecided by the rule of a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) failed: usize,

@@ -7,7 +7,7 @@ use measure::{changes, median};
 use results::history as h;
 use results::{Better, Metric, Row};
 
-/// The seed of the random orders of the permutation test.
+/// The seed of the random permutations in the test for change points.
 const SEED: u64 = 42;
 
 /// The values of one metric of one configuration in successive runs.

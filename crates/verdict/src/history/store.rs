@@ -18,9 +18,9 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
         true => read(store),
         false => Err(Problem::new(format!(
-            "there is no history {}; create it with: {}",
-            store.display(),
-            add_command(store)
+            "there is no history {path}; create it with: {command}",
+            path = store.display(),
+            command = add_command(store)
         ))),
     }
 }
@@ -42,7 +42,10 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
         }
         for (experiment, manifest) in &samples.manifests {
             if known.contains(&(manifest.started.clone(), experiment.clone())) {
-                tell(&format!("the run of {experiment} from {} is in the history already", manifest.started));
+                tell(&format!(
+                    "the run of {experiment} from {time} is in the history already",
+                    time = manifest.started
+                ));
                 continue;
             }
             let of_run = samples.values.iter().filter(|(key, _)| key.experiment == *experiment);
@@ -54,7 +57,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
                 row.set(&h::TRIALS, sample.blocks.len() as u64);
                 rows.push(row);
             }
-            tell(&format!("added the run of {experiment} from {}", manifest.started));
+            tell(&format!("added the run of {experiment} from {time}", time = manifest.started));
         }
     }
     // Runs may be added in any order, and a history is in the order of time. The sort is stable.
@@ -71,7 +74,7 @@ fn read(store: &Path) -> Outcome<Vec<Row>> {
         return Err(Problem::at(store, None, message));
     }
     h::read(store).map_err(|error| {
-        let advice = "fix this line, or move the file away and create another history with";
+        let advice = "fix this line, or move the history file away and create another file with";
         Problem::new(format!("{error}; {advice}: {}", add_command(store)))
     })
 }

@@ -16,17 +16,16 @@ const LEAST_WAITS: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
 impl Judged<'_> {
-    /// Returns whether the judged metric is a time or a rate. Only for such metrics, notes name counters and CPU time
-    /// as possible causes.
+    /// Returns whether the metric of the verdict is a time or a rate. Only for such metrics, notes name counters and
+    /// CPU time as possible causes.
     pub(super) fn is_of_time(&self) -> bool {
         let unit = self.column.unit();
         let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
     }
 
-    /// Describes the counters that differ most between the baseline and the best candidate whose verdict found a
-    /// difference. Each counter is divided by the number of operations of the phase. Returns `None` if no verdict found
-    /// a difference, or if no counter differs clearly.
+    /// Describes the counters per operation that differ most between the baseline and the best candidate with a decided
+    /// verdict. Returns `None` if no verdict found a difference, or if no counter differs clearly.
     pub(super) fn counters_note(&self) -> Option<String> {
         let is_decided =
             |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);
@@ -36,8 +35,11 @@ impl Judged<'_> {
         let named: Vec<String> =
             factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
         (!named.is_empty()).then(|| {
-            let sides = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
-            format!("Counters per operation of {}, compared with {}: {}.", sides.0, sides.1, named.join(", "))
+            let [own, base] = [entry, baseline].map(|of| quoted(&of.sample.name));
+            format!(
+                "Counters per operation of {own}, compared with {base}: {counters}.",
+                counters = named.join(", ")
+            )
         })
     }
 
@@ -52,9 +54,9 @@ impl Judged<'_> {
         let plan = if is_apart { " Reduce noise: --set trials.plan=slices." } else { "" };
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU for up to {} of their time. Exclude waits: --set \
+                "Threads waited for a CPU for up to {share} of their time. Exclude waits: --set \
                  verdict.metric=busy_ns.{plan}",
-                percent(most)
+                share = percent(most)
             )
         })
     }
@@ -105,7 +107,7 @@ fn cpu_change(
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "hidden by waits and noise",
+        Verdict::Inconclusive => "but waits and noise hide this difference in the measured times",
         _ if cpu.verdict == Verdict::Equivalent => "so waits cause the difference of the measured times",
         _ => "so one configuration also waits more, or uses more threads",
     };

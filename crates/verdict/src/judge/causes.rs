@@ -9,7 +9,7 @@ use results::{Metric, Table, columns as c};
 use crate::trial_rows::TrialRows;
 use crate::words::percent;
 
-/// The counters that may explain times. Each of these counters is divided by the number of operations.
+/// The counters that may explain why times differ. Each counter is divided by the number of operations.
 const COUNTERS: [&Metric; 18] = [
     &c::INSTRUCTIONS,
     &c::CPU_CACHE_MISSES,
@@ -66,7 +66,7 @@ impl Causes {
     }
 
     /// Returns the counters that clearly differ from the baseline, each with its ratio candidate / baseline, largest
-    /// change first. A counter clearly differs in this case:
+    /// change first. For such a counter, three conditions hold:
     ///
     /// * The ranges of its values over trials do not overlap.
     /// * The medians differ by at least [`LEAST_FACTOR`].
@@ -108,9 +108,8 @@ impl PhaseCounters {
         Self { causes: rows.iter().map(|(key, rows)| (key.cell, Causes::of(rows))).collect() }
     }
 
-    /// Describes the counters that differ most between the configurations `own` and `baseline`, such as
-    /// `1.9x less CPU time` and `2.1x fewer blocks fetched from storage`. The CPU time comes first, and then the
-    /// counters with the largest changes. Returns no texts if nothing differs clearly.
+    /// Describes the counters that differ most between two configurations, such as `1.9x less CPU time` and `2.1x fewer
+    /// blocks fetched from storage`. The CPU time comes first. Returns no texts if nothing differs clearly.
     pub fn differing(&self, own: u64, baseline: u64) -> Vec<String> {
         let Some((own, baseline)) = self.causes.get(&own).zip(self.causes.get(&baseline)) else {
             return Vec::new();

@@ -10,12 +10,11 @@ pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// Returns how many independent random events a measured value counts. A fraction counts its numerator: for example, a
-/// false-positive rate counts false positives. `whole` contains the rows of a configuration for all operations
-/// together. Returns `None` if the number of events is unknown.
+/// Returns how many independent random events a measured value counts, such as false positives of a filter. A fraction
+/// counts its numerator. Returns `None` if the number is unknown.
 ///
-/// A filter always gives the same answer for a key. Repeated lookups of a popular key therefore count as only one event
-/// per sorted run.
+/// A filter always gives the same answer for a key, so repeated lookups of a popular key count as one event per sorted
+/// run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

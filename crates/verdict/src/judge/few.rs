@@ -34,8 +34,8 @@ impl Judged<'_> {
             few.map(|ranked| format!("{} {}", quoted(&ranked.name), self.few(&ranked.name))).collect();
         (!named.is_empty()).then(|| {
             format!(
-                "These counts are below {MANY}, so a difference of 1 changes them by 1% or more: {}.",
-                named.join("; ")
+                "These counts are below {MANY}, so a difference of 1 changes them by 1% or more: {counts}.",
+                counts = named.join("; ")
             )
         })
     }

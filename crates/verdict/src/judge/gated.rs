@@ -56,7 +56,7 @@ impl Gated {
 }
 
 impl Verdicts<'_> {
-    /// Applies the rule of a gate to the verdicts. Ideal bounds are not judged. A comparison is undecided if one of its
+    /// Applies the rule of a gate to the verdicts, except to ideal bounds. A comparison is undecided if one of its
     /// values is implausible, or if the configurations are not comparable.
     pub fn gated(&self, rule: &GateRule) -> Gated {
         let gated = || self.judged.iter().flat_map(|judged| judged.gated(rule));
@@ -113,7 +113,8 @@ impl Judged<'_> {
             (None, None) => String::new(),
         };
         let change = self.change(ranked, Some(&quoted(&baseline.sample.name)));
-        format!("{change}{} in phase {}{doubt}", self.evidence(ranked), self.phase)
+        let (evidence, phase) = (self.evidence(ranked), &self.phase);
+        format!("{change}{evidence} in phase {phase}{doubt}")
     }
 
     fn markdown_row(&self, ranked: &Ranked, rule: Option<&GateRule>) -> String {

@@ -31,8 +31,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the indexes of the baselines that run twice in every round to measure the noise. Returns no indexes if the
-/// experiment does not measure the noise.
+/// Returns the indexes of the configurations that run twice in every round to measure the noise. Returns no indexes if
+/// the experiment does not measure the noise.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
 }
@@ -46,11 +46,11 @@ pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// Splits the configurations into groups that are compared. The configurations of a group have equal values in the
-/// paths of `within`. For example, in a sweep of filters and sizes that compares the filters, each size is a group.
+/// Splits the configurations into groups that are compared. For example, in a sweep of filters and sizes that compares
+/// the filters, each size is a group. `within` names the settings that are equal in a group.
 ///
-/// A path may not apply to a configuration: the filter `xor` has no bits per key. Such a configuration belongs to every
-/// group whose other values are equal.
+/// A setting may not apply to a configuration: the filter `xor` has no bits per key. Such a configuration belongs to
+/// every group whose other values are equal.
 pub(super) fn groups<'a>(experiment: &'a ExperimentFacts<'_>) -> Vec<Group<'a>> {
     let cells = || experiment.cells.iter();
     let (paths, within) = (&experiment.swept, &experiment.within);

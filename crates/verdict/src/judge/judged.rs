@@ -52,7 +52,7 @@ pub(super) struct Judged<'a> {
     pub(super) is_exact: bool,
     /// The relative precision of the rate search that found the values; 0 for values that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons whose p-values are corrected together.
+    /// The number of comparisons for which the p-values are corrected together.
     pub(super) family: usize,
     /// The labels of configurations without a value, although all their answers were right.
     pub(super) unmeasured: Vec<&'a str>,
@@ -63,22 +63,22 @@ pub(super) struct Judged<'a> {
     pub(super) dropping: Vec<&'a str>,
     /// The configurations with implausible values, by number, with a description of the exceeded bound.
     implausible: BTreeMap<u64, String>,
-    /// The looks of a run with a time budget. A look is an evaluation of the verdicts during the run.
+    /// The evaluations of the verdicts during a run with a time budget, oldest first.
     pub(super) looks: Vec<Look>,
 }
 
 /// A configuration of a group, with its values and its comparison with the baseline.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
-    /// The settings in which the configuration differs from the baseline; empty for the baseline.
+    /// The settings in which the configuration differs from the baseline. Empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
     /// The costs of the configuration, such as its memory, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
     /// How many trials of the configuration were steady.
     pub(super) steadiness: Steadiness,
-    /// The count that the value is computed from, as the median over trials. For a false-positive rate, this is the
-    /// number of false positives. For a counter, this is the value itself. `None` for all other metrics.
+    /// The count from which the value is computed, such as the number of false positives for a false-positive rate. For
+    /// a counter, this is the value itself. `None` for all other metrics.
     pub(super) count: Option<f64>,
     /// The counters and waits that may explain a difference of times.
     pub(super) causes: Causes,
@@ -91,7 +91,7 @@ pub(super) struct Entry<'a> {
 struct Rows<'a> {
     /// Rows of the phase and the kind of operation that the verdict is about.
     judged: TrialRows<'a>,
-    /// Rows of this phase that cover all operations together.
+    /// Rows of the phase of the verdict that cover all operations together.
     whole: TrialRows<'a>,
     /// Rows of the second trials of baselines, for the same phase and kind of operation. A baseline runs twice in a
     /// round to measure the noise.
@@ -283,15 +283,14 @@ fn baseline_first<'a>(
 }
 
 /// Returns whether a row belongs to the first trial with its seed. `seeds` maps a seed to its first trial. Returns true
-/// if the row has no seed, or a seed that is not in `seeds`.
+/// if the seed is unknown.
 fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. A run with a
-/// time budget evaluates its verdicts repeatedly, and each evaluation (look) has its own significance level. Each
-/// candidate is judged at the level of its last look.
+/// Ranks the candidates by values with noise, which have confidence intervals over trials or over seeds. If the run has
+/// a time budget, each candidate is judged at the significance level of its last evaluation during the run.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -305,8 +304,8 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
     })
 }
 
-/// Ranks the candidates by exact counters, which are equal in every trial with the same seed. If the counters come from
-/// only one seed and depend on its random draws, a difference must be larger than chance would cause.
+/// Ranks the candidates by exact counters, which are equal in every trial with the same seed. If all trials have one
+/// seed and the counter depends on random keys, a difference counts only if chance alone rarely causes it.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
@@ -326,8 +325,8 @@ fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) 
     ranked
 }
 
-/// Names the settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of
-/// the design, the text also contains their number: `engine and 3 mismatches`.
+/// Names the settings that differ from the baseline: `bloom`, or `2 settings`. For an engine, the text also contains
+/// the number of settings that it cannot match: `engine and 3 mismatches`.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {
@@ -367,7 +366,7 @@ pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<Str
     metrics
 }
 
-/// Returns the default phase of the verdict: the last phase for a whole store, and the phase that its facts name for a
+/// Returns the default phase of the verdict: the last phase for a whole store, and a fixed phase for each kind of
 /// component.
 fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
@@ -383,7 +382,7 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// Returns the default metric of the verdict: the first of these metrics with a value in the judged phase.
+/// Returns the default metric of the verdict: the first of these metrics with a value in the phase of the verdict.
 ///
 /// 1. The first `y` column of a chart of which higher or lower values are better.
 /// 2. The default metric of the component, the throughput of a timed workload, or the write amplification of a counted

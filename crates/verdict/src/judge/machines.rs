@@ -29,13 +29,12 @@ pub struct Machines {
     pub findings: BTreeMap<String, Vec<String>>,
 }
 
-/// The logarithms of a value or ratio in each round, grouped by machine. Each machine is a stratum of the statistics.
+/// The logarithms of a value or ratio in each round, grouped by machine.
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
-    /// Returns sentences about the machines of a run: the ratios pooled over all machines, the variation between
-    /// machines, whether all machines have the same best configuration, and outlying machines. Returns no sentences for
-    /// exact values, or if all rounds ran on one machine.
+    /// Returns sentences about the machines of a run: the results pooled over all machines, the differences between
+    /// machines, and outlying machines. Returns no sentences for exact values, or if all rounds ran on one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {
@@ -91,8 +90,8 @@ impl Judged<'_> {
     }
 
     /// Formats the comparison of a configuration with the baseline, pooled over all machines: `tiered vs leveled: 20.1%
-    /// higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The sentence also contains the
-    /// variation between the machines and its 95 % CI. Returns `None` if the ratios cannot be pooled.
+    /// higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. Returns `None` if the ratios cannot
+    /// be pooled.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;
@@ -102,20 +101,20 @@ impl Judged<'_> {
         let change = Change::of_ratio(ratio, Some(interval));
         let more = and_more(strata.len().saturating_sub(MOST_MACHINES));
         let mut text = format!(
-            "{} vs {}: {}, pooled over {} machines (95% CI {}; {}{more}); ",
-            quoted(&other.sample.name),
-            quoted(&baseline.sample.name),
-            directed(&change),
-            strata.len(),
-            change.interval().unwrap_or_else(|| "no width".to_owned()),
-            each.collect::<Vec<_>>().join(", "),
+            "{name} vs {base}: {change}, pooled over {count} machines (95% CI {interval}; {each}{more}); ",
+            name = quoted(&other.sample.name),
+            base = quoted(&baseline.sample.name),
+            change = directed(&change),
+            count = strata.len(),
+            interval = change.interval().unwrap_or_else(|| "no width".to_owned()),
+            each = each.collect::<Vec<_>>().join(", "),
         );
         let between = match spread {
             Some(MachineSpread { relative, interval }) => format!(
-                "standard deviation between machines {} (95% CI {} to {}).",
-                percent(relative),
-                percent(interval.low),
-                percent(interval.high)
+                "standard deviation between machines {spread} (95% CI {low} to {high}).",
+                spread = percent(relative),
+                low = percent(interval.low),
+                high = percent(interval.high)
             ),
             None => {
                 "the standard deviation between machines is unknown, because each machine ran only one round."
@@ -148,17 +147,17 @@ impl Judged<'_> {
             best.entry(name).or_default().push(machine);
         }
         if let (1, Some((name, _))) = (best.len(), best.first_key_value()) {
-            return Some(format!("{} is best on each machine.", quoted(name)));
+            return Some(format!("{name} is best on each machine.", name = quoted(name)));
         }
         let each = best.iter().map(|(name, on)| format!("{} on {}", quoted(name), listed(on)));
         Some(format!(
-            "the best configuration differs between machines: {}.",
-            each.collect::<Vec<_>>().join(", ")
+            "the best configuration differs between machines: {names}.",
+            names = each.collect::<Vec<_>>().join(", ")
         ))
     }
 
-    /// Describes the machines that are outliers. On such a machine, the value of the baseline or a ratio candidate /
-    /// baseline differs from the other machines by more than [`OUTLYING`].
+    /// Describes the machines that are outliers: the value of the baseline, or the ratio of another configuration to
+    /// the baseline, differs from the other machines by more than [`OUTLYING`].
     fn outlying(
         &self,
         machines: &Machines,
@@ -172,8 +171,8 @@ impl Judged<'_> {
             let known = machines.known(machine);
             if let Some(ratio) = against_others(&levels, machine) {
                 said.push(format!(
-                    "{machine} is an outlier: {title} of {base} is {} than on the other machines{known}.",
-                    shown(ratio)
+                    "{machine} is an outlier: {title} of {base} is {change} than on the other machines{known}.",
+                    change = shown(ratio)
                 ));
             }
             let mut apart = strata.iter().filter_map(|(other, strata)| {
@@ -181,10 +180,10 @@ impl Judged<'_> {
             });
             if let Some((name, ratio)) = apart.next() {
                 said.push(format!(
-                    "{machine} is an outlier: {title} of {name}{1} relative to {base} is {0} than on the \
+                    "{machine} is an outlier: {title} of {name}{more} relative to {base} is {change} than on the \
                      other machines{known}.",
-                    shown(ratio),
-                    and_more(apart.count())
+                    change = shown(ratio),
+                    more = and_more(apart.count())
                 ));
             }
         }
@@ -192,8 +191,8 @@ impl Judged<'_> {
     }
 }
 
-/// Returns the ratio of the value on one machine to the value on the other machines. Returns `None` if the machine is
-/// not an outlier.
+/// Returns the value on one machine divided by the value on the other machines. Returns `None` if the machine is not an
+/// outlier.
 fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     let criteria = Criteria { delta: OUTLYING, ..Criteria::default() };
     let sample = |is_kept: &dyn Fn(&str) -> bool| {

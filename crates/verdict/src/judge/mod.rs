@@ -52,8 +52,8 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// Returns the first table of the verdicts on the results in a folder, with its verdict, as a run prints them.
-/// Returns an empty text if there is no verdict.
+/// Returns the first table that a run prints after its trials, with the verdict below the table, for the results in a
+/// folder. Returns an empty text if there is no verdict.
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
@@ -70,7 +70,7 @@ pub fn rows_of_rounds(experiment: &ExperimentFacts<'_>, folder: &Folder, rounds:
     Ok(Verdicts::of(experiment, &first(&folder.runs())?, &first(&folder.noise())?, &[])?.rows())
 }
 
-/// Reads the results in a folder, and judges them.
+/// Reads the results in a folder, and computes their verdicts.
 fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Verdicts<'a>> {
     let runs = Table::read(&folder.runs())?;
     let noise = match folder.noise().exists() {
@@ -95,18 +95,17 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Formats the verdicts on all metrics except the first. `first` contains the groups of configurations, compared by the
-/// first metric. `further` contains the same groups in the same order for each further metric.
+/// Formats the verdicts on all metrics after the first. `first` contains the verdicts on the first metric, and
+/// `further` the verdicts on each further metric, with the groups of configurations in the same order.
 fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
     let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.remarks()).collect();
     let pairs = further.iter().zip(first.iter().cycle());
     pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
 }
 
-/// Formats the verdict of a group on a further metric as one paragraph, with its cautions. `first` is the same group,
-/// compared by the first metric. The paragraph leaves out the phase, sentences and warnings that it shares with
-/// `first`, the cautions in `noted`, and the verdict of a quick run. The function adds the printed cautions to `noted`.
-/// Returns an empty text if nothing remains.
+/// Formats the verdict of a group on a further metric as one paragraph, with its cautions. `first` is the verdict of
+/// the group on the first metric. The paragraph leaves out what `first` and the earlier cautions in `noted` already
+/// state, and adds its own cautions to `noted`. Returns an empty text if nothing remains.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());
@@ -126,8 +125,8 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_qu
     wrapped("Also: ", "      ", &format!("{summary}{others} {}", cautions.join(" ")))
 }
 
-/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. Only notes for
-/// which `is_kept` returns true are printed. Its second argument is true for a fact and false for a remark.
+/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. The second
+/// argument of `is_kept`, which selects notes, is true for a fact and false for a remark.
 fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -> bool) -> String {
     let facts: Vec<&str> = facts.iter().filter(|note| is_kept(note, true)).map(String::as_str).collect();
     let remarks = remarks.iter().filter(|note| is_kept(note, false));
@@ -145,11 +144,12 @@ pub struct Verdicts<'a> {
 impl<'a> Verdicts<'a> {
     /// Computes the verdicts of an experiment from its rows `runs`.
     ///
-    /// * `noise` contains the rows of the second trials of baselines, which measure the noise.
-    /// * `looks` contains the evaluations of the verdicts during the run, if the run has a time budget.
+    /// * `noise` contains the rows of additional trials of the baselines. They show how much values differ by noise
+    ///   alone.
+    /// * `looks` contains the times during the run at which lsmbench evaluated the verdicts. Only a run with a time
+    ///   budget has such times.
     ///
-    /// Components are compared only at equal values of the other swept paths, so each combination of these values has a
-    /// verdict. The p-values are corrected for the number of comparisons in all verdicts.
+    /// The p-values are corrected for the number of comparisons in all verdicts.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,
@@ -181,9 +181,8 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// Returns the pairs of configurations for which a verdict on a time or a rate found a difference. A pair consists
-    /// of the number of the candidate and the number of the baseline. The pairs are in the order of the verdicts,
-    /// without duplicates.
+    /// Returns each pair of a candidate and a baseline for which a verdict on a time or a rate found a difference, as
+    /// the numbers of the two configurations. The pairs are in the order of the verdicts, without duplicates.
     pub fn decided_on_time(&self) -> Vec<(u64, u64)> {
         let mut pairs = Vec::new();
         for judged in self.judged.iter().filter(|judged| judged.is_of_time()) {
@@ -199,9 +198,9 @@ impl<'a> Verdicts<'a> {
         pairs
     }
 
-    /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the first
-    /// metric. Each other metric has only one paragraph, so that the verdicts of a small experiment fit into a terminal
-    /// of 24 lines. A quick run has no verdict, because its sizes are reduced.
+    /// Returns the verdicts as a short text. Each group of configurations has a table, a verdict and notes for the
+    /// first metric, and one paragraph for each further metric. A quick run has no verdict, because its sizes are
+    /// reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let is_first_metric = |judged: &Judged<'_>| judged.column == self.judged[0].column;
         let (first, further): (Vec<_>, Vec<_>) =
@@ -244,8 +243,8 @@ impl<'a> Verdicts<'a> {
         parts.join("\n\n") + "\n"
     }
 
-    /// Returns a paragraph for each pair of a group of configurations and a metric. If there is only one such pair, and
-    /// the group has more than two configurations, a sentence with the values of all configurations follows.
+    /// Returns the verdicts as paragraphs, one for each metric of each group of configurations. If there is only one
+    /// paragraph, about more than two configurations, a sentence with the values of all configurations follows.
     pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {

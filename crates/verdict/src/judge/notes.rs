@@ -17,16 +17,17 @@ impl Judged<'_> {
         notes.extend(self.difference_note());
         notes.extend(self.noise.map(|noise| {
             format!(
-                "Noise floor {} ({} vs itself); smaller changes are ignored. Detected with 80% power: {}.",
-                percent(noise.floor),
-                quoted(&self.entries[0].sample.name),
-                percent(noise.detectable)
+                "Noise floor {floor} ({base} vs itself); smaller changes are ignored. Detected with 80% power: \
+                 {change}.",
+                floor = percent(noise.floor),
+                base = quoted(&self.entries[0].sample.name),
+                change = percent(noise.detectable)
             )
         }));
         notes.extend((self.resolution > 0.0).then(|| {
             format!(
-                "The rate search has a precision of {}; smaller changes are ignored.",
-                percent(self.resolution)
+                "The rate search has a precision of {limit}; smaller changes are ignored.",
+                limit = percent(self.resolution)
             )
         }));
         notes.extend(self.test_note());
@@ -46,11 +47,12 @@ impl Judged<'_> {
             let costs = self.prices.names();
             let differ = if costs.len() == 1 { "differs" } else { "differ" };
             notes.push(format!(
-                "Configurations that are not comparable with {}, because {} {differ} by more than {:.0}%: {}.",
-                quoted(&self.entries[0].sample.name),
-                costs.join(" and "),
-                ALIKE * 100.0,
-                listed(&others)
+                "Configurations that are not comparable with {base}, because {costs} {differ} by more than \
+                 {limit:.0}%: {names}.",
+                base = quoted(&self.entries[0].sample.name),
+                costs = costs.join(" and "),
+                limit = ALIKE * 100.0,
+                names = listed(&others)
             ));
         }
         notes
@@ -130,9 +132,8 @@ impl Judged<'_> {
         with_verdict().skip(skipped).filter(is_undecided)
     }
 
-    /// Returns a note that names the configurations whose result depends on the statistic: the median of the paired
-    /// ratios shows an increase, and the ratio of the medians a decrease, or the reverse. At least one of the two
-    /// changes must exceed the threshold.
+    /// Returns a note that names the configurations for which two statistics have opposite directions: the median of
+    /// the paired ratios, and the ratio of the medians. At least one of the two changes must exceed the threshold.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {
@@ -146,9 +147,9 @@ impl Judged<'_> {
         let turned = self.names(is_turned);
         (!turned.is_empty()).then(|| {
             format!(
-                "For {}, the ratio of the medians and the median of the paired ratios have opposite directions; the \
-                 verdict uses the median of the paired ratios.",
-                listed(&turned)
+                "For {names}, the ratio of the medians and the median of the paired ratios have opposite \
+                 directions; the verdict uses the median of the paired ratios.",
+                names = listed(&turned)
             )
         })
     }
@@ -164,10 +165,10 @@ impl Judged<'_> {
         (!unequal.is_empty()).then(|| {
             let verb = if unequal.len() == 1 { "differs" } else { "differ" };
             format!(
-                "Unequal memory: {} {verb} from {} by more than {:.0}%, although memory = \"equal\".",
-                listed(&unequal),
-                quoted(&self.entries[0].sample.name),
-                MOST_UNEQUAL * 100.0
+                "Unequal memory: {names} {verb} from {base} by more than {limit:.0}%, although memory = \"equal\".",
+                names = listed(&unequal),
+                base = quoted(&self.entries[0].sample.name),
+                limit = MOST_UNEQUAL * 100.0
             )
         })
     }
@@ -196,8 +197,8 @@ impl Judged<'_> {
         Some(format!("Outliers (included): {first}{}.", and_more(others.len())))
     }
 
-    /// Returns the reason why a comparison is inconclusive. Returns `None` if the sentence about all comparisons
-    /// already contains this reason.
+    /// Returns the reason why a comparison is inconclusive. Returns `None` if both configurations have values, but in too
+    /// few trials, because the verdict itself states this reason.
     fn reason(&self, comparison: &Comparison) -> Option<String> {
         Some(match comparison.doubt? {
             Doubt::TooFewBlocks { blocks: 0 } => "no trial has values of both configurations".to_owned(),
@@ -209,7 +210,10 @@ impl Judged<'_> {
                 format!("the difference is below the {limit} {name}")
             }
             Doubt::OneOfMany { comparisons } => {
-                format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
+                format!(
+                    "p exceeds 0.05 after correction for {comparisons}",
+                    comparisons = counted(comparisons, "comparison")
+                )
             }
             Doubt::SometimesZero => "one of the two values is 0 in some trials".to_owned(),
             Doubt::NoDirection => "neither higher nor lower is better".to_owned(),

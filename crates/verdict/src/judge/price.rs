@@ -14,13 +14,13 @@ pub(super) const ALIKE: f64 = 0.1;
 /// tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether configurations are comparable only at a similar cost: at least one of their costs must be about equal.
-    /// If false, all configurations are comparable.
+    /// Whether configurations are comparable only if at least one of their costs is about equal. If false, all
+    /// configurations are comparable.
     divide: bool,
 }
 
 impl Prices {
-    /// Selects the costs for a verdict on the column `judged`:
+    /// Selects the costs that are shown next to the column `judged` of a verdict:
     ///
     /// * For a tree, the cost is the memory of its parts.
     /// * For a component, the costs are its cost and quality columns, without the column `judged` itself.

@@ -10,8 +10,8 @@ pub(crate) fn holds_found_rate(column: &str) -> bool {
     [c::SUSTAINED_OPS_PER_SECOND, c::OPS_PER_SECOND].iter().any(|found| found.name == column)
 }
 
-/// Returns the relative precision of the rate search of a phase: the largest precision over the configurations `cells`.
-/// The search cannot distinguish rates that differ by less. Returns 0 for a column that contains no result of a rate
+/// Returns the relative precision of the rate search of a phase. Rates that differ by less cannot be distinguished. The
+/// value is the largest precision over the configurations `cells`, or 0 for a column without the result of a rate
 /// search.
 pub(super) fn resolution(column: &Column, phase: &str, cells: &[&CellFacts]) -> f64 {
     let searching = cells.iter().filter(|_| holds_found_rate(column.name()));

@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The widest limit for the verdict "no difference", as a fraction. The sentence states the limit within which all
-/// differences lie.
+/// The largest limit that the verdict "no difference" states, as a fraction. All differences lie within the stated
+/// limit.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.
@@ -51,7 +51,7 @@ impl Statement {
         self
     }
 
-    /// Removes the sentences that a statement in `said` already contains. The first sentence always remains.
+    /// Removes the sentences that an earlier statement in `said` already contains. The first sentence always remains.
     pub(super) fn omit(&mut self, said: &[Statement]) {
         let is_said = |sentence: &String| said.iter().any(|of| of.sentences.contains(sentence));
         let rest = self.sentences.split_off(1);
@@ -105,7 +105,10 @@ impl Judged<'_> {
             all.push(Statement::new("WARNING", text));
         }
         let Some(baseline) = self.entries.first() else {
-            all.push(Statement::none(format!("no configuration has a value of {}.", self.what())));
+            all.push(Statement::none(format!(
+                "no configuration has a value of {metric}.",
+                metric = self.what()
+            )));
             return all;
         };
         let name = quoted(&baseline.sample.name);
@@ -116,8 +119,8 @@ impl Judged<'_> {
         let marked: Vec<&str> = self.names(|ranked| self.implausible(&ranked.name).is_some());
         if !marked.is_empty() {
             let text = format!(
-                "implausible values of {} have no verdict; see runs.csv, column implausible.",
-                listed(&marked)
+                "implausible values of {names} have no verdict; see runs.csv, column implausible.",
+                names = listed(&marked)
             );
             all.push(Statement::new("WARNING", text));
         }
@@ -151,12 +154,12 @@ impl Judged<'_> {
             _ if self.ranked.is_empty() => "no other configuration was measured".to_owned(),
             true => "all other configurations are ideal bounds".to_owned(),
             false => format!(
-                "no other configuration is comparable, because {} differ by more than {:.0}%",
-                self.prices.names().join(" and "),
-                ALIKE * 100.0
+                "no other configuration is comparable, because {costs} differ by more than {limit:.0}%",
+                costs = self.prices.names().join(" and "),
+                limit = ALIKE * 100.0
             ),
         };
-        Statement::none(format!("{why}. {name} has {value} {}.", self.title()))
+        Statement::none(format!("{why}. {name} has {value} {title}.", title = self.title()))
     }
 
     fn improved(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
@@ -167,8 +170,8 @@ impl Judged<'_> {
         Statement::verdict(text).and(self.also(baseline, &better)).and(self.other_memory(best))
     }
 
-    /// Returns the sentence that names the further better configurations: `lazy-leveled and l0-tiered are also faster
-    /// than leveled.`
+    /// Returns the sentence that names the other configurations that are better than the baseline: `lazy-leveled and
+    /// l0-tiered are also faster than leveled.`
     fn also(&self, baseline: &str, better: &[&Ranked]) -> Option<String> {
         let names: Vec<&str> = better.iter().take(MOST_NAMED).map(|other| &*other.name).collect();
         let first = better.first()?;
@@ -176,10 +179,16 @@ impl Judged<'_> {
         let (unit, title) = (self.column.unit(), self.title());
         let names = listed(&names) + &and_more(better.len() - names.len());
         Some(match (is_speed(unit), better.len()) {
-            (true, 1) => format!("{names} is also {} than {baseline}.", self.direction(is_up)),
-            (true, _) => format!("{names} are also {} than {baseline}.", self.direction(is_up)),
-            (false, 1) => format!("{names} also has {} {title} than {baseline}.", self.direction(is_up)),
-            (false, _) => format!("{names} also have {} {title} than {baseline}.", self.direction(is_up)),
+            (true, 1) => format!("{names} is also {faster} than {baseline}.", faster = self.direction(is_up)),
+            (true, _) => {
+                format!("{names} are also {faster} than {baseline}.", faster = self.direction(is_up))
+            }
+            (false, 1) => {
+                format!("{names} also has {lower} {title} than {baseline}.", lower = self.direction(is_up))
+            }
+            (false, _) => {
+                format!("{names} also have {lower} {title} than {baseline}.", lower = self.direction(is_up))
+            }
         })
     }
 
@@ -191,14 +200,19 @@ impl Judged<'_> {
             .collect();
         let more = and_more(others.len() - changes.len());
         let exact = self.exactness();
-        Statement::verdict(format!("{baseline} is best. {}{more}.{exact}", changes.join(", ")))
+        Statement::verdict(format!(
+            "{baseline} is best. {changes}{more}.{exact}",
+            changes = changes.join(", ")
+        ))
     }
 
     fn equivalent(&self, baseline: &str, others: &[&Ranked]) -> Statement {
         let most = others.iter().map(|other| other.comparison.delta).fold(0.0, f64::max);
         let within = percent(most.min(WIDEST_EQUIVALENCE)).replace(".0%", "%");
         let how = match (self.is_exact(), others.len()) {
-            (true, _) if self.seeds > 1 => format!(" (exact, the same for all {} seeds)", self.seeds),
+            (true, _) if self.seeds > 1 => {
+                format!(" (exact, the same for all {seeds} seeds)", seeds = self.seeds)
+            }
             (true, _) => " (exact, counted mode)".to_owned(),
             (false, 1) => self.interval(others[0]).map_or_else(String::new, |ci| format!(" (95% CI {ci})")),
             (false, _) => " (95% CIs inside the threshold)".to_owned(),
@@ -228,33 +242,33 @@ impl Judged<'_> {
                 Statement::none(format!("no trial has values of both {name} and {baseline}."))
             }
             (_, Some(Doubt::OneSeed)) => Statement::none(format!(
-                "one seed: the difference may hold only for this seed. {}{}.",
-                self.change(best, Some(baseline)),
-                self.evidence(best)
+                "one seed: the difference may hold only for this seed. {change}{evidence}.",
+                change = self.change(best, Some(baseline)),
+                evidence = self.evidence(best)
             ))
             .and(["More seeds may decide: --set trials.seeds=8.".to_owned()]),
             (_, Some(Doubt::TooFewBlocks { blocks })) if self.experiment.mode == RunMode::Counted => {
                 Statement::none(format!(
-                    "{}; a verdict over seeds needs at least {FEWEST_BLOCKS} (--set trials.seeds={FEWEST_BLOCKS}).",
-                    counted(blocks, "seed")
+                    "{seeds}; a verdict over seeds needs at least {FEWEST_BLOCKS} (--set trials.seeds={FEWEST_BLOCKS}).",
+                    seeds = counted(blocks, "seed")
                 ))
             }
             (_, Some(Doubt::TooFewBlocks { blocks })) => Statement::none(format!(
-                "{}; a timed verdict needs at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).",
-                counted(blocks, "trial")
+                "{trials}; a timed verdict needs at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).",
+                trials = counted(blocks, "trial")
             )),
             (_, Some(Doubt::TooNoisy)) => Statement::verdict(format!(
                 "inconclusive. No candidate beats {baseline}. {closest}; the CI includes zero."
             ))
             .and([trials]),
             (_, Some(Doubt::TooSmall)) => Statement::verdict(format!(
-                "inconclusive. {name} differs by {size}, below the {}.",
-                self.threshold(comparison)
+                "inconclusive. {name} differs by {size}, below the {limit}.",
+                limit = self.threshold(comparison)
             ))
             .and([self.against_noise(comparison, trials)]),
             (_, Some(Doubt::OneOfMany { comparisons })) => Statement::verdict(format!(
-                "inconclusive. {name} is not significant after correction for {} ({p}).",
-                counted(comparisons, "comparison")
+                "inconclusive. {name} is not significant after correction for {comparisons} ({p}).",
+                comparisons = counted(comparisons, "comparison")
             ))
             .and([trials]),
             (_, Some(Doubt::Chance)) => Statement::verdict(format!(
@@ -262,27 +276,29 @@ impl Judged<'_> {
             ))
             .and([trials]),
             (_, Some(Doubt::SometimesZero)) => Statement::verdict(format!(
-                "inconclusive. {} is 0 in some trials, so the ratio is undefined. Longer phases may avoid the value \
-                 0.",
-                self.title()
+                "inconclusive. {metric} is 0 in some trials, so the ratio is undefined. Longer phases may avoid the \
+                 value 0.",
+                metric = self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
-                "inconclusive. {closest}, but neither higher nor lower values of {} are better. Judge \
-                 another metric: --set verdict.metric=NAME.",
-                self.title()
+                "inconclusive. {closest}, but neither higher nor lower values of {metric} are better. \
+                 Judge another metric: --set verdict.metric=NAME.",
+                metric = self.title()
             )),
             (_, Some(doubt)) => Statement::none(format!("{doubt}.")),
             (Verdict::Equivalent, None) => Statement::verdict(format!(
-                "no candidate beats {baseline}. {closest}, within the threshold of {}.",
-                percent(comparison.equivalence_limit())
+                "no candidate beats {baseline}. {closest}, within the threshold of {limit}.",
+                limit = percent(comparison.equivalence_limit())
             )),
             (_, None) => Statement::verdict(format!("no candidate beats {baseline}. {closest}.")),
         };
         let worse = |other: &&Ranked| other.comparison.verdict == Verdict::Regressed;
         let worse: Vec<&str> = others.iter().copied().filter(worse).map(|other| &*other.name).collect();
         let is_verb = if worse.len() == 1 { "is" } else { "are" };
-        statement
-            .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
+        statement.and(
+            (!worse.is_empty())
+                .then(|| format!("{names} {is_verb} worse than {baseline}.", names = listed(&worse))),
+        )
     }
 
     /// Returns the next step for a difference below the threshold: less noise if the noise floor sets the threshold,
@@ -296,8 +312,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Formats the smallest relative difference that gets a verdict, with the name of this limit, such as `3.1% noise
-    /// floor`.
+    /// Formats the limit below which differences get no verdict, with its name: `3.1% noise floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
         format!("{} {}", percent(comparison.delta), self.threshold_name(comparison))
     }
@@ -339,8 +354,8 @@ impl Judged<'_> {
         }
         let is_rate = self.column.better() == Better::Higher;
         match is_speed(self.column.unit()) && (change.is_factor() || is_rate) {
-            true => format!("{name} is {size} {}{than}", self.direction(is_up)),
-            false => format!("{name} has {size} {} {title}{than}", self.comparative(is_up)),
+            true => format!("{name} is {size} {faster}{than}", faster = self.direction(is_up)),
+            false => format!("{name} has {size} {lower} {title}{than}", lower = self.comparative(is_up)),
         }
     }
 
@@ -401,7 +416,7 @@ impl Judged<'_> {
             ratio => format!("{} less", percent(1.0 - ratio)),
         };
         let [own, base] = [own, base].map(|bytes| shown(bytes, Unit::Bytes));
-        Some(format!("{} uses {size} memory ({own} vs {base}).", quoted(&of.name)))
+        Some(format!("{name} uses {size} memory ({own} vs {base}).", name = quoted(&of.name)))
     }
 
     /// Returns a warning that names the configurations that differ from the baseline in more than one setting. Returns
@@ -428,9 +443,9 @@ impl Judged<'_> {
         Some(Statement::new(
             "WARNING",
             format!(
-                "{who} {verb} from {baseline} in more than one setting ({}{more}{mismatches}); see verdicts.csv, \
-                 column differs_in.",
-                named.join(", ")
+                "{who} {verb} from {baseline} in more than one setting ({settings}{more}{mismatches}); see \
+                 verdicts.csv, column differs_in.",
+                settings = named.join(", ")
             ),
         ))
     }

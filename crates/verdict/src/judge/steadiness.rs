@@ -18,12 +18,12 @@ pub(super) struct Steadiness {
     pub(super) unsteady: u64,
     /// The names of the values that were not steady in at least one trial, such as the throughput.
     unsteady_in: BTreeSet<String>,
-    /// The number of trials in which the store was not yet steady at the end of the warm-up.
+    /// The number of trials in which the store was still not steady when the warm-up ended.
     never: u64,
 }
 
 impl Steadiness {
-    /// Reads the steadiness from the rows of a configuration for all operations of the judged phase.
+    /// Reads the steadiness from the rows of a configuration that cover all operations of the phase.
     pub(super) fn of(whole: &TrialRows<'_>) -> Self {
         let mut steadiness = Self::default();
         for row in whole.iter() {
@@ -51,15 +51,16 @@ impl Steadiness {
         if self.unsteady > 0 {
             let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Some(format!(
-                "Not steady: {name} in {} of {} trials ({in_what}).",
-                self.unsteady, self.judged
+                "Not steady: {name} in {unsteady} of {judged} trials ({in_what}).",
+                unsteady = self.unsteady,
+                judged = self.judged
             ));
         }
         let never = self.never;
         (never > 0).then(|| {
             format!(
-                "Not steady: {name} did not become steady within its warm-up in {}.",
-                counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
+                "Not steady: {name} did not become steady within its warm-up in {trials}.",
+                trials = counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
             )
         })
     }

@@ -9,22 +9,19 @@ use super::Verdicts;
 use super::judged::Judged;
 use crate::words::{and_more, counted, quoted};
 
-/// The error rate of all looks of a run together: the probability of at least one false difference. A look is an
-/// evaluation of the verdicts during the run.
+/// The error rate of all evaluations of the verdicts during a run: the probability of at least one false difference.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The assumed share of the error rate that remains for the last look, which is the evaluation of the verdicts at the
-/// end of a run.
+/// The assumed share of the error rate that remains for the evaluation of the verdicts at the end of a run.
 const LAST_SHARE: f64 = 0.4;
 
-/// The largest number of configurations that the note about looks names.
+/// The largest number of configurations that the note about early decisions names.
 const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {
     /// Forecasts the verdict of each candidate: already decided, still open, or unlikely to be decided within the time
-    /// budget. The key is the number of the candidate's configuration. `more_rounds` is the number of further rounds
-    /// that fit into the budget. A candidate with several comparisons is decided only when all its comparisons are
-    /// decided.
+    /// budget. The key is the number of the candidate. `more_rounds` is the number of further rounds that fit into the
+    /// budget.
     pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
         let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
         for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {
@@ -59,8 +56,8 @@ impl Judged<'_> {
         self.ranked.iter().filter_map(of).collect()
     }
 
-    /// Returns a note about the looks of the run, and about the configurations that stopped early because their
-    /// verdicts were decided. Returns `None` if the run had no looks.
+    /// Returns a note about the evaluations of the verdicts during the run, and about the configurations that stopped
+    /// early. Returns `None` for a run without a time budget.
     pub(super) fn looks_note(&self) -> Option<String> {
         let looks: Vec<String> = self.looks.iter().map(|look| look.rounds.to_string()).collect();
         if looks.is_empty() {
@@ -78,7 +75,10 @@ impl Judged<'_> {
             String::new()
         } else {
             let more = and_more(early.len().saturating_sub(MOST_NAMED));
-            format!(" Decided and stopped early: {}{more}.", early[..early.len().min(MOST_NAMED)].join(", "))
+            format!(
+                " Decided and stopped early: {names}{more}.",
+                names = early[..early.len().min(MOST_NAMED)].join(", ")
+            )
         };
         let rounds = looks.join(", ");
         Some(format!(

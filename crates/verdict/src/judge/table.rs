@@ -47,7 +47,8 @@ impl Judged<'_> {
             }
         };
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
-        format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())
+        let (phase, title) = (&self.phase, self.title());
+        format!("{within}phase {phase}, {title} ({how}), {trials}")
     }
 
     /// Renders a table of all configurations, each with its median, its costs such as the memory, and its comparison

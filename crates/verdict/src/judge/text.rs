@@ -51,7 +51,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Formats a value of the judged metric. In `counted` mode, whole counts are printed to the last digit.
+    /// Formats a value of the metric of the verdict. In `counted` mode, whole counts are printed to the last digit.
     pub(super) fn value(&self, value: f64) -> String {
         let is_count = self.column.unit() == Unit::Count && value.fract() == 0.0;
         if is_count && self.experiment.mode == RunMode::Counted {

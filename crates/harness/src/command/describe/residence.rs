@@ -14,8 +14,8 @@ use workload::{Work, WorkloadPlan};
 /// The maximum number of flushes that are simulated to find the number of sorted runs.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The fraction of the loaded data in the memtable from which on a warning is printed. Reads then search mainly the
-/// memtable and not SSTables.
+/// A warning is printed if at least this fraction of the loaded data stays in the memtable, because reads then search
+/// mainly the memtable and not SSTables.
 const LARGE_SHARE: f64 = 0.5;
 
 /// The state of a tree after its load. The load consists of the first phases of the workload that only add keys.
@@ -32,10 +32,8 @@ struct Residence {
 }
 
 /// Returns TOML comment lines about the state of the tree after the load, one line for all configurations with an equal
-/// state.
-///
-/// * If half of the data or more stays in the memtable, the lines contain a warning.
-/// * The text is empty for component experiments, for other engines, and for workloads without an initial load.
+/// state. A warning follows if half of the data or more stays in the memtable. The text is empty for component
+/// experiments, for other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {
@@ -51,7 +49,7 @@ pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let is_one = states.len() == 1;
     for (state, labels) in &states {
         let of = if is_one { String::new() } else { format!(" of {}", labels.join(", ")) };
-        let _ = writeln!(text, "#   after the load{of}: {}", state.shown());
+        let _ = writeln!(text, "#   after the load{of}: {state}", state = state.shown());
         if state.memtable_share() >= LARGE_SHARE {
             let share = format_value(state.memtable_share(), Unit::Share);
             let _ = writeln!(
@@ -100,10 +98,10 @@ impl Residence {
         let runs = self.runs.map_or_else(String::new, |runs| format!(", {}", counted(runs, "sorted run")));
         let bytes = |bytes: f64| format_value(bytes, Unit::Bytes);
         format!(
-            "about {}{runs}, {} of {} in the memtable",
-            counted(self.flushes, "flush").replace("flushs", "flushes"),
-            bytes(self.memtable_bytes),
-            bytes(self.loaded_bytes)
+            "about {flushes}{runs}, {part} of {whole} in the memtable",
+            flushes = counted(self.flushes, "flush").replace("flushs", "flushes"),
+            part = bytes(self.memtable_bytes),
+            whole = bytes(self.loaded_bytes)
         )
     }
 }
@@ -116,8 +114,7 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
 }
 
 /// Simulates the flushes and compactions of a load, and returns the number of sorted runs after `flushes` flushes.
-/// Returns `None` for more than [`MOST_SIMULATED`] flushes, and for designs that the simulator does not support:
-/// designs with blob files or with memtables of changing sizes.
+/// Returns `None` if the simulator does not support the design, or for more than [`MOST_SIMULATED`] flushes.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

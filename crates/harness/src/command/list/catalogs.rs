@@ -95,7 +95,7 @@ impl Listed {
         }
     }
 
-    /// Returns the list of the kinds of operation that a mix can contain, in the form of a catalog.
+    /// Returns the kinds of operation that a mix can contain, in the form of a catalog.
     fn mix() -> Self {
         let variant = |entry: &catalog::KeyEntry| ListedVariant {
             kind: entry.key,
@@ -117,7 +117,7 @@ impl Listed {
         }
     }
 
-    /// Returns an entry of the reference for each parameter of a variant of this catalog.
+    /// Returns one row of the reference page for each parameter of a variant of this catalog.
     pub(super) fn parameters(&self, variant: &ListedVariant) -> Vec<Entry> {
         match (self.source, &variant.info) {
             (Some(axis), Some(info)) => parameters(axis, info),

@@ -81,15 +81,20 @@ fn experiment_file() -> String {
     let about = "A rule that compares published values with results or with a computation. Only `lsmbench \
                  report` reads this rule.";
     derived(&mut page, sections("claim", about, &schema::<Rule>()));
-    page.push_str("\n## Computations\n\nThe valid values of `computed`. The second column lists the arguments that `with` must set.\n\n");
+    page.push_str(
+        "\n## Computations\n\nA claim names one of these computations in its key `computed`. The \
+                   second column lists the arguments that the key `with` must set.\n\n",
+    );
     let rows = COMPUTATIONS.iter().map(|one| {
         let arguments: Vec<String> = one.arguments.iter().map(|name| code(name)).collect();
         vec![code(&format!("\"{}\"", one.name)), arguments.join(", ")]
     });
     table(&mut page, &["Computation", "Arguments"], rows);
-    let about = "A contradiction in a document. The file `contradictions.toml` next to the experiments contains these tables.";
+    let about = "A contradiction in a published document. The file `contradictions.toml` next to the \
+                 experiments has one table per contradiction.";
     derived(&mut page, sections("contradiction", about, &schema::<Contradiction>()));
-    let about = "A question that the report answers on its first page. The file `experiments/highlights.toml` contains these tables.";
+    let about = "A question that `lsmbench report` answers on its first page. The file \
+                 `experiments/highlights.toml` has one table per question.";
     derived(&mut page, sections("highlight", about, &schema::<Highlight>()));
     page
 }
@@ -134,7 +139,7 @@ fn design_options(axes: &[&Listed]) -> String {
     let families = Section {
         name: "design.families".to_owned(),
         about: "Column families, which share one WAL, one cache and one memory budget. `memtable.capacity` of the design \
-                is the budget of all memtables together. A design without families is one tree."
+                is the budget of all memtables together. A store without families consists of one tree."
             .to_owned(),
         entries: family_entries().map(Entry::from).collect(),
     };

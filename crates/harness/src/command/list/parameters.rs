@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::markdown::{Entry, code};
 
-/// Returns an entry of the reference for each parameter of a variant.
+/// Returns one row of the reference page for each parameter of a variant.
 pub(super) fn parameters(axis: &dyn Axis, variant: &VariantInfo) -> Vec<Entry> {
     let comments = comments(variant.reference);
     let entry = |(key, default): (&String, &Value)| Entry {
@@ -86,8 +86,8 @@ fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
-/// Returns the description of the values that the parser of a parameter expects, from its error message about a value
-/// of the wrong type. Returns `None` if the parser accepts the value or gives another error.
+/// Returns a description of the valid values of a parameter, from the error of its parser about a value of the wrong
+/// type. Returns `None` if the parser accepts the value or gives another error.
 fn expected(axis: &dyn Axis, kind: &str, key: &str) -> Option<String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String(kind.to_owned())),

@@ -37,8 +37,8 @@ fn add(sections: &mut Vec<Section>, name: &str, about: &str, object: &Map<String
     }
 }
 
-/// Returns the schema of the table that the value of a key contains. The value may be the table itself, a list of
-/// tables, or one of several forms, such as a name or a table. Returns `None` if the value contains no table.
+/// Returns the schema of the table in the value of a key. The value may be a table, a list of tables, or, for example,
+/// a name or a table. Returns `None` if the value contains no table.
 fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     let object = schema.as_object()?;
     if object.contains_key("properties") {
@@ -47,8 +47,7 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// Returns the schemas of all forms of a value, which are the branches of `anyOf` and `oneOf` in its JSON schema.
-/// `null` is also a form.
+/// Returns the schema of each form that a value may have, such as a name or a table. `null` is also a form.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }
@@ -76,8 +75,7 @@ fn meanings(schema: &Value) -> Vec<(String, String)> {
     if own.is_empty() { forms(object).flat_map(meanings).collect() } else { own }
 }
 
-/// Returns the default in TOML. The result is empty for a table, because each key of the table has its own default.
-/// An optional flag without a default in the schema has the default `false`.
+/// Returns the default of a key in TOML. The result is empty for a table, because each of its keys has a default.
 fn default(schema: &Value, is_required: bool) -> String {
     match schema.get("default") {
         None if !is_required && schema.get("type") == Some(&"boolean".into()) => "false".to_owned(),

@@ -16,8 +16,8 @@ pub(super) struct Template {
     library: &'static str,
     /// The template of the file `tests/conformance.rs`.
     test: &'static str,
-    /// The path in the crate `lsmbench` of the function that checks the contract of the axis. `None` if only the check
-    /// of all axes applies to the axis.
+    /// The path in the crate `lsmbench` of the function that tests variants of the axis. `None` if the axis has only
+    /// the test for all axes.
     check: Option<&'static str>,
     /// The path in the crate `lsmbench` of the catalog of the axis.
     catalog: &'static str,
@@ -40,19 +40,17 @@ enum Experiment {
         /// The run mode of the experiment: `timed`, or `counted` if the column contains counters.
         mode: &'static str,
     },
-    /// A complete experiment, for an axis that the general template does not fit.
+    /// A complete experiment, because the general template does not fit the axis.
     Own(&'static str),
 }
 
-/// The template of an experiment that sweeps an axis.
+/// The template of an experiment that compares the variants of an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The template of the test for an axis without a check of complete trees. The test runs only the conformance check
-/// of the axis.
+/// The template of the test for a component that is tested only by itself, without a complete tree.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
-/// The template of the test for an axis with a check of complete trees. The test runs the conformance check of the
-/// axis, and then checks a tree with the new component.
+/// The template of the test for a component that is tested by itself, and then in a complete tree.
 const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.rs.in");
 
 /// Declares the templates of an axis. The macro reads the template of `src/lib.rs` from the folder of the axis.

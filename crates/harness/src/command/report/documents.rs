@@ -16,7 +16,7 @@ pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
 /// The name of the file with the questions for the first page of the report. The file is in the folder that contains
 /// the folders of all documents.
 pub(super) const HIGHLIGHTS: &str = "highlights.toml";
-/// The name of the file with the features of the systems. The file is in the folder that contains the folders of all
+/// The name of the file with the features of the published systems. The file is in the folder above the folders of the
 /// documents.
 const FEATURES: &str = "features.csv";
 

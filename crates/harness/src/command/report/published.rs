@@ -29,8 +29,7 @@ const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict",
 /// A folder with copies of results.
 pub(super) struct Published {
     folder: PathBuf,
-    /// The hash of the recipe of each experiment, by the name of the experiment. A recipe consists of the settings that
-    /// affect the measured results.
+    /// The hash of the settings that affect the results of each experiment, by the name of the experiment.
     recipes: BTreeMap<String, String>,
     /// Whether at least one copy comes from a quick run (`--quick`).
     pub(super) quick: bool,
@@ -64,9 +63,9 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Returns whether the existing copy of an experiment's results must stay. The copy stays if the new results lack
-    /// rows of the copy, because the experiment did not run or some of its engines are not installed. A copy of another
-    /// version of the experiment, or of another size, does not stay. Prints whether the copy stays or is replaced.
+    /// Returns whether the existing copy of an experiment's results stays, and prints this decision. The copy stays if
+    /// the new results lack rows of the copy, for example because an engine is not installed. A copy of another version
+    /// or size of the experiment does not stay.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));
@@ -202,9 +201,8 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
 }
 
-/// Returns the hash of the recipe of an experiment. The recipe consists of the experiment file and the designs that
-/// the file extends, without the tables and keys in [`PRESENTATION`]. The hash does not depend on the machine or its
-/// engines.
+/// Returns a hash of the settings that affect the results of an experiment: the experiment file and the designs that it
+/// extends, without the tables and keys in [`PRESENTATION`]. The hash does not depend on the machine.
 fn recipe(file: &Path) -> Outcome<String> {
     let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
     let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;

@@ -28,9 +28,8 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
     }
 }
 
-/// Returns the configurations that were skipped because their engine was not available, each with a short reason. The
-/// short reason omits the searched folders and the advice. The result also omits configurations that were skipped for
-/// other reasons, because the experiment file explains these reasons.
+/// Returns the configurations that were skipped because their engine was not available, each with a short reason.
+/// Configurations with other reasons are omitted, because the experiment file explains them.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);

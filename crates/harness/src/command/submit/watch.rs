@@ -26,8 +26,8 @@ pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<
         if table != shown {
             let before = *first.get_or_insert(finished);
             line(&format!(
-                "{table}{finished} of {of} trials{}",
-                left(start.elapsed(), finished - before, of - finished)
+                "{table}{finished} of {of} trials{left}",
+                left = left(start.elapsed(), finished - before, of - finished)
             ));
             shown = table;
         }

@@ -98,7 +98,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
 
 /// A job that is printed as a row of the results table.
 pub(super) trait TableRow: Sync {
-    /// Returns the labels at the start of the row, such as the design and the WAL mode. The first two labels are the
+    /// Returns the labels at the start of the row. The first two, such as the design and the WAL mode, are the
     /// arguments of the options that select this job.
     fn labels(&self) -> Vec<&str>;
 }
@@ -109,8 +109,8 @@ impl TableRow for Job {
     }
 }
 
-/// Runs `explore` for all jobs in `threads` threads. Prints a table with one row per job, each violation, and a rate
-/// per second. Returns whether no job found a violation.
+/// Runs `explore` for all jobs in `threads` threads, and prints a table with one row per job, and each violation.
+/// Returns whether no job found a violation.
 ///
 /// * `command` is the name of the test, and `again` is the option that replays a case.
 /// * `heads` are the titles of the labels of a job. The first two titles are also options of the command.
@@ -149,7 +149,8 @@ pub(super) fn run_jobs<J: TableRow>(
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     let column = columns[rated];
     let noun = if count == 1 { column.strip_suffix('s').unwrap_or(column) } else { column };
-    line(&format!("{count} {noun} in {seconds:.1} s: {:.0} per second", count as f64 / seconds));
+    let rate = count as f64 / seconds;
+    line(&format!("{count} {noun} in {seconds:.1} s: {rate:.0} per second"));
     Ok(totals.last() == Some(&0))
 }
 

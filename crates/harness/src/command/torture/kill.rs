@@ -35,7 +35,7 @@ const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The number of kills before the killed process had acknowledged a commit.
+    /// The number of kills of processes that had not yet acknowledged a commit.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,
@@ -110,7 +110,10 @@ fn kill_often(
             tally.acknowledged += death.ledger.acknowledged() as u64;
             if let Err(violation) = store.judge(&death) {
                 let kept = store.scratch.keep();
-                let moment = format!("storage = \"{kind}\"; the store is kept in {}", kept.display());
+                let moment = format!(
+                    "storage = \"{kind}\"; the store is kept in {directory}",
+                    directory = kept.display()
+                );
                 tally.findings.add(seed.to_string(), moment, violation);
                 break;
             }
@@ -169,7 +172,7 @@ impl Victim {
             seed: self.seed,
             from: self.from,
         });
-        let moment = self.moments.next().expect("the sequence of kill times must be infinite");
+        let moment = self.moments.next().expect("the kill test must have an unlimited number of kill times");
         let process =
             Process::start(&orders).map_err(|error| format!("cannot start the writer process: {error}"))?;
         let (printed, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
@@ -198,9 +201,8 @@ struct Death {
     failure: Option<String>,
 }
 
-/// Runs as a process of the test: reads its orders from standard input and executes them. A writer process writes
-/// until it is killed. A process that fails prints its failure and returns. A process that checks a store prints the
-/// result and exits.
+/// Runs as a child process of the kill test: reads an order from standard input and executes it. The process writes to
+/// a store until it is killed, or checks a store and prints the result.
 pub(crate) fn write_until_killed() {
     let done = take_orders().and_then(|orders| match orders {
         Orders::WriteTree(orders) => write(&orders),

@@ -49,9 +49,9 @@ pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
     print(&format!("{:<width$}{}\n", "all", row(&totals)))?;
     let seconds = start.elapsed().as_secs_f64();
     line(&format!(
-        "{} operations in {seconds:.1} s: {:.0} per second",
-        totals[1],
-        totals[1] as f64 / seconds
+        "{operations} operations in {seconds:.1} s: {rate:.0} per second",
+        operations = totals[1],
+        rate = totals[1] as f64 / seconds
     ));
     Ok(totals[COLUMNS.len() - 1] == 0)
 }

@@ -45,8 +45,9 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
         Ok(samples) => samples,
         Err(violation) => {
             print(&format!(
-                "violation (seed {}; the seed does not reproduce the order of the threads): {violation}\n",
-                arguments.seed
+                "violation (seed {seed}; the seed does not reproduce the order of the threads): \
+                 {violation}\n",
+                seed = arguments.seed
             ))?;
             return Ok(false);
         }
@@ -69,8 +70,10 @@ impl Place {
         let cannot = |error| Problem::doing(format!("use {}", directory.display()), error);
         fs::create_dir_all(&directory).map_err(cannot)?;
         if fs::read_dir(&directory).map_err(cannot)?.next().is_some() {
-            let message =
-                format!("{} is not empty; name a new or empty directory with --dir", directory.display());
+            let message = format!(
+                "{directory} is not empty; name a new or empty directory with --dir",
+                directory = directory.display()
+            );
             return Err(Problem::new(message));
         }
         Ok(Self { directory, is_kept: named.is_some() })
@@ -127,24 +130,23 @@ fn race(
     }
     let (operations, seconds) = (race.tally.operations, start.elapsed().as_secs_f64());
     line(&format!(
-        "{operations} operations in {seconds:.1} s: {:.0} per second",
-        operations as f64 / seconds
+        "{operations} operations in {seconds:.1} s: {rate:.0} per second",
+        rate = operations as f64 / seconds
     ));
     Ok(Ok(samples))
 }
 
-/// Returns a text about each column that must not grow in a soak test: whether it grows, and by how many percent of its
-/// mean. A column grows if its least-squares line through the second half of the samples rises significantly, and by
-/// more than [`FLAT`] allows. The second result is true if no column grows, and also if there are too few samples for a
-/// verdict.
+/// Returns a text that states for each column of the samples whether it grows, and by how many percent of its mean. A
+/// column grows if the line through the second half of its samples rises significantly, and by more than [`FLAT`]
+/// allows. The second result is true if no column grows, or if there are too few samples.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
         return (
             format!(
-                "no verdict on growth: a verdict needs at least {} samples; run for longer with --seconds, or \
-                 sample more often with --every\n",
-                2 * LEAST_SAMPLES
+                "no verdict on growth: a verdict needs at least {least} samples; run for longer with \
+                 --seconds, or sample more often with --every\n",
+                least = 2 * LEAST_SAMPLES
             ),
             true,
         );

@@ -123,7 +123,7 @@ impl Sweep {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
             // A kill comes after two trials of twelve on average.
-            let share = shares.next().expect("the sequence of kill times must be infinite");
+            let share = shares.next().expect("the sweep test must have an unlimited number of kill times");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
                 killed.map_err(|error| Problem::doing("kill a run", error))?;
@@ -208,7 +208,7 @@ impl Sweep {
     }
 }
 
-/// Returns the values of a row that are equal in every run in `counted` mode.
+/// Returns the exact values of a row, which are equal in every run in `counted` mode.
 fn exact(row: &Row) -> Vec<String> {
     let cells = row.schema().columns().iter().zip(row.cells());
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
@@ -229,5 +229,8 @@ fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
         return Ok(());
     }
     line(String::from_utf8_lossy(&ended.stderr).trim_end());
-    Err(Problem::new(format!("{name} ended with {}; the lines above are its output", ended.status)))
+    Err(Problem::new(format!(
+        "{name} ended with {status}; the lines above are its output",
+        status = ended.status
+    )))
 }

@@ -21,7 +21,7 @@ pub(super) fn of(summary: &TraceStatistics) -> String {
     row("keys", &summary.keys.to_string());
     row("  first put", &summary.inserted_keys.to_string());
     if summary.sampled < 1.0 {
-        row("  sampled", &format!("{} of the keys, by hash", percent(summary.sampled)));
+        row("  sampled", &format!("{share} of the keys, by hash", share = percent(summary.sampled)));
     }
     for (name, sizes, unit) in [
         ("key bytes", &summary.key_sizes, "B"),

@@ -10,13 +10,13 @@ const KILLS_PER_STORE: u64 = 4;
 /// process has acknowledged a commit.
 pub(super) const MOST_EARLY_KILLS: u64 = 40;
 
-/// Returns whether a test is complete after `kills` kills: at least `wanted` kills have happened, and at least one of
-/// them had a result. `results` is the number of acknowledged commits and violations so far.
+/// Returns whether a test is complete after `kills` kills. A test needs at least `wanted` kills, and at least one
+/// acknowledged commit or violation (`results`).
 pub(super) fn is_enough(wanted: u64, kills: u64, results: u64) -> bool {
     kills >= wanted && results > 0
 }
 
-/// Returns the maximum number of kills for the next store, if the test wants `wanted` kills and has had `kills`
+/// Returns the maximum number of kills for the next store. The test needs `wanted` kills in total and has had `kills`
 /// kills.
 pub(super) fn kills_of_store(wanted: u64, kills: u64) -> u64 {
     wanted.saturating_sub(kills).clamp(1, KILLS_PER_STORE)

@@ -22,9 +22,9 @@ use super::process::{read_reports, tell};
 /// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
-    /// The store contains the first commits of each writer, and no others. If the last commits of a writer change
-    /// nothing, several numbers of commits explain the content. The fields are the smallest and the largest such number
-    /// of each writer.
+    /// The store contains the first commits of each writer, and no others. The fields are the smallest and the largest
+    /// number of commits of each writer that explain the content. They differ only if the last commits of a writer
+    /// change nothing.
     Kept(Commits, Commits),
     /// The content of the store contradicts an invariant or the durability that the engine declares. Contains the
     /// name of the invariant and the evidence.
@@ -43,8 +43,7 @@ fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Openi
     Ok((engine, Opening::new(&orders.directory, &design)))
 }
 
-/// Returns which commits a store of the engine accepts: whether the store writes batches atomically, and the maximum
-/// size of its values.
+/// Returns the limits of commits to a store of the engine: whether batches are atomic, and the maximum size of values.
 fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
     CommitLimits {
         has_batches: engine.writes_batches_atomically(),
@@ -102,14 +101,13 @@ impl Maker for EngineMaker {
         Ok(Box::new(open(&*self.engine, &self.opening)?))
     }
 
-    /// Returns no corruption, because engines other than lsmbench have no common function that checks the files of a
-    /// store.
+    /// Returns no corruption, because engines other than lsmbench cannot check their files through a common interface.
     fn verify(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 }
 
-/// An open store of any engine, as a store under test.
+/// An adapter with which the kill test reads and writes the store of any engine.
 struct EngineStore(Box<dyn Store>);
 
 fn open(engine: &dyn Engine, opening: &Opening) -> Result<EngineStore> {

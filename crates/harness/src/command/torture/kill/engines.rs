@@ -46,7 +46,7 @@ impl TableRow for EngineJob {
 struct EngineTally {
     stores: u64,
     kills: u64,
-    /// The number of kills before the killed process had acknowledged a commit.
+    /// The number of kills of processes that had not yet acknowledged a commit.
     early: u64,
     acknowledged: u64,
     /// The number of acknowledged commits that a store lost. An engine may declare that such commits can be lost.
@@ -169,9 +169,10 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
                 Err(violation) => {
                     let kept = victim.scratch.keep();
                     let moment = format!(
-                        "the engine declares that {} commits survive; the store is kept in {}",
-                        job.declared,
-                        kept.display()
+                        "the engine declares that {declared} commits survive; the store is kept in \
+                         {directory}",
+                        declared = job.declared,
+                        directory = kept.display()
                     );
                     tally.findings.add(seed.to_string(), moment, violation);
                     break;
@@ -210,13 +211,12 @@ impl EngineVictim {
     }
 
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
-    /// acknowledged commits. Also returns the number of acknowledged commits that the store lost, or the violation of
-    /// an invariant that the check found.
+    /// acknowledged commits, with either the number of them that the store lost, or the violation that the check found.
     ///
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.
     fn live_and_die(&mut self) -> Result<(Ledger, Result<usize, Violation>), String> {
-        let moment = self.moments.next().expect("the sequence of kill times must be infinite");
+        let moment = self.moments.next().expect("the kill test must have an unlimited number of kill times");
         let start = |orders: &Orders| {
             Process::start(orders).map_err(|error| format!("cannot start the test process: {error}"))
         };

@@ -15,7 +15,7 @@ pub(super) enum Orders {
     WriteTree(TreeOrders),
     /// Write to a store of an engine until killed.
     WriteEngine(EngineOrders),
-    /// Check a store of an engine against the reports of its killed writers, which are the second field.
+    /// Check a store of an engine against the reports that its killed writers printed (the second field).
     CheckEngine(EngineOrders, String),
 }
 

@@ -25,9 +25,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The maximum duration of a process that checks a store.
 const CHECK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// A lock that keeps this process from starting a child process while it has a store open. A child process shares the
-/// file locks of its parent between fork and exec, so the open store would seem to be in use. Code that opens a store
-/// takes the read lock, and code that starts a process takes the write lock.
+/// A lock that keeps this process from starting a child process while it has a store open. The child process would
+/// inherit the file lock of the store. Code that opens a store takes the read lock, and code that starts a process the
+/// write lock.
 pub(super) static OPEN_HERE: RwLock<()> = RwLock::new(());
 
 /// A process that writes to a store or checks a store. Dropping the value kills the process.
@@ -70,9 +70,9 @@ impl Process {
         sent.map(|()| process)
     }
 
-    /// Kills the process at the time `moment`. This is `moment.wait` after the process has printed `moment.events`
-    /// lines, or after a time limit. Returns the complete output lines. If the process ended before the kill, also
-    /// returns a message with its exit status.
+    /// Kills the process after it has printed `moment.events` lines and `moment.wait` has passed, or after a time
+    /// limit. Returns the complete output lines. If the process ended before the kill, also returns a message with its
+    /// exit status.
     pub(super) fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut printed, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -108,8 +108,8 @@ impl Process {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     return Ok(Err(format!(
-                        "the process printed no result within {} s",
-                        CHECK_PATIENCE.as_secs()
+                        "the process printed no result within {seconds} s",
+                        seconds = CHECK_PATIENCE.as_secs()
                     )));
                 }
             }
@@ -136,8 +136,8 @@ pub(super) fn tell(text: &str) {
     let _ = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
 }
 
-/// Parses the reports that a process printed. Returns the ledger of its commits, and the failure that the process
-/// reported, if any. `from` is the number of commits of each writer in the store at the start of the process.
+/// Parses the reports that a writer process printed. Returns its commits, and the failure that the process reported, if
+/// any. `from` is the number of commits of each writer in the store at the start of the process.
 ///
 /// # Errors
 /// A line is not a valid report.

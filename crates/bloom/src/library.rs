@@ -203,7 +203,7 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of probes that each function of [`seam`] makes in one call.
+/// The number of filter probes in one call of a function that measures the cost of the C ABI.
 const CALLS: u32 = 10_000;
 
 /// Returns two functions whose times differ by the cost of the C ABI. Each function makes 10,000 single probes of the

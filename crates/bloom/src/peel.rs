@@ -52,8 +52,8 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
 }
 
 /// Returns the fingerprint width in bits for the filter of one SSTable. With an allocation, the result is the largest
-/// width for which `overhead` integers per key fit into the memory budget. Without an allocation, the result is the
-/// parameter `fingerprint_bits`.
+/// width at which the fingerprint array, with `overhead` integers per key, fits into the memory budget. Without an
+/// allocation, the result is the parameter `fingerprint_bits`.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -61,8 +61,9 @@ pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_
     }
 }
 
-/// Builds a fingerprint array and returns the stored bytes. The header has the fingerprint width in its field `probes`.
-/// The seed, the two parameters of the selection and the array follow. Without keys, only the header is stored.
+/// Builds a fingerprint array, and returns the bytes to store: the header, the seed, the two parameters of the rule
+/// that selects integers, and the array. Without keys, the result is only the header. The header field `probes` is the
+/// fingerprint width.
 pub(crate) fn build<const N: usize, S: Selection<N>>(
     tag: [u8; 4],
     width: u32,

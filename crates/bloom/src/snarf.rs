@@ -60,9 +60,9 @@ impl Build<dyn FilterPolicy> for Snarf {
 }
 
 impl FilterPolicy for Snarf {
-    /// Builds the filter. The stored words begin with three numbers: the number of possible codes, the number of keys
-    /// and the number of distinct codes. The universe, the number of knots (the first numbers of segments), the knots
-    /// and the codes follow. The field `probes` of the header is the number of the encoding (see [`Codes`]).
+    /// Builds the filter. The stored form begins with three numbers: the possible codes, the keys and the distinct
+    /// codes. The mapping from keys to numbers, the spline and the codes follow. The header field `probes` is the
+    /// number of the encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

@@ -35,8 +35,8 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
 /// distribution instead. The Poisson distribution and the exact distribution agree for large filters. The binomial
 /// distribution is also exact for small filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
-    /// The block loads that the mean ignores: loads whose probability is below this fraction of the largest
-    /// probability.
+    /// The mean over the possible block loads ignores loads whose probability is below this fraction of the largest
+    /// probability. The load of a block is its number of keys.
     const NEGLIGIBLE: f64 = 1e-17;
     /// The largest number of block loads that are evaluated on each side of the most likely load. Other loads are
     /// negligible for filters of normal size. The limit prevents a very long computation if a corrupt filter states a

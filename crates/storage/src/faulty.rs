@@ -94,7 +94,7 @@ impl FileOperation {
     }
 }
 
-/// A fault that a test injects into later calls of a [`Faulty`].
+/// An error that a test injects into later calls of the storage decorator [`Faulty`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
     /// The position of the first call to which the fault may apply. Calls are counted from 0.
@@ -107,7 +107,8 @@ pub struct InjectedFault {
     pub effect: FaultEffect,
 }
 
-/// The calls to which an injected fault applies. A fault never applies to a call that cannot return its error.
+/// The number of calls that an injected fault makes fail. A fault never applies to a call that cannot return its error.
+/// For example, a read cannot report a full disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
     /// Only the call at the position of the fault fails. If this call cannot return the error, no call fails.

@@ -60,7 +60,7 @@ fn holder(file: &File) -> Option<u32> {
     locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
-/// Returns `None`, because this kernel does not report the process.
+/// Returns `None`, because this kernel does not report which process holds a lock.
 #[cfg(not(target_os = "linux"))]
 fn holder(_: &File) -> Option<u32> {
     None

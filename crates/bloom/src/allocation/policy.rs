@@ -20,8 +20,8 @@ pub trait Allocation: Send + Sync {
         None
     }
 
-    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves memory
-    /// between levels.
+    /// Whether the filters of all levels together take the given memory budget. If so, the allocation only moves memory
+    /// from one level to another.
     fn keeps_budget(&self) -> bool {
         true
     }

@@ -295,7 +295,7 @@ fn renaming_replaces(subject: &Subject) -> Result<(), Broken> {
     let reader = subject.open("to", Purpose::Manifest)?;
     subject.storage.rename(&from, &to)?;
     subject.ensure_content("to", Purpose::Manifest, b"new")?;
-    ensure_all(&*reader, b"old", "the open file that was replaced")?;
+    ensure_all(&*reader, b"old", "the replaced file, which is still open,")?;
     ensure_error(subject.storage.open(&from, Purpose::Manifest), ErrorKind::NotFound, &from)?;
 
     // The new name is in another directory, and the writer is still open.

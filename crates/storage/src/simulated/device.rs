@@ -67,8 +67,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Returns the time at which the device continues after a pause. `at_ns` is a time of the device's clock. If no
-    /// pause contains this time, returns `at_ns`.
+    /// Returns the first time at which the device can serve a request that arrives at the time `at_ns`: the end of the
+    /// pause that contains `at_ns`, or `at_ns` itself. Both are times of the device's clock.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -98,7 +98,7 @@ struct Busy {
     arm: Option<(u64, u64)>,
 }
 
-/// A request to the modeled device. A sync has no file position.
+/// A read, write or sync of the modeled device, with its latency and its bandwidth.
 struct Request {
     place: Option<(u64, u64)>,
     len: u64,
@@ -113,8 +113,8 @@ impl Request {
     }
 }
 
-/// The queue of a modeled device. It contains the times, in nanoseconds of the device's clock, at which each request
-/// slot (lane) becomes free, and at which the last transfer ends.
+/// The queue of a modeled device: when each of its request slots becomes free, and when its last transfer ends. The
+/// times are in nanoseconds of the device's clock.
 struct Queue {
     lanes: Vec<u64>,
     pipe: u64,

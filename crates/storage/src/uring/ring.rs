@@ -91,7 +91,7 @@ impl Ring {
         Ok(results.into_iter().map(moved).collect())
     }
 
-    /// Returns the entry for a step in the submission queue of `io_uring`.
+    /// Converts a step (a read, write or sync of `file`) to an entry of the `io_uring` submission queue.
     fn entry(&mut self, file: &File, step: Step, number: u64) -> squeue::Entry {
         let fd = Fd(file.as_raw_fd());
         let room = self.scratch.len();
@@ -154,7 +154,7 @@ fn length(len: usize) -> u32 {
     len.min(MOST) as u32
 }
 
-/// Converts the result of a step from `io_uring` to the number of transferred bytes, or to an error.
+/// Converts the result of one `io_uring` operation to the number of transferred bytes, or to an error.
 fn moved(result: i32) -> io::Result<usize> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),

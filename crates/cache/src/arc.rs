@@ -133,7 +133,7 @@ impl Policy for Arc {
         let (slot, weight) = self
             .links
             .pop(&mut self.often)
-            .expect("a cache must have a block if it requests a victim from ARC");
+            .expect("a cache that requests a victim from ARC must contain a block");
         self.often_ghosts.push(hashes[slot as usize], weight);
         slot
     }

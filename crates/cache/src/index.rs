@@ -354,8 +354,8 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Writes a word to the first free position on its search path, and records this position in the metadata of the
-    /// hash table.
+    /// Writes a word (the address, tag and use count of an entry) to the first free position on its search path.
+    /// Records this position in the metadata of the hash table.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;

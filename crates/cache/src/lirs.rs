@@ -245,7 +245,7 @@ impl Policy for Lirs {
         let (number, _) = self
             .queue_links
             .pop(&mut self.visitors)
-            .expect("a cache must have a block if it requests a victim from LIRS");
+            .expect("a cache that requests a victim from LIRS must contain a block");
         let Entry { slot, is_in_stack, .. } = *self.entries.get(number);
         if is_in_stack {
             self.remember(number);

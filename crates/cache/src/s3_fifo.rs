@@ -120,7 +120,7 @@ impl Queues {
     /// Removes the block to evict from its queue (see [`Policy::victim`]). Returns its slot and its weight.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
-        victim.expect("a cache must have a block if it requests a victim from S3-FIFO")
+        victim.expect("a cache that requests a victim from S3-FIFO must contain a block")
     }
 
     /// Searches the small queue for a block to evict, and moves blocks that were used several times to the main queue.

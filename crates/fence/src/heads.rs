@@ -31,8 +31,8 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the memory of the search structure in bytes, including the heads.
     fn memory_bytes(&self) -> usize;
 
-    /// Returns the number of separators at or below `key`, without the first separator. This is also the number of the
-    /// block that can contain the key.
+    /// Returns the number of separators at or below `key`, not counting the first separator. This is also the number of
+    /// the block that can contain the key.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {

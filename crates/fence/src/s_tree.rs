@@ -126,7 +126,8 @@ impl Tree {
             inner.push(layer);
         }
         inner.reverse();
-        let (entry, entered) = entry.expect("the entry table of a tree must have space for a single node");
+        let (entry, entered) =
+            entry.expect("the entry table of a static B-tree must have space for one node");
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 

@@ -223,7 +223,7 @@ impl Tree {
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
         }
-        unreachable!("an insert into a B+-tree must end at level 0")
+        unreachable!("an insert into a B+-tree must reach a leaf")
     }
 
     /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The

@@ -88,12 +88,12 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// Checks the block that `seek` returns for one key. Blocks before the returned block must have only smaller keys, and
-/// blocks after the returned block only larger keys.
+/// Checks the block that `seek` returns for one key. All earlier blocks must have only smaller keys, and all later
+/// blocks only larger keys.
 ///
 /// If the separators are first keys, the block must be the last block whose first key is at or below the key. With
-/// `may_be_later`, the block may also be the next block, because a fence of largest keys returns this block for a key
-/// between two blocks.
+/// `may_be_later`, the block may also be the next block, which fences of largest keys return for a key between two
+/// blocks.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;

@@ -1,6 +1,6 @@
-//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. The checks with
-//! one thread compare every result of a memtable with the result of a reference model. The results must be equal,
-//! before and after the memtable becomes immutable. The messages name the violated invariant by its number in the
+//! The invariants of memtables. Each invariant is a function that checks one memtable policy. The checks with one
+//! thread compare every result of a memtable with the result of a reference model. The results must be equal, before
+//! and after the memtable becomes immutable. The messages name the violated invariant by its number in the
 //! documentation of [`Memtable`].
 
 use std::ops::Bound;
@@ -17,7 +17,7 @@ use crate::{Memtable, MemtablePolicy};
 /// The memtable policy whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
-/// All invariants of the memtable axis, each with its name.
+/// All invariants of memtables, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("lookups and scans return the results of the reference model", every_history_is_answered),
     ("a scan returns the entries that existed at its start, even during inserts", |subject| {

@@ -46,7 +46,8 @@ pub(crate) struct Banding {
 }
 
 impl Banding {
-    /// Creates a system without equations. The number of rows is a multiple of [`WIDTH`], and is not 0.
+    /// Creates a system of linear equations, which has no equation at first. The number of rows is a multiple of
+    /// [`WIDTH`], and is not 0.
     pub(crate) fn new(rows: usize) -> Self {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }

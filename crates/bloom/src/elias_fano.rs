@@ -108,7 +108,7 @@ impl EliasFano {
     }
 
     /// Returns the index of the first number of the set whose high bits are at least `high`. Also returns the position
-    /// of the `1` bit in `highs` that represents this number.
+    /// of this number's `1` bit among the encoded high bits.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -130,7 +130,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// Returns the number of consecutive `1` bits in `highs` that begin at position `place`.
+    /// Returns the number of consecutive `1` bits that begin at position `place` of the encoded high bits.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {

@@ -130,7 +130,7 @@ fn code(number: u64, range: u64) -> u64 {
 /// A Grafite filter in memory: the sorted hash codes of all keys.
 struct GrafiteFilter {
     universe: Universe,
-    /// The exclusive upper bound of the hash codes.
+    /// The number of possible hash codes. All codes are below this number.
     range: u64,
     /// The number of distinct hash codes.
     different: u64,

@@ -154,13 +154,15 @@ impl FilterPolicy for LibraryFilters {
         }
         if head.error != 0 {
             return Err(CorruptFilter(format!(
-                "the library \"{name}\" could not build the filter: its function build returned {}",
+                "the library \"{name}\" could not build the filter: its function `build` returned the error \
+                 {}",
                 head.error
             )));
         }
         let filter = OpenFilter::open(Arc::clone(&self.functions), body).map_err(|error| {
             CorruptFilter(format!(
-                "the library \"{name}\" cannot open the filter: its function open returned {error}"
+                "the library \"{name}\" cannot open the filter: its function `open` returned the error \
+                 {error}"
             ))
         })?;
         Ok(Box::new(LibraryFilter(filter)))
@@ -260,10 +262,10 @@ mod tests {
         assert!(error.contains("the library \"cuckoo-c\" wrote this filter"), "{error}");
         let stored = Head { name: "standard", error: 42 }.encode(&[]);
         let error = identity.open(Bytes::copy_from(&stored)).err().unwrap().to_string();
-        assert!(error.contains("its function build returned 42"), "{error}");
+        assert!(error.contains("its function `build` returned the error 42"), "{error}");
         let stored = Head { name: "standard", error: 0 }.encode(b"rubbish");
         let error = identity.open(Bytes::copy_from(&stored)).err().unwrap().to_string();
-        assert!(error.contains("its function open returned 1"), "{error}");
+        assert!(error.contains("its function `open` returned the error 1"), "{error}");
     }
 
     #[test]

@@ -39,13 +39,14 @@ pub(crate) struct Arc {
     found: GhostHit,
 }
 
-/// The ghost list (B1 or B2) that contained the name of the incoming block, if there was one.
+/// The list of evicted blocks (ghost list B1 or B2 of ARC) that contained the name of the incoming block, if there was
+/// one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum GhostHit {
     #[default]
     Nowhere,
-    /// The block is in neither ghost list, and the list T1 fills the whole capacity, so B1 is empty. This is case IV.A
-    /// of the ARC paper.
+    /// The block is in neither ghost list, and the blocks that were used once (list T1) fill the whole capacity. This
+    /// is case IV.A of the ARC paper.
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,

@@ -39,8 +39,8 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A builder that creates a cache with a given hash function. The builder gets the hash function as a type, so that
-/// the compiler can inline the hash function into the cache.
+/// Builds a cache with any hash function. The hash function is a type parameter, so that the compiler can inline it
+/// into the cache.
 pub trait WithHasher {
     /// Builds the cache. It hashes the names of blocks with `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;

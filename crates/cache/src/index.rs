@@ -85,8 +85,8 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata of the hash table that only the writer uses. The metadata maps the slot of each block to the block's
-/// position in the table, and each position back to the slot.
+/// Metadata of the hash table that only the writer uses. It maps the slot number of each block to the block's position
+/// in the table, and each position back to the slot number.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
@@ -204,8 +204,8 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// Returns the word and the entry at position `place` of the hash table. Returns `None` if the position has no
-    /// entry.
+    /// Returns the entry at position `place` of the hash table, and the word that points to the entry. Returns `None`
+    /// if the position has no entry.
     fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
         // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and entries
@@ -213,7 +213,7 @@ impl<T> Writer<'_, T> {
         (word.addr() & TAG != 0).then(|| (word, unsafe { &*entry_of(word) }))
     }
 
-    /// Returns the word and the entry of the block in a slot.
+    /// Returns the entry of the block in a slot, and the word that points to the entry.
     fn held(&self, slot: Slot) -> (Word, &Entry) {
         self.at(self.books.places[slot as usize])
             .expect("each used slot of a cache must have an entry in the index of the cache")

@@ -96,7 +96,7 @@ pub(crate) struct Lirs {
 }
 
 impl Lirs {
-    /// Moves an entry to the top of the stack, or adds it there if it is not in the stack.
+    /// Moves an entry to the top of the LIRS stack, or adds it there if it is not in the stack.
     fn raise(&mut self, number: Number) {
         if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
             self.stack_links.renew(&mut self.stack, number);
@@ -105,14 +105,14 @@ impl Lirs {
         }
     }
 
-    /// Removes an entry from the stack. Does nothing if the entry is not in the stack.
+    /// Removes an entry from the LIRS stack. Does nothing if the entry is not in the stack.
     fn sink(&mut self, number: Number) {
         if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
 
-    /// Removes the entries below the lowest settled block from the stack, because their last uses are too old.
+    /// Removes the entries below the lowest settled block from the LIRS stack, because their last uses are too old.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.oldest() {
             match self.entries.get(lowest).status {

@@ -20,7 +20,7 @@ use prefetch::prefetch;
 /// of a key is therefore the number of separators (other than the first) at or below the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The first eight bytes of the common prefix of the separators, and a mask with a 1 bit for each bit of the
+    /// The first eight bytes of the common prefix of the separators. `prefix_mask` has a 1 bit for each bit of this
     /// prefix.
     prefix_head: u64,
     prefix_mask: u64,

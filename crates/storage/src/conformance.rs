@@ -37,7 +37,9 @@ pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
         match runs_in(&*storage, &home.0) {
             Ok(true) => broken.extend(invariants::check(variant.kind, &storage, &home.0).err()),
             Ok(false) => {}
-            Err(error) => broken.push(format!("{}: \"creating a file must succeed\": {error}", variant.kind)),
+            Err(error) => {
+                broken.push(format!("{kind}: \"creating a file must succeed\": {error}", kind = variant.kind))
+            }
         }
     }
     laws::all_kept(&broken)

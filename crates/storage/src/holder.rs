@@ -40,7 +40,7 @@ impl Held {
 
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} holds the lock; end this process first", self.user())
+        write!(f, "{process} holds the lock; end this process first", process = self.user())
     }
 }
 

@@ -37,7 +37,10 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
             for cut in [Cut::FirstKeys, Cut::Shortest] {
                 let mut table = Table::new(&keys[..count.min(keys.len())], keys_per_block, cut);
                 check_answers(&*subject.policy, &mut table, &[]).map_err(|error| {
-                    format!("key set \"{shape}\", {} blocks, separators {cut:?}: {error}", table.blocks.len())
+                    format!(
+                        "for the key set \"{shape}\" in {} blocks with the separators {cut:?}, {error}",
+                        table.blocks.len()
+                    )
                 })?;
             }
         }
@@ -148,11 +151,11 @@ fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> 
         for size in [0, 1, 2, 7, 31, 32, 33, 100] {
             let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
             check_batch(&*fence, &table, &batch)
-                .map_err(|error| format!("key set \"{shape}\", batch of {size} keys: {error}"))?;
+                .map_err(|error| format!("for a batch of {size} keys of the key set \"{shape}\", {error}"))?;
         }
         let all: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
         check_batch(&*fence, &table, &all)
-            .map_err(|error| format!("key set \"{shape}\", batch of all keys: {error}"))?;
+            .map_err(|error| format!("for a batch of all keys of the key set \"{shape}\", {error}"))?;
     }
     Ok(())
 }
@@ -176,7 +179,7 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
         let mut table = Table::new(&numbered(1000), 4, Cut::Shortest);
         table.hash_mask = hash_mask;
         check_answers(&*subject.policy, &mut table, &[])
-            .map_err(|error| format!("if the fence uses only the hash bits {hash_mask:#x}: {error}"))?;
+            .map_err(|error| format!("if the fence uses only the hash bits {hash_mask:#x}, {error}"))?;
     }
     Ok(())
 }

@@ -175,7 +175,7 @@ fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
         };
         index = next;
         check_key_index(&*index, &files)
-            .map_err(|what| format!("after change {change} of the files: {what}"))?;
+            .map_err(|error| format!("after change {change} of the files, {error}"))?;
     }
     Ok(())
 }

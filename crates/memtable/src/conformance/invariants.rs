@@ -62,9 +62,9 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
         ("keys of zeros with a suffix", number(ends.collect())),
         ("keys in order", number(ascending.clone().collect())),
         ("keys in reverse", number(ascending.rev().collect())),
-        ("every key several times", number(versions.collect())),
+        ("several writes of every key", number(versions.collect())),
         ("a hot key among other keys", number(hot.collect())),
-        ("sequence numbers out of order", unordered),
+        ("writes with sequence numbers out of order", unordered),
     ]
 }
 

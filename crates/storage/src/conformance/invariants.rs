@@ -75,13 +75,14 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!(
-            "a storage call for {} must fail with {kind:?}, but it succeeded",
-            path.display()
+            "a storage call for {path} must fail with {kind:?}, but it succeeded",
+            path = path.display()
         ))),
         Err(error) => ensure(error.kind() == kind && error.path == path, || {
             format!(
-                "a storage call for {} must fail with {kind:?} and name this path, but the error is: {error}",
-                path.display()
+                "a storage call for {path} must fail with {kind:?} and name this path, but the error is: \
+                 {error}",
+                path = path.display()
             )
         }),
     }

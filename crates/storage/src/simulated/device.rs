@@ -62,7 +62,7 @@ impl Profile {
             return Err(format!("queue_depth is {}; it must be 1 to {MOST_DEPTH}", self.queue_depth));
         }
         if self.pause_ns > 0 && !(self.pause_ns + 1..=MOST_LATENCY_NS).contains(&self.pause_period_ns) {
-            return Err("pause_every must be longer than pause, and at most 60s".to_owned());
+            return Err("`pause_every` must be longer than `pause`, and at most 60s".to_owned());
         }
         Ok(())
     }

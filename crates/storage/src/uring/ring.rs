@@ -141,7 +141,7 @@ impl Drop for Ring {
 fn inside(room: usize, start: usize, len: usize) -> usize {
     assert!(
         start <= room && len <= room - start,
-        "{len} bytes at {start} exceed the io_uring buffer of {room} bytes"
+        "{len} bytes at offset {start} exceed the io_uring buffer of {room} bytes"
     );
     start
 }

@@ -33,12 +33,12 @@ pub(crate) struct Alphabet {
 /// to which a key is mapped.
 #[derive(Clone, Copy, Default)]
 struct Digits {
-    /// A bit for each byte value. The bit is set if the byte value occurs at the position.
+    /// A bit for each byte value, which is set if the byte value occurs at this position of the keys.
     values: [u64; WORDS],
 }
 
 impl Digits {
-    /// Returns the number of byte values that can occur at the position. The result is at least one.
+    /// Returns the number of byte values that can occur at this position of a key. The result is at least one.
     fn count(&self) -> u64 {
         self.values.iter().map(|word| u64::from(word.count_ones())).sum::<u64>().max(1)
     }
@@ -47,7 +47,7 @@ impl Digits {
         self.values[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
-    /// Returns the number of possible byte values of the position that are smaller than `byte`.
+    /// Returns the number of byte values below `byte` that can occur at this position of a key.
     fn below(&self, byte: u8) -> u64 {
         let word = usize::from(byte / 64);
         let before: u32 = self.values[..word].iter().map(|word| word.count_ones()).sum();

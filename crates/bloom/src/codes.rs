@@ -14,9 +14,9 @@ const SPARSE_FROM: f64 = 4.0;
 /// codes, the header has the number of low bits plus one instead.
 const DENSE: u32 = 0;
 
-/// Returns the number of possible key codes with which the codes of `keys` keys fit into `bits` bits, and the number of
-/// their encoding: a bit array or a sorted set. A code is a small number that a range filter stores for a key. At most
-/// `largest` + 1 codes are needed.
+/// Returns how many different codes keys can have, and the number of the encoding of their set, so that the codes of
+/// `keys` keys fit into `bits` bits. A code is a small number that a range filter stores for a key. There are at most
+/// `largest` + 1 different codes.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;

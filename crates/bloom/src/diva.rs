@@ -204,8 +204,8 @@ impl Samples {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// Returns the index of the segment to which a key belongs. The key is not below the first sample and not above the
-    /// last sample.
+    /// Returns the index of the segment to which a key belongs. The key is not below the first sampled key and not
+    /// above the last one.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -274,8 +274,8 @@ struct Place {
 }
 
 impl Places {
-    /// Returns the position of a key between the two sampled keys around the key. The key is not below the first sample
-    /// and not above the last sample.
+    /// Returns the position of a key between the two sampled keys around it. The key is not below the first sampled key
+    /// and not above the last one.
     fn place(&self, key: &[u8]) -> Place {
         let segment = self.samples.segment(key);
         let low = self.samples.get(segment);

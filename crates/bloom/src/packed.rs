@@ -3,8 +3,8 @@
 
 use prefetch::{large, prefetch};
 
-/// The largest width of an integer in bits. With this limit, one unaligned 64-bit load reads any integer, at
-/// whichever bit of a byte the integer begins.
+/// The largest width, in bits, of the integers of a packed array. With this limit, one unaligned 64-bit load reads any
+/// integer, at whichever bit of a byte it begins.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();

@@ -72,7 +72,8 @@ const FEW_KEYS: usize = 512;
 /// fewest false positives.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// The number of rows per key in a system that bumps keys to another system. A value below 1 leaves few rows unused.
+/// The number of rows per key in a system of equations that does not contain all its keys, because some keys are bumped
+/// to the next system. A value below 1 leaves few rows unused.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters, which store the solution of one linear equation per key.
@@ -155,7 +156,7 @@ struct Layer {
     spanned: f64,
 }
 
-/// Mixes the hashes of the keys with a seed, and sorts them by the start rows of their equations. The result has no
+/// Mixes the hashes of the keys with a seed, and sorts them by the first rows of their equations. The result has no
 /// duplicates.
 fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = keys.iter().map(|key| mix(*key, seed)).collect();
@@ -203,8 +204,8 @@ fn spanned(layer: &Layer, samples: usize) -> f64 {
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Builds a system that contains the equations of all keys. The function tries further seeds and more rows until no
-/// equations contradict each other. With two rows per key, few seeds fail.
+/// Builds a system of equations that contains the equations of all keys. The function tries further seeds and more rows
+/// until no equations contradict each other. With two rows per key, few seeds fail.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();

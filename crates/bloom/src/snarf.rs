@@ -134,7 +134,7 @@ struct Spline {
     /// The key numbers at which the segments begin, and at the end the largest key number. The list is empty if the
     /// code of each number is the number itself. Otherwise the list has at least two elements.
     knots: Vec<u64>,
-    /// The exclusive upper bound of the codes to which the spline maps key numbers. The bound is at least 1.
+    /// The number of codes to which the spline maps key numbers, at least 1. All codes are below this number.
     range: u64,
 }
 

@@ -149,7 +149,7 @@ impl Geometry {
         ([reduce(mixed, blocks), reduce(second, blocks)], (reduce(third, self.buckets), fingerprint))
     }
 
-    /// Returns the words of a block that has these fingerprints. The entries are sorted.
+    /// Returns the words of a block that contains the fingerprints `entries`, which are sorted.
     fn block(self, entries: &[Entry]) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         let mut ended = 0;
@@ -165,7 +165,7 @@ impl Geometry {
         words
     }
 
-    /// Returns whether a block contains the fingerprint in the bucket of the entry.
+    /// Returns whether a block contains the fingerprint of an entry in the bucket of the entry.
     #[inline]
     fn has(self, block: &[u64], (bucket, fingerprint): Entry) -> bool {
         let begin = if bucket == 0 { 0 } else { self.end_of(block, bucket - 1) };

@@ -53,8 +53,8 @@ enum GhostHit {
 }
 
 impl Arc {
-    /// Drops the names of evicted blocks (ghosts) so that the names of new victims fit, as in case IV of the ARC paper.
-    /// The incoming block has `weight` bytes. After the call:
+    /// Drops names of evicted blocks (ghosts) before a block of `weight` bytes is inserted, as in case IV of the ARC
+    /// paper. After the call:
     ///
     /// * T1, B1 and the incoming block together weigh at most the capacity. If T1 alone is too large, `found` becomes
     ///   [`GhostHit::NowhereAndOnceIsFull`] instead.

@@ -115,7 +115,8 @@ impl Epochs {
     }
 }
 
-/// Whether the kernel can execute a barrier in all threads of the process. The program asks the kernel only once.
+/// Whether the kernel can execute a memory barrier in all threads of the process. The program asks the kernel only
+/// once.
 static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
 
 #[cfg(test)]

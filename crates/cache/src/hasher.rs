@@ -20,9 +20,9 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. The default is `xxh3`, because its specification defines its values. With `xxh3`,
-/// block names therefore collide in the same way on every machine, so all counters are equal. The other functions
-/// give equal values on one machine, but `ahash` and `foldhash` may differ between machines and versions.
+/// The name of a hash function. The default is `xxh3`, which gives equal hashes, and therefore equal counters, on every
+/// machine. The other functions give equal hashes on one machine, but `ahash` and `foldhash` may differ between
+/// machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {

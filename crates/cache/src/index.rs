@@ -149,14 +149,14 @@ impl<T> Index<T> {
         None
     }
 
-    /// Waits until no other thread writes to the index, and returns exclusive write access.
+    /// Waits until no other thread writes to the hash table, and returns exclusive write access.
     pub(crate) fn write(&self) -> Writer<'_, T> {
         Writer { index: self, books: self.writer.lock() }
     }
 }
 
-/// Counts a use of an entry. If another thread changes the word at the same time, the use is not counted, because a
-/// lost count costs less than a second attempt.
+/// Counts a use of a cached block. If another thread changes the block's word at the same time, the use is not counted,
+/// because a lost count costs less than a second attempt.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -178,19 +178,19 @@ impl<T> Drop for Index<T> {
     }
 }
 
-/// Exclusive write access to an index. Other threads can write after this value is dropped.
+/// Exclusive write access to a hash table of blocks. Other threads can write after this value is dropped.
 pub(crate) struct Writer<'a, T> {
     index: &'a Index<T>,
     books: MutexGuard<'a, Books<T>>,
 }
 
 impl<T> Writer<'_, T> {
-    /// Returns the state that only the writer uses.
+    /// Returns the data `T` that is stored with the hash table, and that only the writer uses.
     pub(crate) fn state(&mut self) -> &mut T {
         &mut self.books.state
     }
 
-    /// Returns the state of the writer, the hash of the block in each slot, and the use counts of the blocks.
+    /// Returns the data `T` of the writer, the hash of the block in each slot, and the use counts of the blocks.
     pub(crate) fn parts(&mut self) -> (&mut T, &[u64], UsesInTable<'_>) {
         let Books { hashes, places, state, .. } = &mut *self.books;
         // SAFETY: the table is valid until a writer replaces it. Only `insert` replaces it, and `insert` needs the
@@ -320,11 +320,8 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees a removed entry as soon as no reader can reach it.
-    ///
-    /// New readers cannot find the entry, because the current table no longer contains its word. An older table may
-    /// still contain the word. Only readers that began before the older table was replaced can read the older table.
-    /// The entry is freed only after these readers have finished.
+    /// Frees a removed entry as soon as no reader can reach it. New readers cannot find the entry. Readers that began
+    /// earlier may still find it in an older table, so the entry is freed only after these readers have finished.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }

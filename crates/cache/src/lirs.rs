@@ -123,7 +123,7 @@ impl Lirs {
         }
     }
 
-    /// Makes a block a settled block, and moves it to the top of the stack. The block must not be in a queue.
+    /// Makes a block a settled block, and moves it to the top of the LIRS stack. The block must not be in a queue.
     fn settle(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Settled;

@@ -124,8 +124,8 @@ impl Queues {
     }
 
     /// Searches the small queue for a block to evict, and moves blocks that were used several times to the main queue.
-    /// Returns `None` if the main queue must evict a block instead: the small queue is below its target size, or the
-    /// main queue is above its target size.
+    /// Returns `None` if the main queue must evict a block instead, because the small queue is small enough or the main
+    /// queue is too large.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;

@@ -88,7 +88,8 @@ struct Pgm {
     levels: Vec<Vec<Segment>>,
 }
 
-/// A line that predicts the position of each head of one segment. A segment is a range of successive heads.
+/// A line that predicts the position of each head (8-byte prefix of a separator) in one segment. A segment is a range
+/// of successive heads.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
@@ -99,7 +100,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Predicts the position of `head`, which must be at or above the first head of the segment.
+    /// Predicts the position of `head` (an 8-byte key prefix), which must be at or above the first head of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
         // The cast converts values below 0 to 0.
@@ -119,8 +120,8 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// Returns the segment of level 0 whose line predicts the position of `head`. Returns `None` if the head is below
-    /// all segments.
+    /// Returns the segment of level 0 whose line predicts the position of `head` (an 8-byte key prefix). Returns `None`
+    /// if the head is below all segments.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;

@@ -38,7 +38,8 @@ enum Rest {
     Arena(Separators),
 }
 
-/// The result of a search for a head: the position of the first stored head that is at or above the searched head.
+/// The result of a search for a head (an 8-byte key prefix): the position of the first stored head that is at or above
+/// the searched head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// The number of stored heads below the searched head.

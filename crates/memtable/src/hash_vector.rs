@@ -163,9 +163,8 @@ impl Index {
         }
     }
 
-    /// Returns the index of the hash-table slot at which the search for a tag begins. A tag is 32 bits of the hash of a
-    /// key. The upper bits of the tag select the slot, so that the order of the entries stays the same when the table
-    /// grows.
+    /// Returns the index of the hash-table slot at which the search for `tag` begins. A tag is 32 bits of the hash of a
+    /// key. Its upper bits select the slot, so that the order of the entries stays the same when the table grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize

@@ -127,8 +127,7 @@ pub enum DiskError {
     /// The file system became read-only after an error (`EROFS`). Only calls that write can return this error.
     ReadOnly,
     /// A signal interrupted the call (`EINTR`). Every call can return this error. Back ends retry reads, writes, syncs
-    /// and opens after this error. A store therefore sees `EINTR` only from calls that back ends do not retry, and must
-    /// handle this error like any other error.
+    /// and opens, so a store gets `EINTR` only from other calls, and must handle it like any other error.
     Interrupted,
     /// A call reads or writes fewer bytes than requested, and its retry returns 0. The error has the kind
     /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Only reads and appends can return this error.

@@ -129,11 +129,8 @@ pub(super) struct Design {
 }
 
 impl Design {
-    /// Returns the prefix lengths with the lowest false-positive rate for the ranges `samples`. Exact set and Bloom
-    /// filter together take `words` words of memory. `counts` is the result of [`different_prefixes`].
-    ///
-    /// If several designs have this rate, the result has the smallest exact set, and then the longest prefixes in the
-    /// Bloom filter.
+    /// Returns the prefix lengths with the lowest false-positive rate for the ranges `samples`. The exact set and the
+    /// Bloom filter together take `words` words of memory. `counts` is the result of [`different_prefixes`].
     pub(super) fn best(counts: &[u64; 65], largest: u64, words: u64, samples: &[Sample]) -> Self {
         let width = u64::BITS - largest.leading_zeros();
         let mut best =

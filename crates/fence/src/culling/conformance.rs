@@ -30,8 +30,8 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ),
 ];
 
-/// Checks every invariant for a culling method with its default parameters, in levels with and without overlapping
-/// files.
+/// Checks that a culling method with its default parameters keeps every invariant of culling, in levels with and
+/// without overlapping files.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.

@@ -44,7 +44,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Checks the parameters of the device. Returns an error sentence if a parameter is invalid.
+    /// Checks the parameters of the modeled device. Returns an error sentence if a parameter is invalid.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -195,8 +195,8 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device time of one call with concurrent requests to `charged`: the time that the call would take on an
-    /// idle device. `count` is the number of requests.
+    /// Adds the time that one call would take on an idle device to the sum `charged`. The call consists of `count`
+    /// concurrent requests.
     ///
     /// If callers wait, the function also puts the requests into the queue, and returns the time at which the last
     /// request is complete. Otherwise, it returns 0.

@@ -32,8 +32,8 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// Returns the first `len` bytes of the buffer of the ring. The bytes keep their content until a call requests a
-    /// larger buffer.
+    /// Returns the first `len` bytes of the buffer of the `io_uring` ring. The bytes keep their content until a call
+    /// requests a larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {
@@ -42,7 +42,7 @@ impl Ring {
         Ok(&mut self.scratch.bytes_mut()[..len])
     }
 
-    /// Frees the buffer of the ring if it is larger than the size that the ring keeps between calls.
+    /// Frees the buffer of the `io_uring` ring if it is larger than the size that the ring keeps between calls.
     pub(super) fn shrink(&mut self) {
         if self.is_idle() && self.scratch.len() > KEPT_BYTES {
             self.scratch = AlignedBuffer::new(0);

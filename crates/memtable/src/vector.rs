@@ -235,7 +235,8 @@ impl Log {
 /// newest version of each key comes first.
 #[derive(Default)]
 struct Order {
-    /// The prefix that all keys share. Heads begin after this prefix, so that most different keys have different heads.
+    /// The prefix that all keys share. The head of a key is the next eight bytes, so that most different keys have
+    /// different heads.
     prefix: Vec<u8>,
     sorted: Vec<Sorted>,
 }

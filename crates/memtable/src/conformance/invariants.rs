@@ -187,8 +187,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     check_batches(policy, history)
 }
 
-/// Compares lookups and scans with the model. The lookups cover every key and its neighbors at every snapshot. The
-/// scans start at each of these keys, at some of the snapshots.
+/// Compares lookups and scans with the reference model. The lookups cover every key and its neighbors at every
+/// snapshot. The scans start at each of these keys, at some of the snapshots.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);

@@ -216,7 +216,7 @@ impl<T> Writer<'_, T> {
     /// Returns the entry of the block in a slot, and the word that points to the entry.
     fn held(&self, slot: Slot) -> (Word, &Entry) {
         self.at(self.books.places[slot as usize])
-            .expect("each used slot of a cache must have an entry in the index of the cache")
+            .expect("each slot with a block must have an entry in the hash table of the cache")
     }
 
     /// Returns whether the table contains no block.
@@ -356,8 +356,9 @@ impl<T> Books<T> {
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
-        let place =
-            path.find(is_free).expect("at least a quarter of the positions of a cache index must be free");
+        let place = path
+            .find(is_free)
+            .expect("at least a quarter of the positions in the hash table of a cache must be free");
         let replaced = table.places[place].swap(word, Ordering::AcqRel);
         self.used += usize::from(replaced.is_null());
         self.live += 1;

@@ -210,7 +210,7 @@ impl ReuseSampler {
             let block = self
                 .blocks
                 .get_mut(id)
-                .expect("each used place of the reuse sampler must belong to a sampled block");
+                .expect("each used element of the reuse sampler must belong to a sampled block");
             block.place = place;
             self.lengths.add(place, block.bytes);
         }

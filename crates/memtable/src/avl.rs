@@ -232,9 +232,9 @@ impl Tree {
         None
     }
 
-    /// Returns the path of the search for `probe`. Its first nodes are the path to the last node before `probe`, and
-    /// also the path to the first node at or after `probe`. The two numbers are the lengths of these paths, or 0 if
-    /// there is no such node.
+    /// Returns the path of the search for `probe`, and two lengths. The first length is that of the part of the path
+    /// that ends at the last node before `probe`. The second length is that of the part that ends at the first node at
+    /// or after `probe`. A length is 0 if there is no such node.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

@@ -260,7 +260,7 @@ struct Order {
 /// because the radix sort needs a default value.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
-    arena.record(item.expect("each item of a sorted list must have a version"))
+    arena.record(item.expect("each item in the sorted list of a memtable must have a version"))
 }
 
 impl Order {

@@ -89,8 +89,8 @@ impl Build<dyn FilterPolicy> for Adaptive {
 }
 
 impl FilterPolicy for Adaptive {
-    /// Builds the filter. The stored words are the number of slots for remembered false positives, and the bits of the
-    /// Bloom filter. The slots are not stored, because they are empty at first.
+    /// Builds the filter. The stored form has the number of slots for remembered false positives, and the bits of the
+    /// Bloom filter. The slots themselves are not stored, because they are empty at first.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let words = self.budget.units(input, 64);
         let places = (words as f64 * self.remembered / WORDS_PER_PLACE as f64) as usize;
@@ -140,8 +140,8 @@ struct AdaptiveFilter {
 }
 
 impl AdaptiveFilter {
-    /// Returns the two slots for a false positive that the filter may remember. Returns no slot if the filter has no
-    /// memory for remembered keys.
+    /// Returns the two slots in which the filter can remember a false positive with this hash. Returns no slot if the
+    /// filter has no memory for false positives.
     fn places(&self, hash: KeyHash) -> impl Iterator<Item = &OnceLock<Box<[u8]>>> {
         let places = if self.remembered.is_empty() { 0..0 } else { 0..2 };
         places.map(move |which| &self.remembered[reduce(mix(hash.0, which), self.remembered.len())])
@@ -187,8 +187,8 @@ impl Filter for AdaptiveFilter {
         self.bits.prefetch(hash);
     }
 
-    /// Returns the false-positive rate for absent keys that are looked up for the first time, which the filter cannot
-    /// remember.
+    /// Returns the false-positive rate for absent keys that are looked up for the first time. The filter has not
+    /// remembered these keys yet.
     fn expected_fpr(&self) -> f64 {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }

@@ -29,15 +29,16 @@ pub(crate) struct Alphabet {
     positions: Vec<Digits>,
 }
 
-/// The possible byte values of one key position. As digits, they form the numbers to which keys are mapped.
+/// The byte values that occur at one position of the keys. They are the possible digits at this position of the number
+/// to which a key is mapped.
 #[derive(Clone, Copy, Default)]
 struct Digits {
-    /// A bit for each byte value. The bit is set if the byte value occurs at the position.
+    /// A bit for each byte value, which is set if the byte value occurs at this position of the keys.
     values: [u64; WORDS],
 }
 
 impl Digits {
-    /// Returns the number of byte values that can occur at the position. The result is at least one.
+    /// Returns the number of byte values that can occur at this position of a key. The result is at least one.
     fn count(&self) -> u64 {
         self.values.iter().map(|word| u64::from(word.count_ones())).sum::<u64>().max(1)
     }
@@ -46,7 +47,7 @@ impl Digits {
         self.values[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
-    /// Returns the number of possible byte values of the position that are smaller than `byte`.
+    /// Returns the number of byte values below `byte` that can occur at this position of a key.
     fn below(&self, byte: u8) -> u64 {
         let word = usize::from(byte / 64);
         let before: u32 = self.values[..word].iter().map(|word| word.count_ones()).sum();
@@ -54,7 +55,8 @@ impl Digits {
     }
 }
 
-/// The digit that fills the remaining positions of a number, if the bytes of a key do not determine these digits.
+/// The digit that fills the remaining positions of a number after the end of a key, or after a byte that occurs in no
+/// stored key.
 #[derive(Clone, Copy)]
 enum Rest {
     Smallest,
@@ -76,7 +78,7 @@ impl Alphabet {
         Self { shared, positions }
     }
 
-    /// Returns the memory in bits for the positions that have their own set of byte values.
+    /// Returns the memory in bits for the sets of byte values of single key positions.
     pub(crate) fn bits(&self) -> f64 {
         (self.positions.len() - 1) as f64 * BITS_PER_POSITION
     }
@@ -94,9 +96,9 @@ impl Alphabet {
         })
     }
 
-    /// Converts the bytes of a key from position `start` on to a number. Missing bytes at the end of a short key count
-    /// as the smallest digit. A byte that occurs in no stored key is not a digit. All such bytes between two digits
-    /// give the same number.
+    /// Converts the bytes of a key from position `start` on to a number. Missing bytes of a short key count as the
+    /// smallest digits. A key with a byte that occurs in no stored key gets the number of a neighboring key without
+    /// such bytes.
     pub(crate) fn number(&self, key: &[u8], start: usize) -> u64 {
         let mut number = 0;
         let mut rest = None;
@@ -125,8 +127,8 @@ impl Alphabet {
         number
     }
 
-    /// Returns the smallest difference between the numbers of two different keys of `length` bytes, whose bytes all
-    /// occur in the stored keys. Returns `None` if the bytes of such a key do not all fit into one number.
+    /// Returns the smallest difference between the numbers of two different keys. The keys have `length` bytes, which
+    /// all occur in the stored keys. Returns `None` if so many bytes do not fit into one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();
         let counts = || (length.max(start)..end).map(|at| self.digits(at).count());

@@ -8,7 +8,8 @@
 
 use crate::position::{mix, reduce, remix};
 
-/// The number of rows that the equation of a key can select. A block of the solution has the same number of rows.
+/// The number of adjacent rows of the solution among which the equation of a key selects. The solution is stored in
+/// blocks of as many rows.
 pub(crate) const WIDTH: usize = 64;
 
 /// The linear equation of a key in the system that a ribbon filter solves. The equation selects some of 64 adjacent
@@ -45,7 +46,8 @@ pub(crate) struct Banding {
 }
 
 impl Banding {
-    /// Creates a system without equations. The number of rows is a multiple of [`WIDTH`], and is not 0.
+    /// Creates a system of linear equations, which has no equation at first. The number of rows is a multiple of
+    /// [`WIDTH`], and is not 0.
     pub(crate) fn new(rows: usize) -> Self {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
@@ -62,14 +64,14 @@ impl Banding {
         true
     }
 
-    /// Whether the rows that `equation` selects are a sum of the rows of earlier equations. If so, these equations
-    /// determine the fingerprint, and the key may be a false positive.
+    /// Returns whether the equations added so far already determine the result of `equation`. If they do, a key with
+    /// this equation may be a false positive.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
     }
 
-    /// Subtracts earlier equations from an equation until no earlier equation begins at the same row. The result may
+    /// Subtracts equations of the system from `equation`, until none of them begins at the same row. The result may
     /// select no rows.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
@@ -83,12 +85,12 @@ impl Banding {
         equation
     }
 
-    /// Solves the system from its last row to its first row. Passes the blocks of the solution to `take`, from the
-    /// last block to the first block. A block has 64 rows and `columns(block)` columns, so it consists of one 64-bit
-    /// word for each column. A block never has more columns than the next block.
+    /// Solves the system from its last row to its first row, and passes each block of 64 rows to `take`, from the last
+    /// block to the first. A block is one 64-bit word for each of its `columns(block)` columns, and never has more
+    /// columns than the next block.
     ///
-    /// The value of a row where no equation begins can be chosen freely. A free row (a row without an equation) gets
-    /// a random value, because a homogeneous system without random values has only the solution 0.
+    /// A row where no equation begins can have any value, and gets a random value. Otherwise, a system whose
+    /// fingerprints are all 0 would have only the solution 0.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

@@ -6,8 +6,8 @@ use crate::position::{reduce, remix};
 use prefetch::large;
 use prefetch::prefetch;
 
-/// Returns the positions of the `probes` bits that a key sets. Each position is a pair: a word index below `words`, and
-/// a word in which only the bit of the position is set.
+/// Returns the positions of the `probes` bits that a key sets. Each position is the index of a word, below `words`, and
+/// a mask with one bit of this word.
 #[inline]
 pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..probes).scan(hash.0, move |derived, _| {

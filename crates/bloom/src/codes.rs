@@ -10,13 +10,13 @@ use crate::packed::MOST_WIDTH;
 /// The number of bits per key from which a sorted set of codes has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The number that identifies a bit array of codes in the header of a stored filter. For a sorted set of codes, the
-/// header has the number of low bits plus one.
+/// The number that stands for a bit array of key codes in the header of a stored range filter. For a sorted set of
+/// codes, the header has the number of low bits plus one instead.
 const DENSE: u32 = 0;
 
-/// Chooses the number of possible codes, so that a set of `keys` codes fits into `bits` bits of memory. There are at
-/// most as many codes as numbers from 0 to `largest`. The second result is the number that identifies the encoding: a
-/// bit array or a sorted set.
+/// Returns how many different codes keys can have, and the number of the encoding of their set, so that the codes of
+/// `keys` keys fit into `bits` bits. A code is a small number that a range filter stores for a key. There are at most
+/// `largest` + 1 different codes.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;

@@ -1,4 +1,4 @@
-//! Checks a filter against the invariants of the filter axis. The tests of any crate can call these checks.
+//! Checks that a filter keeps the invariants of all filters. The tests of any crate can call these checks.
 //!
 //! ```
 //! let ribbon = lsmbench_bloom::CATALOG.variant("ribbon")?;
@@ -17,7 +17,7 @@ use catalog::{Variant, laws};
 
 use crate::{ALLOCATIONS, Allocation, CATALOG, FilterPolicy};
 
-/// Checks a filter with its default parameters against all invariants of the axis. For example, the filter reports
+/// Checks that a filter with its default parameters keeps all invariants of filters. For example, the filter reports
 /// every added key present, and the false-positive rate is as expected. A check takes some seconds in a build without
 /// optimization.
 ///
@@ -32,9 +32,9 @@ pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> 
     laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for an allocation with its default parameters. For example, the bits per key are
-/// finite and not negative. If the allocation declares that it keeps the memory budget, the function checks this
-/// declaration.
+/// Checks that an allocation with its default parameters keeps all invariants of allocations. For example, the bits per
+/// key are finite and not negative. If the allocation declares that it keeps the memory budget, the function checks
+/// this declaration.
 ///
 /// # Errors
 /// Returns one line per broken invariant, as [`check`] does.

@@ -37,8 +37,8 @@ const LOAD: f64 = 0.95;
 /// The smallest length of a fingerprint in bits. Shorter fingerprints have too few values to fill two buckets.
 const LEAST_WIDTH: u32 = 6;
 
-/// The largest number of fingerprints that are moved to insert one key. If all slots for the moved fingerprints are
-/// occupied after these moves, the table counts as full.
+/// The largest number of fingerprints that an insertion moves to their other bucket. If no slot is free after these
+/// moves, the table counts as full.
 const MOST_MOVES: u64 = 500;
 
 /// Builds cuckoo filters, which store a fingerprint of each key in one of two buckets.
@@ -200,12 +200,10 @@ impl Filter for Table {
         }
     }
 
-    /// Returns the expected false-positive rate, which is a sum over the slots of the two buckets of a key. The rate of
-    /// one slot is the load times the probability that two fingerprints are equal.
-    ///
-    /// The fingerprints in a bucket differ from each other. A fingerprint of 0 is replaced by 1. The two buckets of a
-    /// key are equal with probability 1 / buckets.
+    /// Returns the expected false-positive rate: the sum of the rates of the slots in the two buckets of a key. The
+    /// rate of one slot is the load times the probability that two fingerprints are equal.
     fn expected_fpr(&self) -> f64 {
+        // A fingerprint of 0 is replaced by 1. The two buckets of a key are equal with probability 1 / buckets.
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);
         let load = self.stored as f64 / (self.buckets * BUCKET) as f64;

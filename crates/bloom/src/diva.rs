@@ -75,10 +75,9 @@ impl Build<dyn FilterPolicy> for Diva {
 }
 
 impl FilterPolicy for Diva {
-    /// Builds the filter. The stored words begin with four numbers: the number of possible codes per segment, the
-    /// number of codes, the number of distinct codes, and the common length of the keys (see [`common_length`]). The
-    /// alphabet, the samples and the codes follow. The field `probes` of the header is the number of the encoding (see
-    /// [`Codes`]).
+    /// Builds the filter. The stored form begins with four numbers: the possible codes per segment, the codes, the
+    /// distinct codes, and the common length of the keys. The alphabet (the byte values of the keys), the samples and
+    /// the codes follow. The header field `probes` is the number of the encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -135,8 +134,8 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// Returns the length that all keys share, if their numbers differ (see [`Alphabet`]). Returns 0 if the lengths differ
-/// or if two keys have the same number.
+/// Returns the length of the keys, if all keys have one length and `alphabet` maps them to different numbers. Otherwise
+/// returns 0.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -205,8 +204,8 @@ impl Samples {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// Returns the index of the segment to which a key belongs. The key is not below the first sample and not above the
-    /// last sample.
+    /// Returns the index of the segment to which a key belongs. The key is not below the first sampled key and not
+    /// above the last one.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -250,8 +249,8 @@ impl Samples {
     }
 }
 
-/// The mapping of keys to codes. A code is a small number for a key: the index of its segment, combined with its
-/// position in the segment.
+/// Maps each key to a code, a small number that the filter stores for the key. The code is the index of the segment of
+/// the key, combined with the position of the key in this segment.
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
@@ -262,21 +261,21 @@ struct Places {
     cells: u64,
 }
 
-/// The position of a key between two adjacent sampled keys. In this type, each key is represented by a number with the
-/// same order.
+/// The position of a key between two adjacent sampled keys. Each key is represented by a number, and the numbers sort
+/// like the keys.
 struct Place {
     segment: u64,
-    /// The number of the key minus the number of the sample before the key.
+    /// The number that represents the key, minus the number that represents the sample before the key.
     number: u64,
-    /// The number of the sample after the key minus the number of the sample before the key.
+    /// The number that represents the sample after the key, minus the number that represents the sample before the key.
     most: u64,
-    /// The difference between the numbers of two successive keys that could exist.
+    /// The smallest possible difference between the numbers that represent two different keys.
     unit: u64,
 }
 
 impl Places {
-    /// Returns the position of a key between the two sampled keys around the key. The key is not below the first sample
-    /// and not above the last sample.
+    /// Returns the position of a key between the two sampled keys around it. The key is not below the first sampled key
+    /// and not above the last one.
     fn place(&self, key: &[u8]) -> Place {
         let segment = self.samples.segment(key);
         let low = self.samples.get(segment);

@@ -315,8 +315,8 @@ impl Filter for BlocksFilter {
         prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
-    /// Returns the expected false-positive rate. Every pair of partner blocks has about the same number of keys. A
-    /// block without a partner is its own partner.
+    /// Returns the expected false-positive rate, under the assumption that all pairs of partner blocks have equally
+    /// many keys.
     fn expected_fpr(&self) -> f64 {
         let bits = BLOCK_BITS - u64::from(PARTNER_BITS);
         let blocks = self.blocks.len() as u64;

@@ -135,8 +135,8 @@ struct DynamicFilter {
 }
 
 impl DynamicFilter {
-    /// Encodes the filter. In the header, the field `probes` is the number of Bloom filters in the list. The numbers of
-    /// words, probes and keys of each Bloom filter follow. The bit arrays of all Bloom filters are at the end.
+    /// Encodes the filter: the numbers of words, probes and keys of each Bloom filter in the list, and then the bit
+    /// arrays of all Bloom filters. The header field `probes` is the number of Bloom filters.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);

@@ -11,22 +11,22 @@ use prefetch::large;
 
 use crate::packed::Packed;
 
-/// The number of zero bits in the encoded high bits from one stored position to the next. The stored positions speed up
-/// the search.
+/// The number of `0` bits in the encoded high bits from one sample to the next. A sample is a stored bit position at
+/// which a search can begin.
 const ZEROS_PER_SAMPLE: u64 = 512;
 
-/// The size in bits of a stored position of a zero bit.
+/// The size in bits of a sample, which is the stored position of a `0` bit.
 const PLACE_BITS: u32 = 32;
 
 /// A sorted set of numbers that are below a bound, in the Elias–Fano encoding. The set takes little memory.
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// The high bits of all numbers, encoded in unary. Each number is represented by one set bit. A zero bit follows
-    /// after all numbers with equal high bits.
+    /// The high bits of all numbers, encoded in unary. Each number is represented by a `1` bit. A `0` bit follows after
+    /// all numbers with equal high bits.
     highs: Vec<u64>,
-    /// Positions in `highs`: after the 512th zero bit, after the 1024th zero bit, and so on. With these positions, a
-    /// search skips most zero bits.
+    /// Positions in `highs`: after the 512th `0` bit, after the 1024th `0` bit, and so on. With these positions, a
+    /// search skips most `0` bits.
     samples: Packed,
     len: u64,
 }
@@ -53,8 +53,8 @@ impl Parts {
 }
 
 impl EliasFano {
-    /// The memory of a set, in bits, for each possible value of the high bits of its numbers. In addition, each number
-    /// takes one bit and its low bits.
+    /// The number of bits that an Elias–Fano set takes for each possible value of the high bits of its numbers. In
+    /// addition, each number takes one bit and its low bits.
     pub(crate) const BITS_PER_ZERO: f64 = 1.0 + PLACE_BITS as f64 / ZEROS_PER_SAMPLE as f64;
 
     /// Creates the set of `numbers`, which are sorted and below `bound`.
@@ -107,8 +107,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// Returns the index of the first number of the set whose high bits are at least `high`. The function also returns
-    /// the position of the one bit of this number in `highs`.
+    /// Returns the index of the first number of the set whose high bits are at least `high`. Also returns the position
+    /// of this number's `1` bit among the encoded high bits.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -130,7 +130,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// Returns the number of consecutive one bits in `highs` that begin at position `place`.
+    /// Returns the number of consecutive `1` bits that begin at position `place` of the encoded high bits.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {
@@ -200,8 +200,8 @@ impl EliasFano {
     }
 }
 
-/// Returns the position in `word` of the one bit with the index `nth`, counted from 0. The word must have more than
-/// `nth` one bits.
+/// Returns the position in `word` of the `1` bit with the index `nth`, counted from 0. The word must have more than
+/// `nth` bits that are 1.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);
     for half in [32, 16, 8, 4, 2, 1] {

@@ -47,7 +47,8 @@ pub(crate) struct BitArrayBuilder<P> {
 const WORDS_AHEAD: usize = 2;
 
 impl<P: Places> BitArrayBuilder<P> {
-    /// Creates a builder with an array of `words` zero words. `head` becomes the header of the stored filter.
+    /// Creates a builder for a bit array of `words` 64-bit words in which no bit is set. `head` becomes the header of
+    /// the stored filter.
     pub(crate) fn new(head: Head, words: usize, places: P) -> Self {
         Self { head, words: large::collected((0..words).map(|_| AtomicU64::new(0))), places }
     }

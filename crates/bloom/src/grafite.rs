@@ -48,7 +48,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Grafite>(
 
 const TAG: [u8; 4] = *b"graf";
 
-/// The seed of the hash function q, which a code depends on (see the formula of h in the documentation of the module).
+/// The seed of the hash function from which the codes of keys are computed.
 const SEED: u64 = 0x67_7261_6669_7465;
 
 /// Builds Grafite filters, which are sorted sets of hash codes.
@@ -65,9 +65,9 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Builds the filter. The stored words begin with three numbers: the number of possible codes, the number of keys
-    /// and the number of distinct codes. The universe and the codes follow. The field `probes` of the header is the
-    /// number of the encoding (see [`Codes`]).
+    /// Builds the filter. The stored form begins with three numbers: the possible codes, the keys and the distinct
+    /// codes. The mapping from keys to numbers and the codes follow. The header field `probes` is the number of the
+    /// encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -117,7 +117,8 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// Returns the hash code that the filter stores for a key number. `range` is the number of possible codes.
+/// Returns the hash code that the filter stores for a key that is mapped to `number`. `range` is the number of possible
+/// codes.
 #[inline]
 fn code(number: u64, range: u64) -> u64 {
     let (stretch, within) = (number / range, number % range);
@@ -129,7 +130,7 @@ fn code(number: u64, range: u64) -> u64 {
 /// A Grafite filter in memory: the sorted hash codes of all keys.
 struct GrafiteFilter {
     universe: Universe,
-    /// The exclusive upper bound of the hash codes.
+    /// The number of possible hash codes. All codes are below this number.
     range: u64,
     /// The number of distinct hash codes.
     different: u64,
@@ -137,8 +138,8 @@ struct GrafiteFilter {
 }
 
 impl GrafiteFilter {
-    /// Whether a stored key may have a number from `first` to `last`, inclusive. These numbers must be in one aligned
-    /// group of `range` numbers, so that their hash codes are consecutive modulo `range`.
+    /// Returns whether a stored key may have a number from `first` to `last`, inclusive. Both numbers must have the
+    /// same quotient by `range`, so that the codes from `first` to `last` are consecutive modulo `range`.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {

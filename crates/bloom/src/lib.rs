@@ -1,5 +1,5 @@
-//! The filter axis of the workbench. A filter is a small summary of the keys of an SSTable. With a filter, most
-//! lookups of absent keys skip the SSTable.
+//! The filters of the workbench. A filter is a small summary of the keys of an SSTable. With a filter, most lookups of
+//! absent keys skip the SSTable.
 
 mod adaptive;
 mod allocation;

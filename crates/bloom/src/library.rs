@@ -154,13 +154,15 @@ impl FilterPolicy for LibraryFilters {
         }
         if head.error != 0 {
             return Err(CorruptFilter(format!(
-                "the library \"{name}\" could not build the filter: its function build returned {}",
+                "the library \"{name}\" could not build the filter: its function `build` returned the error \
+                 {}",
                 head.error
             )));
         }
         let filter = OpenFilter::open(Arc::clone(&self.functions), body).map_err(|error| {
             CorruptFilter(format!(
-                "the library \"{name}\" cannot open the filter: its function open returned {error}"
+                "the library \"{name}\" cannot open the filter: its function `open` returned the error \
+                 {error}"
             ))
         })?;
         Ok(Box::new(LibraryFilter(filter)))
@@ -203,7 +205,7 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of probes that each function of [`seam`] makes in one call.
+/// The number of filter probes in one call of a function that measures the cost of the C ABI.
 const CALLS: u32 = 10_000;
 
 /// Returns two functions whose times differ by the cost of the C ABI. Each function makes 10,000 single probes of the
@@ -260,10 +262,10 @@ mod tests {
         assert!(error.contains("the library \"cuckoo-c\" wrote this filter"), "{error}");
         let stored = Head { name: "standard", error: 42 }.encode(&[]);
         let error = identity.open(Bytes::copy_from(&stored)).err().unwrap().to_string();
-        assert!(error.contains("its function build returned 42"), "{error}");
+        assert!(error.contains("its function `build` returned the error 42"), "{error}");
         let stored = Head { name: "standard", error: 0 }.encode(b"rubbish");
         let error = identity.open(Bytes::copy_from(&stored)).err().unwrap().to_string();
-        assert!(error.contains("its function open returned 1"), "{error}");
+        assert!(error.contains("its function `open` returned the error 1"), "{error}");
     }
 
     #[test]

@@ -95,8 +95,8 @@ impl Build<dyn FilterPolicy> for Memento {
 }
 
 impl FilterPolicy for Memento {
-    /// Builds the filter. The stored words contain the number of memento bits, the universe and the slots. The field
-    /// `probes` of the header is the width of a slot in bits.
+    /// Builds the filter. The stored form is the number of memento bits (last bits of key numbers), the mapping from
+    /// keys to numbers, and the slots. The header field `probes` is the width of a slot in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -204,9 +204,9 @@ impl NumberSet for MementoFilter {
         })
     }
 
-    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between
-    /// the smallest and the largest key number. Two numbers with equal prefixes have different mementos, so they are
-    /// never confused.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between the
+    /// smallest and the largest key number. Two numbers with equal prefixes differ in their stored last bits, so they
+    /// are never confused.
     fn expected_fpr(&self) -> f64 {
         let prefixes = (self.universe.largest() >> self.split.memento_bits) as f64 + 1.0;
         let absent = 1.0 - self.slots.keys as f64 / (self.universe.largest() as f64 + 1.0);

@@ -1,5 +1,5 @@
-//! The variant "none": no filter. Without a filter, every probe answers "maybe". This variant is the baseline of the
-//! axis.
+//! The variant "none": no filter. Without a filter, every probe answers "maybe". This variant is the baseline of all
+//! filters.
 
 use catalog::Variant;
 use types::{Bytes, KeyHash};

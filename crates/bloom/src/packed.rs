@@ -3,8 +3,8 @@
 
 use prefetch::{large, prefetch};
 
-/// The largest width of an integer in bits. With this limit, one unaligned 64-bit load reads any integer, at
-/// whichever bit of a byte the integer begins.
+/// The largest width, in bits, of the integers of a packed array. With this limit, one unaligned 64-bit load reads any
+/// integer, at whichever bit of a byte it begins.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();
@@ -42,9 +42,9 @@ impl Packed {
 
     /// Returns the array as 64-bit words, for storage.
     pub(crate) fn to_words(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.bytes
-            .chunks_exact(WORD_BYTES)
-            .map(|word| u64::from_le_bytes(word.try_into().expect("a stored word must have eight bytes")))
+        self.bytes.chunks_exact(WORD_BYTES).map(|word| {
+            u64::from_le_bytes(word.try_into().expect("a word of a packed array must have eight bytes"))
+        })
     }
 
     /// Returns the largest value that fits into an integer of this array.
@@ -62,7 +62,8 @@ impl Packed {
     pub(crate) fn get(&self, index: usize) -> u64 {
         let bit = index * self.width as usize;
         let word = &self.bytes[bit / 8..bit / 8 + WORD_BYTES];
-        u64::from_le_bytes(word.try_into().expect("a stored word must have eight bytes")) >> (bit % 8)
+        u64::from_le_bytes(word.try_into().expect("a word of a packed array must have eight bytes"))
+            >> (bit % 8)
             & self.mask()
     }
 
@@ -71,7 +72,8 @@ impl Packed {
     pub(crate) fn set(&mut self, index: usize, value: u64) {
         let (bit, mask) = (index * self.width as usize, self.mask());
         let place = &mut self.bytes[bit / 8..bit / 8 + WORD_BYTES];
-        let word = u64::from_le_bytes((&*place).try_into().expect("a stored word must have eight bytes"));
+        let word =
+            u64::from_le_bytes((&*place).try_into().expect("a word of a packed array must have eight bytes"));
         let word = word & !(mask << (bit % 8)) | (value & mask) << (bit % 8);
         place.copy_from_slice(&word.to_le_bytes());
     }

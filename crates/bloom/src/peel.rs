@@ -17,15 +17,15 @@ use crate::stored::Head;
 /// A rule that selects a few integers of a fingerprint array for each key. The XOR of these integers is the fingerprint
 /// of the key.
 pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
-    /// Creates the rule for a filter with `keys` different keys. A larger number `attempt` gives a larger fingerprint
-    /// array.
+    /// Creates the selection rule for a filter with `keys` different keys. A larger number `attempt` gives a larger
+    /// fingerprint array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
-    /// Returns the two parameters of the rule, which determine the result of [`len`](Self::len) and
+    /// Returns the two parameters of this selection rule, which determine the results of [`len`](Self::len) and
     /// [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
-    /// Creates the rule from its two stored parameters. Returns `None` if the parameters are invalid.
+    /// Creates the selection rule from its two stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
     /// Returns the length of the fingerprint array.
@@ -52,8 +52,8 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
 }
 
 /// Returns the fingerprint width in bits for the filter of one SSTable. With an allocation, the result is the largest
-/// width for which `overhead` integers per key fit into the memory budget. Without an allocation, the result is the
-/// parameter `fingerprint_bits`.
+/// width at which the fingerprint array, with `overhead` integers per key, fits into the memory budget. Without an
+/// allocation, the result is the parameter `fingerprint_bits`.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -61,8 +61,9 @@ pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_
     }
 }
 
-/// Builds a fingerprint array and returns the stored bytes. The header has the fingerprint width in its field `probes`.
-/// The seed, the two parameters of the selection and the array follow. Without keys, only the header is stored.
+/// Builds a fingerprint array, and returns the bytes to store: the header, the seed, the two parameters of the rule
+/// that selects integers, and the array. Without keys, the result is only the header. The header field `probes` is the
+/// fingerprint width.
 pub(crate) fn build<const N: usize, S: Selection<N>>(
     tag: [u8; 4],
     width: u32,
@@ -92,9 +93,9 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns an order of the keys in which the fingerprint array can be filled, from the last key to the first. Each
-/// result is a key and the index of an integer that no later key of the order selects. Returns `None` if the keys have
-/// no such order, so that the caller tries a larger array.
+/// Returns an order of the keys, from the last to the first, in which the fingerprint array can be filled. Each element
+/// is a key and the index of the array entry that is set for this key. Returns `None` if no such order exists, so that
+/// the caller tries a larger array.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];

@@ -34,7 +34,7 @@ pub(crate) struct Avx512Popcnt(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Returns a value of the type if the CPU has AVX2, and `None` otherwise.
+    /// Detects AVX2. Returns a value of this type if the CPU has it, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
     }
@@ -42,7 +42,7 @@ impl Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Returns a value of the type if the CPU has AVX-512 F, and `None` otherwise.
+    /// Detects AVX-512 F. Returns a value of this type if the CPU has it, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
     }
@@ -50,7 +50,7 @@ impl Avx512 {
 
 #[cfg(target_arch = "x86_64")]
 impl Popcnt {
-    /// Returns a value of the type if the CPU has `popcnt`, and `None` otherwise.
+    /// Detects `popcnt`. Returns a value of this type if the CPU has it, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("popcnt").then_some(Self(()))
     }
@@ -58,8 +58,8 @@ impl Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512Popcnt {
-    /// Returns a value of the type if the CPU has `vpopcntdq` and all features that `vpopcntdq` requires. Otherwise
-    /// returns `None`.
+    /// Detects `vpopcntdq` and all features that it requires. Returns a value of this type if the CPU has them, and
+    /// `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         let there = std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("avx512f")
@@ -71,7 +71,7 @@ impl Avx512Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Bmi2 {
-    /// Returns a value of the type if the CPU has `popcnt` and BMI2, and `None` otherwise.
+    /// Detects `popcnt` and BMI2. Returns a value of this type if the CPU has both, and `None` otherwise.
     pub(crate) fn detect() -> Option<Self> {
         let there =
             std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");

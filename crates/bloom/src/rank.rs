@@ -1,26 +1,26 @@
-//! A bit vector with fast rank and select. Rank is the number of one bits before a position. Select is the position
-//! of the n-th one bit.
+//! A bit vector with fast rank and select. Rank is the number of `1` bits before a position. Select is the position of
+//! the n-th `1` bit.
 //!
-//! The bit vector stores the number of one bits before every 512th bit. Source: Jacobson, "Space-efficient static
-//! trees and graphs" (1989).
+//! The bit vector stores the number of `1` bits before every 512th bit. Source: Jacobson, "Space-efficient static trees
+//! and graphs" (1989).
 
 use prefetch::large;
 
 use crate::slots::select;
 
-/// The number of 64-bit words of a bit vector for which one count of one bits is stored.
+/// The number of 64-bit words in a group. A bit vector stores the number of `1` bits before each group of its words.
 const WORDS: usize = 8;
 
-/// A bit vector with stored counts of its one bits.
+/// A bit vector with stored counts of its `1` bits.
 pub(crate) struct RankedBits {
     words: Vec<u64>,
-    /// The number of one bits before each group of [`WORDS`] words.
+    /// The number of `1` bits before each group of [`WORDS`] words.
     ranks: Vec<u32>,
     ones: usize,
 }
 
 impl RankedBits {
-    /// Creates the bit vector from its 64-bit words, and counts the one bits. There must be fewer than 2^32 one bits.
+    /// Creates the bit vector from its 64-bit words, and counts the `1` bits. There must be fewer than 2^32 such bits.
     pub(crate) fn new(words: impl ExactSizeIterator<Item = u64>) -> Self {
         let words = large::collected(words);
         let mut ones = 0;
@@ -38,12 +38,12 @@ impl RankedBits {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// Returns the number of one bits of the whole bit vector.
+    /// Returns the number of `1` bits of the whole bit vector.
     pub(crate) fn ones(&self) -> usize {
         self.ones
     }
 
-    /// Returns the number of one bits before the bit `index`, which must be less than the number of bits.
+    /// Returns the number of `1` bits before the bit `index`, which must be less than the number of bits.
     pub(crate) fn rank(&self, index: usize) -> usize {
         let (word, group) = (index / 64, index / 64 / WORDS);
         let whole = self.words[group * WORDS..word].iter().map(|word| word.count_ones()).sum::<u32>();
@@ -51,8 +51,8 @@ impl RankedBits {
         (self.ranks[group] + whole + rest.count_ones()) as usize
     }
 
-    /// Returns the position of the one bit with the index `rank`, counted from 0. Returns `None` if the vector has too
-    /// few one bits.
+    /// Returns the position of the `1` bit with the index `rank`, counted from 0. Returns `None` if the vector has too
+    /// few `1` bits.
     pub(crate) fn select(&self, rank: usize) -> Option<usize> {
         if rank >= self.ones {
             return None;

@@ -54,8 +54,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
      form = \"balanced\"\n",
 );
 
-/// The number of successive start rows that form a bucket and share a threshold. The start row is the first row of a
-/// key's equation. A system bumps the keys of a bucket whose start rows are below the threshold.
+/// The number of adjacent rows that form a bucket and share a threshold. If the equation of a key begins in a row below
+/// the threshold of its bucket, the key is moved to the next system of equations ("bumped").
 const BUCKET: usize = 128;
 
 /// The largest number of systems of equations (layers) in a filter with the construction `balanced`, including the last
@@ -65,14 +65,15 @@ const MOST_LAYERS: usize = 4;
 /// The number of stored words of a layer in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// The number of bumped keys below which the builder solves these keys in one last `standard` system.
+/// The number of bumped keys below which the builder puts all of them into one last system of the form `standard`.
 const FEW_KEYS: usize = 512;
 
 /// The number of seeds that the builder of a homogeneous filter tries. The builder keeps the seed that causes the
 /// fewest false positives.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// The number of rows per key in a system that bumps keys to another system. A value below 1 leaves few rows unused.
+/// The number of rows per key in a system of equations that does not contain all its keys, because some keys are bumped
+/// to the next system. A value below 1 leaves few rows unused.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters, which store the solution of one linear equation per key.
@@ -146,8 +147,8 @@ struct Layer {
     banding: Banding,
     rows: usize,
     seed: u64,
-    /// The threshold of each bucket of 128 start rows. The system bumps a key if the offset of its start row in the
-    /// bucket is below the threshold. The list is empty if the system bumps no keys.
+    /// The threshold of each bucket of 128 rows. A key whose equation begins in a row below the threshold of its bucket
+    /// is not in this system, but in the next one. The list is empty if no keys are moved.
     thresholds: Vec<u8>,
     /// The estimated fraction of absent keys that are false positives with any number of columns, because their
     /// equation is a sum of equations of stored keys (see [`spanned`]). The value is 0 unless the filter is
@@ -155,7 +156,7 @@ struct Layer {
     spanned: f64,
 }
 
-/// Mixes the hashes of the keys with a seed, and sorts them by the start rows of their equations. The result has no
+/// Mixes the hashes of the keys with a seed, and sorts them by the first rows of their equations. The result has no
 /// duplicates.
 fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = keys.iter().map(|key| mix(*key, seed)).collect();
@@ -191,7 +192,7 @@ fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
             break;
         }
     }
-    let (_, mut layer) = best.expect("at least one seed of a homogeneous ribbon filter must be tried");
+    let (_, mut layer) = best.expect("the builder of a homogeneous ribbon filter must try at least one seed");
     layer.spanned = spanned(&layer, keys.len());
     layer
 }
@@ -203,8 +204,8 @@ fn spanned(layer: &Layer, samples: usize) -> f64 {
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Builds a system that contains the equations of all keys. The function tries further seeds and more rows until no
-/// equations contradict each other. With two rows per key, few seeds fail.
+/// Builds a system of equations that contains the equations of all keys. The function tries further seeds and more rows
+/// until no equations contradict each other. With two rows per key, few seeds fail.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();
@@ -232,11 +233,11 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system with fewer rows than keys. The second result has the keys that do not fit, which are bumped to the
-/// next system.
+/// Builds a system with fewer rows than keys. The second result has the keys that do not fit, which the next system
+/// must contain.
 ///
-/// The function adds equations bucket by bucket, in ascending order. Within a bucket, the function adds equations in
-/// descending order of their start rows, because the rows after the bucket are still free.
+/// The function adds equations bucket by bucket, in ascending order. Within a bucket, it adds equations in descending
+/// order of their first rows, because the rows after the bucket are still free.
 fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     let keys = mixed(keys, seed);
     let rows = whole_blocks(keys.len() as f64 * ROWS_PER_BUMPED_KEY);
@@ -281,9 +282,9 @@ impl Layout {
     }
 }
 
-/// Encodes the filter. The field `probes` of the header is the number of layers. Each layer then stores its number of
-/// rows, its seed, `spanned`, its number of thresholds, and the thresholds (eight per word). The words of the
-/// solution are at the end, with the blocks of all layers in order.
+/// Encodes the filter. Each layer (system of equations) is stored as its number of rows, its seed, its fraction
+/// `spanned`, and its thresholds. The solution with the blocks of all layers follows. The header field `probes` is the
+/// number of layers.
 fn encode(form: Form, input: &FilterInput<'_>, layers: &[Layer], words: usize) -> Vec<u8> {
     let mut stored: Vec<u64> = Vec::with_capacity(words);
     for layer in layers {
@@ -340,31 +341,31 @@ impl OpenLayer {
         /// The largest number of rows of all systems of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
         let mut next =
-            || words.next().ok_or_else(|| corrupt("the stored filter is truncated inside of a layer"));
+            || words.next().ok_or_else(|| corrupt("the stored filter ends in the middle of a layer"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
             return Err(corrupt(
-                "the stored fraction of absent keys whose equations depend on stored keys is not between 0 \
-                 and 1",
+                "a layer of the stored filter has a fraction of false positives that is not between 0 and 1",
             ));
         }
         if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
             return Err(corrupt(
-                "the number of rows of a layer is 0, too large, or not a multiple of the block size",
+                "a layer of the stored filter has a number of rows that is 0, too large, or not a multiple \
+                 of 64",
             ));
         }
         if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
         {
             return Err(corrupt(
-                "the number of thresholds does not match the number of rows of the layer, or the thresholds \
-                 are incomplete",
+                "a layer of the stored filter has thresholds that are incomplete, or do not match its \
+                 number of rows",
             ));
         }
         let buckets = buckets as usize;
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         thresholds.truncate(buckets);
         if thresholds.iter().any(|threshold| usize::from(*threshold) > BUCKET) {
-            return Err(corrupt("a threshold exceeds the size of its bucket"));
+            return Err(corrupt("a threshold of the stored filter exceeds the size of its bucket"));
         }
         Ok(Self { first, rows: rows as usize, seed, thresholds, spanned })
     }
@@ -373,8 +374,7 @@ impl OpenLayer {
         self.rows / WIDTH
     }
 
-    /// Returns the equation of a key in this layer. Returns `None` if the layer bumped the key, because a later layer
-    /// then contains the key.
+    /// Returns the equation of a key in this layer, or `None` if a later layer contains the key.
     #[inline]
     fn equation(&self, mixed: u64) -> Option<Equation> {
         let equation = Equation::of(mixed, self.rows);
@@ -390,7 +390,7 @@ fn corrupt(what: &str) -> CorruptFilter {
 fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag(form))?;
     if head.probes as usize > MOST_LAYERS {
-        return Err(corrupt("the header states more layers than a filter can have"));
+        return Err(corrupt("the header of the stored filter states more layers than a filter can have"));
     }
     let (mut layers, mut blocks) = (Vec::new(), 0);
     for _ in 0..head.probes {
@@ -403,7 +403,9 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
         _ => Layout::spending(words.len(), blocks),
     };
     if words.len() != layout.offset(blocks) {
-        return Err(corrupt("the number of words of the solution does not match the number of rows"));
+        return Err(corrupt(
+            "the stored filter has a number of solution words that does not match its number of rows",
+        ));
     }
     // A probe that starts in the last block also reads the words after this block, whose bits have no effect.
     let room = words.len() + layout.columns + 1;
@@ -461,8 +463,8 @@ impl System {
         prefetch(&self.solution, offset + self.layout.columns(block));
     }
 
-    /// Returns the mean false-positive rate over all start rows (the first rows of equations). The rate of a start row
-    /// is the rate of the layer that does not bump the keys of this row.
+    /// Returns the mean false-positive rate over all rows at which the equation of a key can begin. The rate of a row
+    /// is the rate of the layer that contains the keys of this row.
     fn expected_fpr(&self) -> f64 {
         let rate = |block: usize| 0.5f64.powf(self.layout.columns(block) as f64);
         let (mut sum, mut reach) = (0.0, 1.0);

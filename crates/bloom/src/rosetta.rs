@@ -49,7 +49,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
 
 const TAG: [u8; 4] = *b"rose";
 
-/// The largest range that the filter tests, in shortest prefixes. The filter reports every longer range as not empty.
+/// The largest number of shortest prefixes that the filter tests for one range. The filter reports every longer range
+/// as not empty.
 const MOST_INTERVALS: u64 = 4;
 
 /// The largest valid value of the parameter `range_bits`: the number of last bits that the shortest prefixes omit.
@@ -86,9 +87,9 @@ impl Build<dyn FilterPolicy> for Rosetta {
 }
 
 impl FilterPolicy for Rosetta {
-    /// Builds the filter. The stored bytes begin with the universe, which maps keys to numbers. For each level, the
-    /// number of prefixes, of probes and of words follow, and then the words. The field `probes` of the header is the
-    /// number of levels.
+    /// Builds the filter. The stored form begins with the mapping from keys to numbers. For each prefix length, the
+    /// numbers of prefixes, probes and words follow, and then the words of the Bloom filter. The header field `probes`
+    /// is the number of prefix lengths.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -146,15 +147,14 @@ impl FilterPolicy for Rosetta {
     }
 }
 
-/// Returns the number of different prefixes that sorted key numbers have in the level `level`. A prefix omits the last
-/// `level` bits of a number.
+/// Returns the number of different prefixes of sorted key numbers. A prefix is a number without its last `level` bits.
 fn different(numbers: &[u64], level: u32) -> u64 {
     numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
 }
 
-/// Divides `words` words of memory among the Bloom filters of the levels, from level 0 on. Level l has the key numbers
-/// without their last l bits, and `counts` has the number of different prefixes of each level. If the memory is too
-/// small for all levels, the upper levels get no memory.
+/// Divides `words` words of memory among the Bloom filters. Bloom filter l has the key numbers without their last l
+/// bits, and `counts` has the number of its different prefixes. If the memory is too small for all, the Bloom filters
+/// of the shortest prefixes get no memory.
 fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
     // The number of bits per prefix of a Bloom filter with the false-positive rate `rate`.
     let bits = |rate: f64| -rate.ln() / std::f64::consts::LN_2.powi(2);
@@ -179,7 +179,7 @@ fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
     shares
 }
 
-/// Returns the hash of a prefix in the Bloom filter of a level.
+/// Returns the hash of a key prefix in the Bloom filter number `level`.
 fn hash(prefix: u64, level: u32) -> KeyHash {
     KeyHash(mix(prefix, level.into()))
 }
@@ -216,9 +216,9 @@ impl RosettaFilter {
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
 
-    /// Whether a stored key may have a number from `first` to `last`, inclusive. All these numbers begin with `prefix`,
-    /// a prefix of level `level`. If the level has the prefix, the function tests both halves of the prefix in the next
-    /// lower level.
+    /// Returns whether a stored key may have a number from `first` to `last`, inclusive. These numbers, without their
+    /// last `level` bits, equal `prefix`. If the Bloom filter has this prefix, the function repeats the test for the
+    /// two prefixes that are one bit longer.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
         // The Bloom filter has the prefix of the whole interval, even if only a part of the interval is in the range.
         if !self.has_at(prefix, level) {

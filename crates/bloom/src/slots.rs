@@ -32,11 +32,12 @@ struct Block {
     /// Bit `i` is set if a key has the quotient with position `i` in the block. The remainders of a quotient form a run
     /// of adjacent slots.
     occupied: u64,
-    /// Bit `i` is set if the slot with position `i` in the block is the end of a run.
+    /// Bit `i` is set if the slot with position `i` in the block is the last slot of a run, the adjacent slots with the
+    /// remainders of one quotient.
     ends: u64,
 }
 
-/// The slots of a quotient filter, with the metadata that delimits the runs.
+/// The slots of a quotient filter, with metadata that shows which slots store the remainders of each quotient.
 pub(crate) struct Slots {
     blocks: Vec<Block>,
     /// For each block, the number of slots at its start that store remainders of quotients of earlier blocks.
@@ -146,8 +147,8 @@ impl Slots {
         size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
     }
 
-    /// Returns the last slot of the run of a quotient. The quotient must have a run. Returns `None` if the filter is
-    /// corrupt.
+    /// Returns the last slot that stores a remainder of a quotient. The quotient must have a remainder. Returns `None`
+    /// if the filter is corrupt.
     #[inline(always)]
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;

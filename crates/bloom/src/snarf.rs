@@ -60,9 +60,9 @@ impl Build<dyn FilterPolicy> for Snarf {
 }
 
 impl FilterPolicy for Snarf {
-    /// Builds the filter. The stored words begin with three numbers: the number of possible codes, the number of keys
-    /// and the number of distinct codes. The universe, the number of knots (the first numbers of segments), the knots
-    /// and the codes follow. The field `probes` of the header is the number of the encoding (see [`Codes`]).
+    /// Builds the filter. The stored form begins with three numbers: the possible codes, the keys and the distinct
+    /// codes. The mapping from keys to numbers, the spline and the codes follow. The header field `probes` is the
+    /// number of the encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -134,7 +134,7 @@ struct Spline {
     /// The key numbers at which the segments begin, and at the end the largest key number. The list is empty if the
     /// code of each number is the number itself. Otherwise the list has at least two elements.
     knots: Vec<u64>,
-    /// The exclusive upper bound of the codes to which the spline maps key numbers. The bound is at least 1.
+    /// The number of codes to which the spline maps key numbers, at least 1. All codes are below this number.
     range: u64,
 }
 

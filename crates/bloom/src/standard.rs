@@ -78,7 +78,8 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// The rule that selects the bits of a key anywhere in the bit array. The field is the number of bits per key.
+/// The rule that selects the bits of a key anywhere in the bit array. The field is the number of bits that each key
+/// sets.
 struct Probes(u32);
 
 impl Places for Probes {

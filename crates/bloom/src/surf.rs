@@ -166,8 +166,8 @@ struct SurfFilter {
     rate: f64,
 }
 
-/// A bound of a range during the search of the trie. `None` means that every key below the current node is within the
-/// bound. Otherwise, the path to the current node is a prefix of the bound.
+/// A bound of a range while the trie is searched. `None` means that every key below the current node is within the
+/// bound. Otherwise, the bound begins with the path to the current node.
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {

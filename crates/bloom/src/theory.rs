@@ -27,16 +27,15 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
-/// Returns the false-positive rate of a filter whose keys are in `blocks` blocks. The load of a block is its number of
-/// keys, and `rate_at_load` is the false-positive rate at a load. The result is the mean rate over all loads, because
-/// some blocks have more keys than others.
+/// Returns the false-positive rate of a filter whose keys are distributed over `blocks` blocks. The load of a block is
+/// its number of keys, and `rate_at_load` is the false-positive rate at a load. The result is the mean rate over all
+/// loads, because some blocks have more keys than others.
 ///
-/// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
-/// distribution instead. The Poisson distribution and the exact distribution agree for large filters. The binomial
-/// distribution is also exact for small filters.
+/// The loads have the binomial distribution. Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom
+/// filters" (2007), section 3, use the Poisson distribution, which is exact only for large filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
-    /// The block loads that the mean ignores: loads whose probability is below this fraction of the largest
-    /// probability.
+    /// The mean over the possible block loads ignores loads whose probability is below this fraction of the largest
+    /// probability. The load of a block is its number of keys.
     const NEGLIGIBLE: f64 = 1e-17;
     /// The largest number of block loads that are evaluated on each side of the most likely load. Other loads are
     /// negligible for filters of normal size. The limit prevents a very long computation if a corrupt filter states a
@@ -74,10 +73,9 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
 /// Returns the false-positive rate of a small Bloom filter. The filter has `bits` bits and `keys` keys, and each key
 /// sets `probes` bits.
 ///
-/// With k probes, the rate is the mean of fill^k, where the fill is the fraction of set bits. In a block of a few
-/// hundred bits, the fill varies much from block to block. The mean of fill^k is therefore above the k-th power of the
-/// mean fill. The result approximates the mean of fill^k to second order. The approximation uses the exact mean and
-/// variance of the fill, after each key has set k random bits.
+/// With k probes, the rate is the mean of fill^k, where the fill is the fraction of set bits. The fill of small filters
+/// varies, so this mean is above the k-th power of the mean fill. The result approximates it to second order, from the
+/// exact mean and variance of the fill.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;

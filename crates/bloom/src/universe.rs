@@ -26,8 +26,8 @@ pub(crate) struct Universe {
     min: u64,
     /// The largest head of a key, without the bits that are equal in all heads.
     max: u64,
-    /// The lengths and bytes that all keys share after the head. `None` if these differ, so that several keys may have
-    /// the same number.
+    /// The end that all keys have after their heads. `None` if the ends or the lengths of the keys differ, so that
+    /// several keys may have the same number.
     tail: Option<Tail>,
 }
 
@@ -97,8 +97,8 @@ impl Universe {
     /// Returns the smallest head of the keys above or at a lower bound, without the bits that are equal in all heads.
     /// Returns `None` if no key can be within the bound.
     ///
-    /// `passes` decides whether the bound excludes a key whose head equals the head of the bound. Its argument is the
-    /// order of the bound relative to this key. The function calls `passes` only if exactly one key can have this head.
+    /// If only one key can have the head of the bound, `passes` decides whether the bound excludes this key. Its
+    /// argument is the order of the bound relative to the key.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -115,8 +115,8 @@ impl Universe {
     /// Returns the largest head of the keys below or at an upper bound, without the bits that are equal in all heads.
     /// Returns `None` if no key can be within the bound.
     ///
-    /// `misses` decides whether the bound excludes a key whose head equals the head of the bound. Its argument is the
-    /// order of the bound relative to this key.
+    /// If a key can have the head of the bound, `misses` decides whether the bound excludes this key. Its argument is
+    /// the order of the bound relative to the key.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -135,8 +135,8 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// Compares a bound, without the prefix that all keys share, with the only key that can have the same head as the
-    /// bound. Returns `None` if several keys can have this head.
+    /// Compares a bound with the only stored key that can have the same head. `bound` begins after the prefix that all
+    /// keys share. Returns `None` if several keys can have this head.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
         // Empty slices are not compared, because even the comparison of empty slices can cost as much as a cache

@@ -2,11 +2,11 @@
 //! cache lines.
 //!
 //! A block of 64 bytes has slots for fingerprints in the order of their buckets, and a bit string that delimits the
-//! buckets. The bit string has a zero bit per fingerprint, and a one bit after each bucket. The filter inserts a key
+//! buckets. The bit string has a `0` bit per fingerprint, and a `1` bit after each bucket. The filter inserts a key
 //! into the emptier of two blocks, so all blocks have similar numbers of keys. With 8-bit fingerprints, blocks do not
 //! overflow until 93 % of all slots are filled (90 % with 16-bit fingerprints). Unlike in a [`cuckoo`](crate::cuckoo)
-//! filter, no fingerprint moves between blocks. Unlike in a [`quotient`](crate::quotient) filter, all fingerprints of
-//! a bucket are in one block. An insertion or a lookup accesses at most two cache lines, however full the filter is.
+//! filter, no fingerprint moves between blocks. Unlike in a [`quotient`](crate::quotient) filter, all fingerprints of a
+//! bucket are in one block. An insertion or a lookup accesses at most two cache lines, however full the filter is.
 //!
 //! Source: Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector Quotient Filters: Overcoming the Time/Space
 //! Trade-Off in Filter Design" (SIGMOD 2021), section 3. A block has 80 buckets and 48 slots for 8-bit fingerprints,
@@ -149,7 +149,7 @@ impl Geometry {
         ([reduce(mixed, blocks), reduce(second, blocks)], (reduce(third, self.buckets), fingerprint))
     }
 
-    /// Returns the words of a block that has these fingerprints. The entries are sorted.
+    /// Returns the words of a block that contains the fingerprints `entries`, which are sorted.
     fn block(self, entries: &[Entry]) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         let mut ended = 0;
@@ -165,7 +165,7 @@ impl Geometry {
         words
     }
 
-    /// Returns whether a block contains the fingerprint in the bucket of the entry.
+    /// Returns whether a block contains the fingerprint of an entry in the bucket of the entry.
     #[inline]
     fn has(self, block: &[u64], (bucket, fingerprint): Entry) -> bool {
         let begin = if bucket == 0 { 0 } else { self.end_of(block, bucket - 1) };
@@ -177,8 +177,8 @@ impl Geometry {
         })
     }
 
-    /// Returns the slot at which a bucket of a block ends. The result is the number of zero bits before the one bit
-    /// that ends the bucket.
+    /// Returns the slot at which a bucket of a block ends. The result is the number of `0` bits before the `1` bit that
+    /// ends the bucket.
     #[inline]
     fn end_of(self, block: &[u64], bucket: usize) -> usize {
         let (mut left, mut before) = (bucket as u32, 0);

@@ -39,21 +39,22 @@ pub(crate) struct Arc {
     found: GhostHit,
 }
 
-/// The ghost list (B1 or B2) that contained the name of the incoming block, if there was one.
+/// The list of evicted blocks (ghost list B1 or B2 of ARC) that contained the name of the incoming block, if there was
+/// one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum GhostHit {
     #[default]
     Nowhere,
-    /// The block is in neither ghost list, and the list T1 fills the whole capacity, so B1 is empty. This is case IV.A
-    /// of the ARC paper.
+    /// The block is in neither ghost list, and the blocks that were used once (list T1) fill the whole capacity. This
+    /// is case IV.A of the ARC paper.
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
 }
 
 impl Arc {
-    /// Drops the names of evicted blocks (ghosts) so that the names of new victims fit, as in case IV of the ARC paper.
-    /// The incoming block has `weight` bytes. After the call:
+    /// Drops names of evicted blocks (ghosts) before a block of `weight` bytes is inserted, as in case IV of the ARC
+    /// paper. After the call:
     ///
     /// * T1, B1 and the incoming block together weigh at most the capacity. If T1 alone is too large, `found` becomes
     ///   [`GhostHit::NowhereAndOnceIsFull`] instead.
@@ -133,7 +134,7 @@ impl Policy for Arc {
         let (slot, weight) = self
             .links
             .pop(&mut self.often)
-            .expect("a cache must have a block if it requests a victim from ARC");
+            .expect("a cache that requests a victim from ARC must contain a block");
         self.often_ghosts.push(hashes[slot as usize], weight);
         slot
     }

@@ -69,7 +69,7 @@ impl Policy for Clock {
             let (slot, weight) = self
                 .links
                 .pop(&mut self.circle)
-                .expect("a cache must have a block if it requests a victim from CLOCK");
+                .expect("a cache that requests a victim from CLOCK must contain a block");
             let uses = self.uses.at(slot);
             if *uses == 0 {
                 return slot;

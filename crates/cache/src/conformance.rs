@@ -1,4 +1,4 @@
-//! Checks block caches against the invariants of the cache axis. The tests of any crate can call this check.
+//! Checks that a block cache keeps the invariants of all caches. The tests of any crate can call this check.
 //!
 //! ```
 //! let sieve = lsmbench_cache::CATALOG.variant("sieve")?;
@@ -18,8 +18,8 @@ use crate::{CATALOG, Cache};
 /// The capacities with which a cache is checked, in addition to its default capacity.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
-/// Checks every invariant of [`Cache`] for one variant. For example, a get returns the inserted bytes, the weight stays
-/// within the capacity, and equal calls give equal hits.
+/// Checks that a cache variant keeps every invariant of [`Cache`]. For example, a get returns the inserted bytes, the
+/// weight stays within the capacity, and equal calls give equal hits.
 ///
 /// The check uses the default parameters of the cache. If the cache has the parameter `capacity`, the check also
 /// uses several capacities.

@@ -20,10 +20,10 @@ use crossbeam_utils::CachePadded;
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
 /// The number of removed objects that a writer frees in one batch. Freeing each object separately would be slow,
-/// because the barrier takes a third of a microsecond.
+/// because each batch needs a memory barrier, which takes a third of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
-/// The content of a thread's cell while the thread does not read. An epoch is always a larger number.
+/// The value in the cell of a thread that does not read at the moment. Every epoch is a larger number.
 const IDLE: u64 = 0;
 
 /// The current epoch, and one cell for each reading thread. The cell has the epoch in which the read of the thread
@@ -48,12 +48,12 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A read in progress. The read ends when this value is dropped. If a thread has several reads of the same [`Epochs`]
-/// in progress, the read that began last must end first.
+/// A read of lock-free data that is in progress, until this value is dropped. If a thread has several reads with the
+/// same [`Epochs`] in progress, the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that the thread has
-    /// not finished.
+    /// The epoch of an earlier read that the thread has not finished, or [`IDLE`]. The thread's cell gets this value
+    /// again at the end of this read.
     before: u64,
 }
 
@@ -115,7 +115,8 @@ impl Epochs {
     }
 }
 
-/// Whether the kernel can execute a barrier in all threads of the process. The program asks the kernel only once.
+/// Whether the kernel can execute a memory barrier in all threads of the process. The program asks the kernel only
+/// once.
 static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
 
 #[cfg(test)]

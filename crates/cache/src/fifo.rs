@@ -36,7 +36,7 @@ impl Policy for Fifo {
     fn victim(&mut self, _: &[u64]) -> Slot {
         self.links
             .pop(&mut self.arrivals)
-            .expect("a cache must have a block if it requests a victim from FIFO")
+            .expect("a cache that requests a victim from FIFO must contain a block")
             .0
     }
 

@@ -20,9 +20,9 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. The default is `xxh3`, because its specification defines its values. With `xxh3`,
-/// block names therefore collide in the same way on every machine, so all counters are equal. The other functions
-/// give equal values on one machine, but `ahash` and `foldhash` may differ between machines and versions.
+/// The name of a hash function. The default is `xxh3`, which gives equal hashes, and therefore equal counters, on every
+/// machine. The other functions give equal hashes on one machine, but `ahash` and `foldhash` may differ between
+/// machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {
@@ -39,8 +39,8 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A builder that creates a cache with a given hash function. The builder gets the hash function as a type, so that
-/// the compiler can inline the hash function into the cache.
+/// Builds a cache with any hash function. The hash function is a type parameter, so that the compiler can inline it
+/// into the cache.
 pub trait WithHasher {
     /// Builds the cache. It hashes the names of blocks with `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;

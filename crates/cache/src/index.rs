@@ -85,8 +85,8 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata of the hash table that only the writer uses. The metadata maps the slot of each block to the block's
-/// position in the table, and each position back to the slot.
+/// Metadata of the hash table that only the writer uses. It maps the slot number of each block to the block's position
+/// in the table, and each position back to the slot number.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
@@ -149,14 +149,14 @@ impl<T> Index<T> {
         None
     }
 
-    /// Waits until no other thread writes to the index, and returns exclusive write access.
+    /// Waits until no other thread writes to the hash table, and returns exclusive write access.
     pub(crate) fn write(&self) -> Writer<'_, T> {
         Writer { index: self, books: self.writer.lock() }
     }
 }
 
-/// Counts a use of an entry. If another thread changes the word at the same time, the use is not counted, because a
-/// lost count costs less than a second attempt.
+/// Counts a use of a cached block. If another thread changes the block's word at the same time, the use is not counted,
+/// because a lost count costs less than a second attempt.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -178,19 +178,19 @@ impl<T> Drop for Index<T> {
     }
 }
 
-/// Exclusive write access to an index. Other threads can write after this value is dropped.
+/// Exclusive write access to a hash table of blocks. Other threads can write after this value is dropped.
 pub(crate) struct Writer<'a, T> {
     index: &'a Index<T>,
     books: MutexGuard<'a, Books<T>>,
 }
 
 impl<T> Writer<'_, T> {
-    /// Returns the state that only the writer uses.
+    /// Returns the data `T` that is stored with the hash table, and that only the writer uses.
     pub(crate) fn state(&mut self) -> &mut T {
         &mut self.books.state
     }
 
-    /// Returns the state of the writer, the hash of the block in each slot, and the use counts of the blocks.
+    /// Returns the data `T` of the writer, the hash of the block in each slot, and the use counts of the blocks.
     pub(crate) fn parts(&mut self) -> (&mut T, &[u64], UsesInTable<'_>) {
         let Books { hashes, places, state, .. } = &mut *self.books;
         // SAFETY: the table is valid until a writer replaces it. Only `insert` replaces it, and `insert` needs the
@@ -204,8 +204,8 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// Returns the word and the entry at position `place` of the hash table. Returns `None` if the position has no
-    /// entry.
+    /// Returns the entry at position `place` of the hash table, and the word that points to the entry. Returns `None`
+    /// if the position has no entry.
     fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
         // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and entries
@@ -213,10 +213,10 @@ impl<T> Writer<'_, T> {
         (word.addr() & TAG != 0).then(|| (word, unsafe { &*entry_of(word) }))
     }
 
-    /// Returns the word and the entry of the block in a slot.
+    /// Returns the entry of the block in a slot, and the word that points to the entry.
     fn held(&self, slot: Slot) -> (Word, &Entry) {
         self.at(self.books.places[slot as usize])
-            .expect("each used slot of a cache must have an entry in the index of the cache")
+            .expect("each slot with a block must have an entry in the hash table of the cache")
     }
 
     /// Returns whether the table contains no block.
@@ -320,11 +320,8 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees a removed entry as soon as no reader can reach it.
-    ///
-    /// New readers cannot find the entry, because the current table no longer contains its word. An older table may
-    /// still contain the word. Only readers that began before the older table was replaced can read the older table.
-    /// The entry is freed only after these readers have finished.
+    /// Frees a removed entry as soon as no reader can reach it. New readers cannot find the entry. Readers that began
+    /// earlier may still find it in an older table, so the entry is freed only after these readers have finished.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
@@ -354,13 +351,14 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Writes a word to the first free position on its search path, and records this position in the metadata of the
-    /// hash table.
+    /// Writes a word (the address, tag and use count of an entry) to the first free position on its search path.
+    /// Records this position in the metadata of the hash table.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
-        let place =
-            path.find(is_free).expect("at least a quarter of the positions of a cache index must be free");
+        let place = path
+            .find(is_free)
+            .expect("at least a quarter of the positions in the hash table of a cache must be free");
         let replaced = table.places[place].swap(word, Ordering::AcqRel);
         self.used += usize::from(replaced.is_null());
         self.live += 1;

@@ -68,7 +68,7 @@ impl Policy for Lfu {
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         let fewest = self.queues.first_key_value().and_then(|(_, queue)| queue.oldest());
-        let slot = fewest.expect("a cache must have a block if it requests a victim from LFU");
+        let slot = fewest.expect("a cache that requests a victim from LFU must contain a block");
         self.take(slot);
         slot
     }

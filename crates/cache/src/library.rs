@@ -110,12 +110,12 @@ impl Policy for Library {
     }
 }
 
-/// The number of cache gets per call of a closure that [`seam`] returns.
+/// The number of cache gets in one call of a function that measures the cost of the C ABI.
 const CALLS: u32 = 1000;
 
-/// Prepares a measurement of the cost of the C ABI. Returns two closures, whose times the caller measures. Each closure
-/// executes [`Seam::calls`] hits of the policy `lru`. One closure makes the calls through the C ABI, and the other
-/// closure makes them directly. Returns `None` if `choice` is not the variant `library`.
+/// Returns two closures for a measurement of the cost of the C ABI. Each closure executes [`Seam::calls`] hits of the
+/// policy `lru`: one closure through the C ABI, and the other by direct calls. Returns `None` if `choice` is not the
+/// variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -96,7 +96,7 @@ pub(crate) struct Lirs {
 }
 
 impl Lirs {
-    /// Moves an entry to the top of the stack, or adds it there if it is not in the stack.
+    /// Moves an entry to the top of the LIRS stack, or adds it there if it is not in the stack.
     fn raise(&mut self, number: Number) {
         if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
             self.stack_links.renew(&mut self.stack, number);
@@ -105,14 +105,14 @@ impl Lirs {
         }
     }
 
-    /// Removes an entry from the stack. Does nothing if the entry is not in the stack.
+    /// Removes an entry from the LIRS stack. Does nothing if the entry is not in the stack.
     fn sink(&mut self, number: Number) {
         if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
 
-    /// Removes the entries below the lowest settled block from the stack, because their last uses are too old.
+    /// Removes the entries below the lowest settled block from the LIRS stack, because their last uses are too old.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.oldest() {
             match self.entries.get(lowest).status {
@@ -123,7 +123,7 @@ impl Lirs {
         }
     }
 
-    /// Makes a block a settled block, and moves it to the top of the stack. The block must not be in a queue.
+    /// Makes a block a settled block, and moves it to the top of the LIRS stack. The block must not be in a queue.
     fn settle(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Settled;
@@ -245,7 +245,7 @@ impl Policy for Lirs {
         let (number, _) = self
             .queue_links
             .pop(&mut self.visitors)
-            .expect("a cache must have a block if it requests a victim from LIRS");
+            .expect("a cache that requests a victim from LIRS must contain a block");
         let Entry { slot, is_in_stack, .. } = *self.entries.get(number);
         if is_in_stack {
             self.remember(number);

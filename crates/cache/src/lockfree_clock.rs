@@ -143,9 +143,9 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Calls `look` with a cached block (see [`Cache::read`]). The call does not change the reference count of the
-    /// block, because threads that read the same block would then wait for each other. The call writes memory that
-    /// other threads also use only to count the first three uses of a block.
+    /// Calls `look` with a cached block (see [`Cache::read`]), without a change of the block's reference count. Threads
+    /// that read the same block therefore do not wait for each other. Only the first three uses of a block write shared
+    /// memory.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];

@@ -76,7 +76,10 @@ impl Policy for Lru {
     }
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.uses).expect("a cache must have a block if it requests a victim from LRU").0
+        self.links
+            .pop(&mut self.uses)
+            .expect("a cache that requests a victim from LRU must contain a block")
+            .0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

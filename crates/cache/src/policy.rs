@@ -19,12 +19,12 @@ pub(crate) struct Incoming {
 
 /// An eviction policy: decides which block a shard evicts next.
 ///
-/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, the cache
-/// first calls [`announce`](Self::announce). The cache then calls [`victim`](Self::victim) as often as needed to make
-/// room, and finally [`admit`](Self::admit). The papers also evict blocks before the insertion. Papers state target
-/// sizes as numbers of blocks. Policies use target sizes in bytes, as fractions of the capacity.
+/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, the cache first
+/// calls [`announce`](Self::announce). The cache then calls [`victim`](Self::victim) as often as needed to make room,
+/// and finally [`admit`](Self::admit). The papers on eviction policies state target sizes as numbers of blocks, but
+/// these policies use bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy in TOML, without the parameters of every sharded cache.
+    /// The parameters of the policy in TOML, without the parameters that all sharded caches have.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
     /// Creates the policy of an empty shard, which has no capacity yet. The cache has `shards` shards. Each shard has

@@ -5,7 +5,7 @@ use crate::policy::Slot;
 /// The value that marks the end of a queue in place of a slot number.
 const NONE: Slot = Slot::MAX;
 
-/// The neighbors of a slot in its queue, and the weight of the slot in bytes.
+/// The neighbors of a cached block in its queue, and the weight of the block in bytes.
 #[derive(Clone, Copy)]
 struct Node {
     newer: Slot,
@@ -13,14 +13,15 @@ struct Node {
     weight: u64,
 }
 
-/// The links between the slots of a queue. Several queues can share this value if no slot is in two queues at the same
-/// time.
+/// The links between the blocks of a queue. Several queues can share this value if no block is in two queues at the
+/// same time.
 #[derive(Default)]
 pub(crate) struct Links {
     nodes: Vec<Node>,
 }
 
-/// A queue of slots: its oldest and its newest slot, and the sum of the weights of its slots in bytes.
+/// A queue of cached blocks: the slots of its oldest and its newest block, and the sum of the weights of its blocks in
+/// bytes.
 pub(crate) struct Queue {
     newest: Slot,
     oldest: Slot,
@@ -34,12 +35,12 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Returns the slot that was added first to the queue. Returns `None` if the queue is empty.
+    /// Returns the slot of the block that was added first to the queue. Returns `None` if the queue is empty.
     pub(crate) fn oldest(&self) -> Option<Slot> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Returns the sum of the weights of all slots of the queue, in bytes.
+    /// Returns the sum of the weights of all blocks in the queue, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
@@ -51,7 +52,7 @@ impl Queue {
 }
 
 impl Links {
-    /// Adds `slot` at the newest end of `queue`. The slot must not be in a queue.
+    /// Adds the block in `slot` at the newest end of `queue`. The block must not be in a queue.
     pub(crate) fn push(&mut self, queue: &mut Queue, slot: Slot, weight: u64) {
         let at = slot as usize;
         if at >= self.nodes.len() {
@@ -66,7 +67,8 @@ impl Links {
         queue.weight += weight;
     }
 
-    /// Removes `slot` from `queue`, and returns the weight of the slot in bytes. The slot must be in the queue.
+    /// Removes the block in `slot` from `queue`, and returns the weight of the block in bytes. The block must be in the
+    /// queue.
     pub(crate) fn remove(&mut self, queue: &mut Queue, slot: Slot) -> u64 {
         let Node { newer, older, weight } = self.nodes[slot as usize];
         match older {
@@ -81,13 +83,13 @@ impl Links {
         weight
     }
 
-    /// Removes the oldest slot of `queue`, and returns the slot with its weight. Returns `None` if the queue is empty.
+    /// Removes the oldest block of `queue`, and returns its slot and its weight. Returns `None` if the queue is empty.
     pub(crate) fn pop(&mut self, queue: &mut Queue) -> Option<(Slot, u64)> {
         let oldest = queue.oldest()?;
         Some((oldest, self.remove(queue, oldest)))
     }
 
-    /// Moves `slot` to the newest end of `queue`. The slot must be in the queue.
+    /// Moves the block in `slot` to the newest end of `queue`. The block must be in the queue.
     pub(crate) fn renew(&mut self, queue: &mut Queue, slot: Slot) {
         if queue.newest != slot {
             let weight = self.remove(queue, slot);
@@ -95,24 +97,25 @@ impl Links {
         }
     }
 
-    /// Returns the slot that was added directly after `slot`. Returns `None` if `slot` is the newest slot.
+    /// Returns the slot of the block that was added directly after the block in `slot`. Returns `None` if the block in
+    /// `slot` is the newest.
     pub(crate) fn newer(&self, slot: Slot) -> Option<Slot> {
         let newer = self.nodes[slot as usize].newer;
         (newer != NONE).then_some(newer)
     }
 
-    /// Returns the weight in bytes with which `slot` was added to its queue.
+    /// Returns the weight in bytes with which the block in `slot` was added to its queue.
     pub(crate) fn weight(&self, slot: Slot) -> u64 {
         self.nodes[slot as usize].weight
     }
 }
 
-/// A list with one value for every slot. The list grows when the value of a larger slot number is set.
+/// A list with one value for the block in each slot. The list grows when the value of a larger slot number is set.
 #[derive(Default)]
 pub(crate) struct PerSlot<T>(Vec<T>);
 
 impl<T: Clone + Default> PerSlot<T> {
-    /// Sets the value that belongs to `slot`.
+    /// Sets the value that belongs to the block in `slot`.
     pub(crate) fn set(&mut self, slot: Slot, value: T) {
         let at = slot as usize;
         if at >= self.0.len() {
@@ -121,12 +124,12 @@ impl<T: Clone + Default> PerSlot<T> {
         self.0[at] = value;
     }
 
-    /// Returns a mutable reference to the value of `slot`. The value must have been set.
+    /// Returns a mutable reference to the value of the block in `slot`. The value must have been set.
     pub(crate) fn at(&mut self, slot: Slot) -> &mut T {
         &mut self.0[slot as usize]
     }
 
-    /// Returns the value that belongs to `slot`. The value must have been set.
+    /// Returns the value that belongs to the block in `slot`. The value must have been set.
     pub(crate) fn get(&self, slot: Slot) -> &T {
         &self.0[slot as usize]
     }

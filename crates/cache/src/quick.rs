@@ -69,7 +69,7 @@ impl<S: BuildHasher + Clone> Quick<S> {
             .estimated_items_capacity((capacity / BLOCK_BYTES) as usize)
             .weight_capacity(dealt(capacity))
             .build()
-            .expect("both capacities of a quick_cache cache must be set");
+            .expect("the options of a quick_cache cache must have a number of blocks and a weight");
         let blocks = QuickCache::with_options(options, ByLength, hasher, DefaultLifecycle::default());
         Self { blocks, capacity: Mutex::new(capacity) }
     }

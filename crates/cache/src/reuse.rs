@@ -21,8 +21,8 @@ const BINS: usize = 64;
 /// The number of bits of a hash that decide whether a block is in the sample.
 const SAMPLE_BITS: u32 = 24;
 
-/// The estimated memory of a block in the sample in bytes: its entry in the hash table, two elements of `places`, and
-/// two sums.
+/// The estimated memory of a block in the sample, in bytes: an entry of the hash table, two list elements, and two
+/// sums.
 const BYTES_PER_BLOCK: u64 = 150;
 
 /// A histogram of requests for blocks by reuse distance, from which the misses of an LRU cache of any capacity follow.
@@ -210,7 +210,7 @@ impl ReuseSampler {
             let block = self
                 .blocks
                 .get_mut(id)
-                .expect("each used place of the reuse sampler must belong to a sampled block");
+                .expect("each used element of the reuse sampler must belong to a sampled block");
             block.place = place;
             self.lengths.add(place, block.bytes);
         }

@@ -120,12 +120,12 @@ impl Queues {
     /// Removes the block to evict from its queue (see [`Policy::victim`]). Returns its slot and its weight.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
-        victim.expect("a cache must have a block if it requests a victim from S3-FIFO")
+        victim.expect("a cache that requests a victim from S3-FIFO must contain a block")
     }
 
     /// Searches the small queue for a block to evict, and moves blocks that were used several times to the main queue.
-    /// Returns `None` if the main queue must evict a block instead: the small queue is below its target size, or the
-    /// main queue is above its target size.
+    /// Returns `None` if the main queue must evict a block instead, because the small queue is small enough or the main
+    /// queue is too large.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;

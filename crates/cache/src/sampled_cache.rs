@@ -11,9 +11,9 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::Xxh3;
 use crate::reuse::{ReuseCurve, ReuseSampler};
 
-/// A cache that counts the bytes of its requests by their reuse distance, and passes all calls to another cache. From
-/// the curve of the reuse distances, a tree predicts the misses of the cache at other capacities. Only sampled
-/// requests take the lock of the sampler.
+/// A cache wrapper that forwards all calls to another cache, and counts the bytes of the requests by their reuse
+/// distance. From these counts, a tree predicts the misses of the cache at other capacities. Only sampled requests take
+/// a lock.
 pub struct SampledCache {
     cache: Arc<dyn Cache>,
     sampler: Mutex<ReuseSampler>,

@@ -170,8 +170,9 @@ impl<P: Policy> Shard<P> {
     fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) {
         let incoming = Incoming { hash, weight: block.len() as u64 };
         if let Some(slot) = self.find(hash, &id) {
-            let held =
-                self.held[slot as usize].as_mut().expect("the index of a cache must contain only used slots");
+            let held = self.held[slot as usize]
+                .as_mut()
+                .expect("the hash table of a cache must refer only to slots with a block");
             if held.block.len() == block.len() {
                 held.block = block;
                 self.policy.hit(slot, hash);
@@ -214,9 +215,10 @@ impl<P: Policy> Shard<P> {
 
     fn vacate(&mut self, slot: Slot) {
         let entry = self.index.find_entry(self.hashes[slot as usize], |held| *held == slot);
-        entry.expect("each used slot of a cache must be in the index of the cache").remove();
-        let held =
-            self.held[slot as usize].take().expect("the index of a cache must contain only used slots");
+        entry.expect("each slot with a block must be in the hash table of the cache").remove();
+        let held = self.held[slot as usize]
+            .take()
+            .expect("the hash table of a cache must refer only to slots with a block");
         self.weight_bytes -= held.block.len() as u64;
         self.vacant.push(slot);
     }

@@ -47,7 +47,7 @@ impl Policy for Sieve {
             let slot = self
                 .hand
                 .or(self.line.oldest())
-                .expect("a cache must have a block if it requests a victim from SIEVE");
+                .expect("a cache that requests a victim from SIEVE must contain a block");
             if !std::mem::take(self.is_visited.at(slot)) {
                 self.remove(slot);
                 return slot;

@@ -67,10 +67,8 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
 /// number `warm_up` on.
 ///
-/// Hits in the warm-up do not count, so a policy may give up hits in the warm-up to have more hits later. The bound
-/// must therefore allow any subset of the warm-up's blocks in the cache at the end of the warm-up. For this reason, the
-/// algorithm uses only the first request for each block in the warm-up. From these blocks, it keeps those with which
-/// the most later hits are possible.
+/// Hits in the warm-up do not count, so a policy may give them up to have more hits later. At the end of the warm-up,
+/// the algorithm therefore keeps those of the requested blocks with which the most later hits are possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
 /// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et

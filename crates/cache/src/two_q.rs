@@ -106,7 +106,7 @@ impl Policy for TwoQ {
             return self
                 .links
                 .pop(&mut self.frequent)
-                .expect("a cache must have a block if it requests a victim from 2Q")
+                .expect("a cache that requests a victim from 2Q must contain a block")
                 .0;
         };
         self.ghosts.push(hashes[slot as usize], weight);

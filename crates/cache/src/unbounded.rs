@@ -20,8 +20,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
 )
 .oracle();
 
-/// The number of shards of the cache, each with its own lock. With only one shard, the ideal bound could be slower than
-/// other caches.
+/// The number of shards of the cache, each with its own lock. With only one shard, threads would wait for this lock,
+/// and this cache could be slower than caches with several shards.
 const SHARDS: usize = 16;
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]

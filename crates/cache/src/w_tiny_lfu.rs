@@ -182,7 +182,7 @@ impl Policy for WTinyLfu {
             (None, None) => (
                 self.window
                     .oldest()
-                    .expect("a cache must have a block if it requests a victim from W-TinyLFU"),
+                    .expect("a cache that requests a victim from W-TinyLFU must contain a block"),
                 None,
             ),
         };

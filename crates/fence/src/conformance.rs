@@ -1,4 +1,4 @@
-//! Checks fences against the invariants of the fence axis. The tests of any crate can call this check.
+//! Checks that a fence keeps the invariants of all fences. The tests of any crate can call this check.
 //!
 //! ```
 //! let eytzinger = lsmbench_fence::CATALOG.variant("eytzinger")?;
@@ -15,8 +15,8 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, FencePolicy};
 
-/// Checks every invariant for a fence with many kinds of SSTables. For example, a search returns the block that
-/// contains the key, a search reads no more pages than a binary search, and corruption is an error.
+/// Checks that a fence keeps every invariant of fences, for many kinds of SSTables. For example, a search returns the
+/// block that contains the key, a search reads no more pages than a binary search, and corruption is an error.
 ///
 /// The check uses the default parameters of the fence. If the fence has the parameter `page_bytes`, the check also
 /// uses the smallest pages.

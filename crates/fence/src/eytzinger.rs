@@ -61,7 +61,7 @@ struct HeadTree {
 }
 
 impl HeadTree {
-    /// Creates the tree from heads in sorted order.
+    /// Creates the tree from sorted heads (8-byte prefixes of separators).
     fn new(heads: &[u64]) -> Self {
         let shape = Shape::new(heads.len());
         let mut arena = vec![0; LINE + 1 + heads.len()];
@@ -123,7 +123,7 @@ impl Shape {
         Self { count, levels, leaves }
     }
 
-    /// Returns the number of smaller heads in the tree than the head in `slot`. The slot must exist.
+    /// Returns the number of heads in the tree that are smaller than the head in `slot`. The slot must exist.
     #[inline]
     fn rank(self, slot: usize) -> usize {
         let depth = slot.ilog2();

@@ -51,8 +51,8 @@ impl FencePolicy for Free {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
             _ => {
                 return Err(corrupt(format!(
-                    "the stored fence states a wrong number of hashes for the {} bytes that contain this \
-                     number and the hashes",
+                    "the stored fence states a number of hashes that does not match its length; this number \
+                     and the hashes take {} bytes",
                     rest.len()
                 )));
             }

@@ -13,7 +13,7 @@ use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 /// A search structure over the heads of an SSTable's separators. A head is the first eight bytes of a separator after
 /// the common prefix of all separators.
 pub(crate) trait HeadIndex: Send + Sync {
-    /// Returns the position of the first stored head that is at or above `head`.
+    /// Returns the position of the first stored head (8-byte prefix of a separator) that is at or above `head`.
     fn lower_bound(&self, head: u64) -> Bound;
 
     /// Searches up to [`GROUP`] heads at once. For each head, writes the number of smaller stored heads to `ranks`,
@@ -31,8 +31,8 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the memory of the search structure in bytes, including the heads.
     fn memory_bytes(&self) -> usize;
 
-    /// Returns the number of separators at or below `key`, without the first separator. This is also the number of the
-    /// block that can contain the key.
+    /// Returns the number of separators at or below `key`, not counting the first separator. This is also the number of
+    /// the block that can contain the key.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {

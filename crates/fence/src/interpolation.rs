@@ -51,7 +51,8 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// Returns the number of heads below `head`, and the number of interpolation steps that the search made.
+    /// Returns the number of heads (8-byte prefixes of separators) below `head`, and the number of interpolation steps
+    /// of the search.
     #[inline]
     fn search(&self, head: u64) -> (usize, u32) {
         let heads = self.heads.as_slice();

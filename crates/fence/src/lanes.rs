@@ -73,8 +73,8 @@ impl FencePolicy for Lanes {
 /// The heads (8-byte prefixes) of the separators, with lanes that skip most heads.
 struct HeadLanes {
     stride: usize,
-    /// The lanes, which are sorted lists of heads. Lane 0 contains all heads. Each further lane contains every
-    /// `stride`-th head of the lane before.
+    /// The lanes, which are sorted lists of heads (8-byte prefixes of separators). Lane 0 contains all heads. Each
+    /// further lane contains every `stride`-th head of the lane before.
     lanes: Vec<Vec<u64>>,
 }
 

@@ -88,18 +88,19 @@ struct Pgm {
     levels: Vec<Vec<Segment>>,
 }
 
-/// A line that predicts the position of each head of one segment. A segment is a range of successive heads.
+/// A line that predicts the position of each head (8-byte prefix of a separator) in one segment. A segment is a range
+/// of successive heads.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
-    /// The slope of the line, in positions per unit of head.
+    /// The slope of the line: by how many positions the prediction grows if the head grows by 1.
     slope: f64,
     /// The position that the line predicts for the first head of the segment.
     place: f64,
 }
 
 impl Segment {
-    /// Predicts the position of `head`, which must be at or above the first head of the segment.
+    /// Predicts the position of `head` (an 8-byte key prefix), which must be at or above the first head of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
         // The cast converts values below 0 to 0.
@@ -119,8 +120,8 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// Returns the segment of level 0 whose line predicts the position of `head`. Returns `None` if the head is below
-    /// all segments.
+    /// Returns the segment of level 0 whose line predicts the position of `head` (an 8-byte key prefix). Returns `None`
+    /// if the head is below all segments.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;
@@ -217,8 +218,8 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point of a segment, relative to the first head of the segment. `x` is the distance of heads, and `y` is the
-/// distance of positions, which may be negative.
+/// A point (head, position) of a segment, relative to the first head of the segment. `x` is the difference of the
+/// heads, and `y` is the difference of the positions, which may be negative.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -234,19 +235,20 @@ impl Point {
     }
 }
 
-/// The set of all lines that predict the points of a segment with an error of at most `epsilon`. As long as the set has
-/// a line, the segment can grow.
+/// The set of all lines that predict the positions of all heads in a segment with an error of at most `epsilon`. The
+/// segment can grow as long as the set has a line.
 struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// The upper limit for lines: a convex chain through the positions of the points plus `epsilon`. A line above this
-    /// chain has too large an error.
+    /// The points that no line of the set may exceed: each head of the segment, with its position plus `epsilon`. The
+    /// list has only the points of the convex hull.
     upper: Vec<Point>,
-    /// The lower limit for lines: a convex chain through the positions of the points minus `epsilon`. A line below this
-    /// chain has too large an error.
+    /// The points below which no line of the set may fall: each head of the segment, with its position minus `epsilon`.
+    /// The list has only the points of the convex hull.
     lower: Vec<Point>,
-    /// Two points of the flattest line of the set: the upper limit of one point, and the lower limit of a later point.
+    /// The two points through which the flattest line of the set goes: a head with its position plus `epsilon`, and a
+    /// later head with its position minus `epsilon`.
     flattest: [Point; 2],
     steepest: [Point; 2],
 }
@@ -312,12 +314,11 @@ impl Corridor {
     }
 }
 
-/// Moves the start of the flattest or steepest line along a chain of limits, after the line got the new end `end`.
-/// Returns the new start: the chain point through which a line to `end` stays within all limits. Removes the earlier
-/// points of the chain, because no later line starts there.
+/// Finds the point of a convex chain at which the flattest or steepest line to the new end point `end` starts. Returns
+/// this point, and removes all earlier points of the chain, because no later line starts there.
 ///
-/// `is_passed` gets the turn from the line to the next chain point to the line to `end`, and returns whether the start
-/// moves to the next chain point.
+/// `is_passed` gets the angle between the line to the next chain point and the line to `end`, and returns whether the
+/// start moves to the next chain point.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -327,8 +328,8 @@ fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -
     chain[0]
 }
 
-/// Appends a point to a convex chain of limits. Removes the points after which the chain would no longer be convex.
-/// `sticks_out` gets the turn at the last point, and returns whether the point stays.
+/// Appends a point to the convex chain that limits the lines, and removes earlier points that would make the chain
+/// concave. `sticks_out` gets the turn at the last point, and returns whether this point stays.
 fn extend(chain: &mut Vec<Point>, point: Point, sticks_out: impl Fn(i128) -> bool) {
     while let [.., before, last] = chain.as_slice()
         && !sticks_out(before.turn(*last, point))

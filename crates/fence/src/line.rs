@@ -9,7 +9,7 @@
 /// The number of heads (8-byte prefixes of separators) in a cache line.
 pub(crate) const LINE: usize = 8;
 
-/// Eight heads in ascending order, in one aligned cache line.
+/// Eight heads (8-byte prefixes of separators) in ascending order, in one aligned cache line.
 ///
 /// AVX2 compares only signed numbers. Heads are therefore stored as signed numbers that have the same order.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub(crate) fn signed(head: u64) -> i64 {
 /// A way to compare a head with all heads of a cache line, such as AVX2. A value of the type proves that the CPU
 /// supports the instructions.
 pub(crate) trait Compare: Copy + Send + Sync + 'static {
-    /// Returns the number of heads in `line` that are below `head`.
+    /// Returns the number of heads (8-byte prefixes of separators) in `line` that are below `head`.
     fn below(self, line: &Line, head: i64) -> usize;
 
     /// Runs a search whose code is compiled for these CPU instructions.
@@ -62,7 +62,8 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Comparison of the heads one after another. On `AArch64`, the compiler vectorizes this comparison with NEON.
+/// Comparison of the eight numbers of a cache line one after another. On `AArch64`, the compiler vectorizes this
+/// comparison with NEON.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -90,7 +91,7 @@ mod x86_64 {
 
     use super::{Compare, LINE, Line, Search};
 
-    /// Comparison of four heads at a time with AVX2.
+    /// Comparison of four numbers of a cache line at a time, with AVX2.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(());
 
@@ -127,7 +128,7 @@ mod x86_64 {
         }
     }
 
-    /// Comparison of eight heads at a time with AVX-512.
+    /// Comparison of all eight numbers of a cache line at a time, with AVX-512.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(());
 

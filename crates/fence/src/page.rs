@@ -90,15 +90,12 @@ fn shared_by(separators: &[&[u8]]) -> usize {
 }
 
 /// Distributes the children of one layer of a static B-tree to pages. Returns the range of children of each page.
-/// `firsts[i]` is the first separator under child i. A page stores the first separators of all its children except the
-/// first child.
+/// `firsts[i]` is the first separator under child i.
 ///
-/// A page is filled up to `unit_bytes`. If at least two children remain, a page has at least two children. A layer
-/// therefore has at most half as many pages as the next lower layer. If the separator between the first two children is
-/// longer than `unit_bytes`, the page is filled up to the next multiple of `unit_bytes`. The separator between two
-/// pages becomes a separator of the next higher layer, where more lookups read it. If this separator is too long for a
-/// page of `unit_bytes`, the first of the two pages ends one child earlier, so that another separator is between the
-/// pages. Each page keeps at least two children.
+/// A page is filled up to `unit_bytes`, or up to a multiple of `unit_bytes` if its first separator is longer. If at
+/// least two children remain, a page has at least two children. If the separator between two pages is too long for a
+/// page of `unit_bytes`, the first page ends one child earlier, so that a shorter separator moves to the next higher
+/// layer.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;
@@ -249,7 +246,9 @@ impl<'a> Page<'a> {
 /// Returns the little-endian 32-bit number at position `index` of an array of such numbers.
 #[inline]
 fn number(numbers: &[u8], index: usize) -> u32 {
-    u32s(&numbers[index * U32..][..U32]).next().expect("a number in a page must have four bytes")
+    u32s(&numbers[index * U32..][..U32])
+        .next()
+        .expect("a number in a page of a static B-tree must have four bytes")
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl FencePolicy for PageSearch {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
-            (0, 0) => Err(corrupt("the SSTable has no blocks")),
+            (0, 0) => Err(corrupt("the SSTable must have at least one block, but has none")),
             (bytes, _) => Err(corrupt(format!(
                 "the stored fence has {bytes} bytes, but the variant \"page-search\" stores no bytes"
             ))),

@@ -44,7 +44,7 @@ impl FencePolicy for Radix {
 /// The heads (8-byte prefixes) of the separators in sorted order, and the table of their leading bits.
 struct Table {
     heads: Vec<u64>,
-    /// The smallest head, whose leading bits select the first entry of the table.
+    /// The smallest head (8-byte prefix of a separator), whose leading bits select the first entry of the table.
     least: u64,
     /// The number of low bits of a head that do not select the entry of the table.
     shift: u32,

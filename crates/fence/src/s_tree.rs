@@ -85,10 +85,10 @@ pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
 
 /// The heads (8-byte prefixes) of the separators in a static B-tree.
 struct Tree {
-    /// The layers of inner nodes, from the root down. Head `i` of a node is the largest head in the subtree of child
-    /// `i`. No head is stored for the last child.
+    /// The layers of inner nodes, from the root down. Head `i` of a node is the largest head (8-byte prefix of a
+    /// separator) in the subtree of child `i`. No head is stored for the last child.
     inner: Vec<Box<[Line]>>,
-    /// All heads in sorted order, in leaves of eight heads.
+    /// All heads (8-byte prefixes of separators) in sorted order, in leaves of eight heads.
     leaves: Box<[Line]>,
     /// The entry table, with which a single search skips the upper layers. The table has the largest head of each
     /// subtree of one layer, without the last subtree.
@@ -101,7 +101,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Creates a tree from sorted heads.
+    /// Creates a static B-tree from sorted heads (8-byte prefixes of separators).
     fn new(heads: &[u64]) -> Self {
         let mut leaves = large::filled(heads.len().div_ceil(LINE).max(1), Line::EMPTY).into_boxed_slice();
         heads.iter().enumerate().for_each(|(rank, head)| leaves[rank / LINE].set(rank % LINE, *head));
@@ -126,11 +126,12 @@ impl Tree {
             inner.push(layer);
         }
         inner.reverse();
-        let (entry, entered) = entry.expect("the entry table of a tree must have space for a single node");
+        let (entry, entered) =
+            entry.expect("the entry table of a static B-tree must have space for one node");
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
-    /// Returns the index of the leaf that contains the first head at or above `head`.
+    /// Returns the index of the leaf with the first head (8-byte prefix of a separator) at or above `head`.
     #[inline(always)]
     fn leaf<C: Compare>(&self, compare: C, head: i64) -> usize {
         let mut place = 0;

@@ -13,13 +13,14 @@ use types::{common_prefix, head};
 use crate::separators::Separators;
 use prefetch::prefetch;
 
-/// All separators of an SSTable except the first, without their common prefix, and with their heads.
+/// All separators of an SSTable except the first, without their common prefix. The heads, which are the first eight
+/// bytes after this prefix, are stored separately.
 ///
-/// The first separator is not needed, because a key below the first separator also belongs to block 0. The block
-/// number of a key is therefore the number of separators (other than the first) at or below the key.
+/// The first separator is not needed, because a key below the first separator also belongs to block 0. The block number
+/// of a key is therefore the number of separators (other than the first) at or below the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The first eight bytes of the common prefix of the separators, and a mask with a 1 bit for each bit of the
+    /// The first eight bytes of the common prefix of the separators. `prefix_mask` has a 1 bit for each bit of this
     /// prefix.
     prefix_head: u64,
     prefix_mask: u64,
@@ -27,16 +28,18 @@ pub(crate) struct Suffixes {
     rest: Rest,
 }
 
-/// The bytes of the separators after the common prefix, as far as the heads do not contain them.
+/// The bytes of the separators after the common prefix. They are stored only if the heads (the first eight of these
+/// bytes) do not contain all of them.
 enum Rest {
-    /// The heads contain all bytes after the common prefix. The field is the number of these bytes, which is equal for
-    /// all separators and at most eight.
+    /// No bytes, because the heads contain all bytes after the common prefix. The field is the number of these bytes,
+    /// which is equal for all separators.
     OfLength(usize),
-    /// All bytes of each separator after the common prefix, including the bytes in the heads.
+    /// All bytes of each separator after the common prefix, including the bytes in its head.
     Arena(Separators),
 }
 
-/// The result of a search for a head: the position of the first stored head that is at or above the searched head.
+/// The result of a search for a head (an 8-byte key prefix): the position of the first stored head that is at or above
+/// the searched head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// The number of stored heads below the searched head.

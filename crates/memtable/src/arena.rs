@@ -13,8 +13,8 @@ use types::PADDING;
 /// larger chunk of its own.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The number of chunks that the arena of a memtable of the expected size fills, within the limits of [`CHUNK_BYTES`].
-/// Small chunks limit the unused memory at the end of the arena.
+/// The number of chunks that an arena has when its memtable reaches the expected size, within the limits of
+/// [`CHUNK_BYTES`]. Small chunks limit the unused memory at the end of the arena.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
 /// The position of a record in an arena: the index of the chunk, and the byte offset in the chunk.

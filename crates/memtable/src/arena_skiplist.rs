@@ -54,11 +54,11 @@ struct ArenaSkipList {
 /// share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The front tower, at which all searches begin. It is before all other towers, and its key is never compared.
+    /// The tower of links at the front of the list, at which all searches begin. Its key is never compared.
     front: Ref<Version>,
-    /// The number of links of the tallest tower so far.
+    /// The number of links of the tallest tower so far. A tower contains the links of one version.
     height: AtomicUsize,
-    /// The largest number of links that a tower can have.
+    /// The largest number of links that the tower of a version can have.
     most_height: usize,
 }
 

@@ -104,7 +104,7 @@ struct Indexed {
     children: [Option<Child>; 48],
 }
 
-/// The value in [`Indexed::numbers`] for a byte without a child.
+/// The value in [`Indexed::numbers`], the numbers of a node's up to 48 children, for a byte without a child.
 const NO_NUMBER: u8 = 48;
 
 impl<const N: usize> Few<N> {
@@ -126,13 +126,14 @@ impl<const N: usize> Few<N> {
         self.len += 1;
     }
 
-    /// Iterates over all children in byte order.
+    /// Iterates over all children of the node, in the order of their bytes.
     fn iter(&self) -> impl Iterator<Item = (u8, Child)> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the child next to the child for the byte `of`. `side` selects the next smaller or the next larger byte.
-    /// If `of` is `None`, returns the first or the last child. Returns `None` if the node has no such child.
+    /// Returns the neighbor of the child for the byte `of`: the child for the next smaller or the next larger byte,
+    /// depending on `side`. If `of` is `None`, returns the first or the last child. Returns `None` if the node has no
+    /// such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -173,7 +174,7 @@ impl Branches {
         }
     }
 
-    /// Replaces the child for a byte. The byte must have a child.
+    /// Replaces the child of the node for a byte. The byte must have a child.
     fn replace(&mut self, byte: u8, child: Child) {
         let slot = match self {
             Self::Four(few) => few.position(byte).map(|at| &mut few.children[at]),
@@ -184,7 +185,8 @@ impl Branches {
         *slot.expect("the replaced byte must have a child in the node of the radix tree") = Some(child);
     }
 
-    /// Adds a child for a byte without a child. If the node is full, it becomes a node of the next larger kind.
+    /// Adds a child to the node, for a byte without a child. If the node is full, it becomes a node of the next larger
+    /// kind.
     fn insert(&mut self, byte: u8, child: Child) {
         match self {
             Self::Four(few) if few.len == 4 => {
@@ -212,8 +214,9 @@ impl Branches {
         }
     }
 
-    /// Returns the child next to the child for the byte `of`. `side` selects the next smaller or the next larger byte.
-    /// If `of` is `None`, returns the first or the last child. Returns `None` if the node has no such child.
+    /// Returns the neighbor of the child for the byte `of`: the child for the next smaller or the next larger byte,
+    /// depending on `side`. If `of` is `None`, returns the first or the last child. Returns `None` if the node has no
+    /// such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -238,7 +241,7 @@ impl Branches {
     }
 }
 
-/// The direction of a search for the key or child next to another.
+/// The direction of a search for a neighboring child or key: to larger bytes (`Up`) or to smaller bytes (`Down`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,

@@ -232,9 +232,9 @@ impl Tree {
         None
     }
 
-    /// Returns the paths to the last node before `probe` and to the first node at or after `probe`. Both paths are
-    /// prefixes of one search path, so the function returns the search path and the lengths of both prefixes. A length
-    /// of 0 means that there is no such node.
+    /// Returns the path of the search for `probe`, and two lengths. The first length is that of the part of the path
+    /// that ends at the last node before `probe`. The second length is that of the part that ends at the first node at
+    /// or after `probe`. A length is 0 if there is no such node.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

@@ -223,7 +223,7 @@ impl Tree {
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
         }
-        unreachable!("an insert into a B+-tree must end at level 0")
+        unreachable!("an insert into a B+-tree must reach a leaf")
     }
 
     /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The
@@ -250,9 +250,9 @@ impl Tree {
         if is_behind { Ok(node.lock(read)?.append(new)) } else { Ok(0) }
     }
 
-    /// Splits a full node into two nodes. If `probe` follows all entries of the tree, only the last entry moves to the
-    /// new right node. Inserts in ascending order therefore leave full nodes. In any other case, half of the entries
-    /// move. Returns an error if the node or its parent has changed.
+    /// Splits a full node: moves half of its entries to a new right node. If `probe` follows all entries of the tree,
+    /// only the last entry moves, so that inserts in ascending order leave full nodes. Returns an error if the node or
+    /// its parent has changed.
     #[cold]
     fn split(
         &self,

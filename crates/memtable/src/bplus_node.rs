@@ -117,8 +117,8 @@ impl Node {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
-    /// Returns whether the entry with the index `at` and the next entry have equal heads. Only then can their keys be
-    /// equal.
+    /// Returns whether the entry with the index `at` and the next entry have equal heads (eight bytes of their keys).
+    /// Only then can their keys be equal.
     #[inline]
     pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
         let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
@@ -163,8 +163,8 @@ impl Node {
         low
     }
 
-    /// Returns whether the record of the entry with the index `at` is before `probe`. With `Side::Behind`, also returns
-    /// true for a record that equals `probe`.
+    /// Returns whether the version of the entry with the index `at` is before `probe`. With `Side::Behind`, also
+    /// returns true for a version that equals `probe`.
     pub(crate) fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
         let Some(version) = self.records[at].load() else { return false };
         // If the keys are equal, the lookup reads the value next.

@@ -78,7 +78,8 @@ impl Memtable for BTree {
     }
 }
 
-/// Passes the entries of `slots` that are visible at `snapshot` to `sink`, up to `limit` entries.
+/// Calls `sink` with the entries that are visible at `snapshot`, up to `limit` entries. `slots` are elements of the
+/// map.
 fn emit<'m, S: FnMut(Entry<'_>) + ?Sized>(
     map: &VersionMap,
     mut slots: impl Iterator<Item = Slot<'m>>,

@@ -7,14 +7,14 @@ use types::SequenceNumber;
 
 use crate::shared_arena::{LinkWord, Ref, SharedArena, Version};
 
-/// Returns the next older version of the key to which `version` belongs. Returns `None` for the oldest version.
+/// Returns the next older version of the same key, or `None` if `version` is the oldest version.
 #[inline]
 pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Version>> {
     arena.link(version, 0).load().target()
 }
 
-/// Searches the versions of one key, from `newest` on, for those with a sequence number above `sequence`. Returns the
-/// oldest of them, or `None` if there are none.
+/// Returns the oldest version of a key that has a sequence number above `sequence`, or `None` if there is none. The
+/// search begins at `newest`, the newest version of the key.
 pub(crate) fn last_above(
     arena: &SharedArena,
     newest: Ref<Version>,
@@ -24,8 +24,8 @@ pub(crate) fn last_above(
     iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
 }
 
-/// Searches the versions of one key, from `newest` on, for those with a sequence number of at most `snapshot`. Returns
-/// the newest of them, or `None` if there are none.
+/// Returns the newest version of a key that has a sequence number of at most `snapshot`, or `None` if there is none.
+/// The search begins at `newest`, the newest version of the key.
 #[inline]
 pub(crate) fn first_within(
     arena: &SharedArena,

@@ -1,4 +1,4 @@
-//! Checks a memtable against the invariants of the memtable axis. The tests of any crate can call this check.
+//! Checks that a memtable keeps the invariants of all memtables. The tests of any crate can call this check.
 //!
 //! ```
 //! let skiplist = lsmbench_memtable::CATALOG.variant("skiplist")?;
@@ -16,8 +16,8 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, MemtablePolicy};
 
-/// Checks every invariant of the axis for a memtable with its default parameters. For example, lookups and scans must
-/// return the results of an ordered map of all versions, and other threads must never see a part of a write.
+/// Checks that a memtable with its default parameters keeps every invariant of memtables. For example, lookups and
+/// scans must return the results of an ordered map of all versions, and other threads must never see a part of a write.
 ///
 /// # Errors
 /// One line per broken invariant, in the form `kind: "invariant": failure`.

@@ -163,9 +163,8 @@ impl Index {
         }
     }
 
-    /// Returns the index of the hash-table slot at which the search for a tag begins. A tag is 32 bits of the hash of a
-    /// key. The upper bits of the tag select the slot, so that the order of the entries stays the same when the table
-    /// grows.
+    /// Returns the index of the hash-table slot at which the search for `tag` begins. A tag is 32 bits of the hash of a
+    /// key. Its upper bits select the slot, so that the order of the entries stays the same when the table grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -261,7 +260,7 @@ struct Order {
 /// because the radix sort needs a default value.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
-    arena.record(item.expect("each item of a sorted list must have a version"))
+    arena.record(item.expect("each item in the sorted list of a memtable must have a version"))
 }
 
 impl Order {

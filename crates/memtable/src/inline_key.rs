@@ -13,8 +13,8 @@ use types::head;
 /// The number of bytes of the longest key that is stored inline, without a pointer.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key of a map, or a borrowed search key (probe). With a probe, a lookup needs no allocation: a map of
-/// `InlineKey<'static>` accepts a probe with a shorter lifetime, because maps are covariant in their key type.
+/// A key of a map, or a search key (probe) that borrows its bytes. A lookup with a probe needs no allocation, because a
+/// map of `InlineKey<'static>` accepts a probe with a shorter lifetime.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes of the key as a big-endian integer, with zero padding.

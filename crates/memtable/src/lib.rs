@@ -1,4 +1,4 @@
-//! The memtable axis of the workbench. A memtable is a sorted structure in memory that collects writes until a flush.
+//! The memtables of the workbench. A memtable is a sorted structure in memory that collects writes until a flush.
 
 mod allocation;
 mod arena;

@@ -194,7 +194,7 @@ impl Memtable for PerThread {
 /// Returns the record of the version to which `item` refers. `item` is never `None`: its type is an `Option` only
 /// because the radix sort needs a default value.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
-    arena.record(item.expect("each item of a sorted list must have a version"))
+    arena.record(item.expect("each item in the sorted list of a memtable must have a version"))
 }
 
 /// The versions of an immutable memtable in sorted order.

@@ -14,9 +14,8 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Debug)]
 pub(crate) struct Ring {
     points: Vec<Point>,
-    /// A table with which a lookup examines only one or two points of the ring. The highest `bucket_bits` bits of a
-    /// hash are the index of the table. Each element is the index of the first point at or after the smallest hash that
-    /// begins with these bits.
+    /// For each value of the highest `bucket_bits` bits of a hash, the index of the first point at or after the
+    /// smallest hash with these bits. With this table, a lookup examines only one or two points of the ring.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }

@@ -101,7 +101,8 @@ impl Index {
     }
 }
 
-/// The tree during one operation, with a guard that keeps removed nodes in memory (epoch-based reclamation).
+/// The B+-tree of the crate `scc` during one operation, with a guard that keeps removed nodes in memory (epoch-based
+/// reclamation).
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,
@@ -160,16 +161,16 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Searches the versions of the key of `probe` whose sequence numbers are above the sequence number of `probe`.
-    /// Returns the oldest of these versions, or `None` if there are none.
+    /// Returns the oldest version that has the key of `probe` and a sequence number above that of `probe`. Returns
+    /// `None` if there is no such version.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// Searches the versions of the key of `probe` whose sequence numbers are not above the sequence number of `probe`.
-    /// Returns the newest of these versions, or `None` if there are none.
+    /// Returns the newest version that has the key of `probe` and a sequence number not above that of `probe`. Returns
+    /// `None` if there is no such version.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;

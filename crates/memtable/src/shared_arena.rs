@@ -99,7 +99,8 @@ impl MapPool {
     }
 }
 
-/// A lock-free arena of records and nodes. The documentation of this module describes its layout.
+/// A lock-free arena, in which threads store records and nodes that never move. The documentation of this module
+/// describes its layout.
 pub(crate) struct SharedArena {
     /// The base address of each chunk. The address of a unit is the base address of its chunk plus the offset of the
     /// unit from the start of the arena. The base address therefore usually lies before the chunk.
@@ -337,7 +338,7 @@ impl SharedArena {
         if self.bases[chunk].load(Ordering::Relaxed).is_null() {
             let begin = if chunk == 0 { 0 } else { end / 2 };
             let mut map = self.pool.take((end - begin) as usize * UNIT_BYTES);
-            #[expect(clippy::cast_ptr_alignment, reason = "a map begins at a page")]
+            #[expect(clippy::cast_ptr_alignment, reason = "a memory map begins at a page boundary")]
             let base = map.as_mut_ptr().cast::<u64>().wrapping_sub(begin as usize);
             self.bases[chunk].store(base, Ordering::Release);
             line.chunks.push(map);

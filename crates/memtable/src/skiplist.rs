@@ -57,9 +57,8 @@ struct VersionedKey<'a> {
     sequence: SequenceNumber,
 }
 
-/// A key that the list can compare. Stored keys and borrowed search keys (probes) implement this trait, so that a
-/// stored key can be compared with a probe of a shorter lifetime. The key type itself cannot serve as a probe, because
-/// the list is invariant in its key type.
+/// A key that the list can compare: a stored key, or a search key (probe) that borrows its bytes. The trait allows a
+/// comparison of a stored key with a probe of a shorter lifetime, although the list is invariant in its key type.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }

@@ -235,7 +235,8 @@ impl Log {
 /// newest version of each key comes first.
 #[derive(Default)]
 struct Order {
-    /// The prefix that all keys share. Heads begin after this prefix, so that most different keys have different heads.
+    /// The prefix that all keys share. The head of a key is the next eight bytes, so that most different keys have
+    /// different heads.
     prefix: Vec<u8>,
     sorted: Vec<Sorted>,
 }
@@ -249,9 +250,9 @@ fn position(entry: &Sorted) -> usize {
 }
 
 impl Order {
-    /// Returns the sorted order of all entries of `log`. If this order is empty, the function uses the radix sort.
-    /// Otherwise, the function appends the new entries to the entries of this order and uses a stable sort, which
-    /// detects that the first entries are already sorted.
+    /// Returns the sorted order of all entries of `log`, which extends this order by the entries that it lacks. The
+    /// first order is computed by a radix sort. Later orders are computed by a stable sort, which detects that the
+    /// first entries are already sorted.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::storage::{Purpose, StorageError, WriteFile};
 use crate::{mapped_log, page_cached};
 
-/// Returns the reference text of the back-end parameter `log`, which selects the method for appends to a WAL.
+/// Expands to the text in the TOML reference for the parameter `log`, which selects the method for appends to a WAL.
 macro_rules! appending_reference {
     () => {
         "# Method for appends to the WAL. \"mapped\" copies each record into a memory map of reserved space and\n\
@@ -31,8 +31,8 @@ pub(crate) enum Appending {
 }
 
 impl Appending {
-    /// Creates a file that is written through the page cache. This method applies only to WALs, and other files are
-    /// written with write(2). `purpose` must not be [`Purpose::Table`].
+    /// Creates a file that is written through the page cache: a WAL with this append method, and any other file with
+    /// write(2). `purpose` must not be [`Purpose::Table`].
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

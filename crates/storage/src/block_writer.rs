@@ -15,7 +15,8 @@ pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
 /// A file that accepts only writes of whole aligned blocks, as direct I/O requires.
 pub(crate) trait BlockFile: Send {
-    /// Writes all bytes at an offset. The offset and the length must be multiples of the alignment.
+    /// Writes all bytes at an offset of the file. The offset and the length must be multiples of the alignment for
+    /// direct I/O, 4096 bytes.
     fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
     /// Truncates the file to the length `len`.

@@ -1,4 +1,4 @@
-//! Checks back ends against the invariants of the storage axis. The tests of any crate can use this check.
+//! Checks that storage back ends keep the invariants of storage. The tests of any crate can use this check.
 //!
 //! ```
 //! let memory = lsmbench_storage::CATALOG.variant("memory")?;
@@ -19,12 +19,12 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
-/// Checks every invariant of the axis for a back end with its default parameters. For example: reads return the
+/// Checks that a storage back end with its default parameters keeps every invariant. For example: reads return the
 /// appended bytes, an open file keeps its content after its name is removed, and only one process can hold a lock.
 ///
 /// The check creates its files in a new folder below [`std::env::temp_dir`], and removes the folder at the end. Some
 /// kernels reject `io_uring`, and some file systems reject `O_DIRECT`. If the system rejects the back end with
-/// [`ErrorKind::Unsupported`], the function checks only the invariants that all axes share.
+/// [`ErrorKind::Unsupported`], the function checks only the invariants that all kinds of components share.
 ///
 /// # Errors
 /// Returns one line per violated invariant, in the form `kind: "invariant": failure`.
@@ -37,7 +37,9 @@ pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
         match runs_in(&*storage, &home.0) {
             Ok(true) => broken.extend(invariants::check(variant.kind, &storage, &home.0).err()),
             Ok(false) => {}
-            Err(error) => broken.push(format!("{}: \"creating a file must succeed\": {error}", variant.kind)),
+            Err(error) => {
+                broken.push(format!("{kind}: \"creating a file must succeed\": {error}", kind = variant.kind))
+            }
         }
     }
     laws::all_kept(&broken)

@@ -36,12 +36,12 @@ pub struct PurposeCounts {
 }
 
 impl FileCounts {
-    /// Returns the numbers of calls on files with this purpose.
+    /// Returns the numbers of storage calls on files with the purpose `purpose`.
     pub fn of(&self, purpose: Purpose) -> PurposeCounts {
         self.by_purpose[purpose as usize]
     }
 
-    /// Returns the sums over the files of all purposes.
+    /// Returns the numbers of storage calls on files of all purposes together.
     pub fn total(&self) -> PurposeCounts {
         self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
             reads: sum.reads + counts.reads,
@@ -59,8 +59,8 @@ impl Counting {
         Self { inner, counters: Default::default() }
     }
 
-    /// Returns the numbers of calls so far. If another thread makes a call at the same time, the result may include
-    /// only some of the effects of this call.
+    /// Returns the numbers of storage calls so far. If another thread makes a call at the same time, the result may
+    /// include only some of the effects of this call.
     pub fn counts(&self) -> FileCounts {
         FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }

@@ -105,7 +105,7 @@ pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
 
 /// Returns `file` unchanged, because the flag [`DIRECT`] already makes its reads and writes bypass the page cache.
 #[cfg(target_os = "linux")]
-#[expect(clippy::unnecessary_wraps, reason = "on other systems, this function can fail")]
+#[expect(clippy::unnecessary_wraps, reason = "on systems other than Linux, `bypassing` can fail")]
 fn bypassing(file: File) -> io::Result<File> {
     Ok(file)
 }

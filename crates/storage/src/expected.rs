@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Returns the reference text of the back-end parameter `advice`, with the default of one back end.
+/// Expands to the text in the TOML reference for the parameter `advice`: the access pattern that a back end announces
+/// to the kernel. Back ends have different defaults.
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(

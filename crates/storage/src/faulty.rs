@@ -94,7 +94,7 @@ impl FileOperation {
     }
 }
 
-/// A fault that a test injects into later calls of a [`Faulty`].
+/// An error that a test injects into later calls of the storage decorator [`Faulty`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
     /// The position of the first call to which the fault may apply. Calls are counted from 0.
@@ -107,7 +107,8 @@ pub struct InjectedFault {
     pub effect: FaultEffect,
 }
 
-/// The calls to which an injected fault applies. A fault never applies to a call that cannot return its error.
+/// The number of calls that an injected fault makes fail. A fault never applies to a call that cannot return its error.
+/// For example, a read cannot report a full disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
     /// Only the call at the position of the fault fails. If this call cannot return the error, no call fails.
@@ -126,8 +127,7 @@ pub enum DiskError {
     /// The file system became read-only after an error (`EROFS`). Only calls that write can return this error.
     ReadOnly,
     /// A signal interrupted the call (`EINTR`). Every call can return this error. Back ends retry reads, writes, syncs
-    /// and opens after this error. A store therefore sees `EINTR` only from calls that back ends do not retry, and must
-    /// handle this error like any other error.
+    /// and opens, so a store gets `EINTR` only from other calls, and must handle it like any other error.
     Interrupted,
     /// A call reads or writes fewer bytes than requested, and its retry returns 0. The error has the kind
     /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Only reads and appends can return this error.

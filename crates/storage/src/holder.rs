@@ -40,7 +40,7 @@ impl Held {
 
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} holds the lock; end this process first", self.user())
+        write!(f, "{process} holds the lock; end this process first", process = self.user())
     }
 }
 
@@ -60,7 +60,7 @@ fn holder(file: &File) -> Option<u32> {
     locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
-/// Returns `None`, because this kernel does not report the process.
+/// Returns `None`, because this kernel does not report which process holds a lock.
 #[cfg(not(target_os = "linux"))]
 fn holder(_: &File) -> Option<u32> {
     None

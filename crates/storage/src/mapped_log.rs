@@ -29,13 +29,13 @@ use crate::storage::{Purpose, StorageError, WriteFile};
 /// The minimum size of a window, in bytes. A window is the part of a WAL file that is mapped into memory, and whose
 /// space is reserved.
 ///
-/// Between the minimum and the maximum size (the next constant), a window is as large as the WAL so far. Windows begin
-/// and end at multiples of the minimum size, which is a multiple of the page size.
+/// A window is as long as the WAL so far, but has at least this size and at most the maximum size. Windows begin and
+/// end at multiples of the minimum size, which is a multiple of the page size.
 const MIN_WINDOW_BYTES: u64 = 64 << 10;
 const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
-/// Zeros that one call writes to the page cache in advance. Their number is the minimum size of a window, so that they
-/// never extend beyond the end of a window.
+/// Zeros that one call writes to the page cache in advance, where records replace them later. The part of a WAL that is
+/// mapped into memory is always a multiple of their length.
 static ZEROS: [u8; MIN_WINDOW_BYTES as usize] = [0; MIN_WINDOW_BYTES as usize];
 
 /// The size of an append in bytes from which write(2) is faster than a copy into the memory map.
@@ -84,13 +84,13 @@ struct Tail {
 /// A window: the part of a WAL file that is mapped into memory, and whose space is reserved.
 struct Window {
     map: MmapMut,
-    /// The offset in the file at which the window begins.
+    /// The offset in the file at which the mapped part begins.
     start: u64,
 }
 
 impl Window {
-    /// Reserves and maps a window of `file` that contains the offset `at`. The window is as long as the file so far,
-    /// within its limits. If a window of this length cannot be reserved, the function uses the minimum size.
+    /// Maps a part of `file` that contains the offset `at`, and reserves its disk space. This part is as long as the
+    /// file so far, within its limits. If the disk cannot reserve so much space, the function uses the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % MIN_WINDOW_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
@@ -99,7 +99,8 @@ impl Window {
         Self::map(file, start, len)
     }
 
-    /// Reserves and maps a window of `file` that contains the bytes from the offset `at` to `at + bytes`.
+    /// Maps the part of `file` that contains the bytes from the offset `at` to `at + bytes`, and reserves its disk
+    /// space.
     fn of_bytes(file: &File, at: u64, bytes: u64) -> io::Result<Self> {
         let start = at - at % MIN_WINDOW_BYTES;
         let len = (at + bytes - start).next_multiple_of(MIN_WINDOW_BYTES);
@@ -116,7 +117,7 @@ impl Window {
         Ok(Self { map, start })
     }
 
-    /// Returns the offset in the file at which the window ends.
+    /// Returns the offset in the file at which the mapped part ends.
     fn end(&self) -> u64 {
         self.start + self.map.len() as u64
     }
@@ -149,8 +150,8 @@ impl Tail {
         Ok(())
     }
 
-    /// Ensures that the window contains the end of the WAL. Returns the offset up to which appends can copy bytes
-    /// without more preparation.
+    /// Ensures that the mapped part of the file contains the end of the WAL. Returns the offset up to which appends can
+    /// copy bytes without more preparation.
     #[inline]
     fn ready(&mut self) -> io::Result<u64> {
         if self.end >= self.window.end() {
@@ -183,7 +184,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Writes zeros in advance, from the end of the records to the next multiple of the length of `ZEROS`.
+    /// Writes zeros in advance, from the end of the records to the next multiple of 64 KiB.
     #[cold]
     fn zero(&mut self) -> io::Result<()> {
         let zeros = &ZEROS[(self.end % ZEROS.len() as u64) as usize..];

@@ -47,12 +47,12 @@ impl RecordingStorage {
         Self { inner, steps: Arc::default() }
     }
 
-    /// Returns the number of steps recorded so far, which is the number of the next step.
+    /// Returns the number of storage calls recorded so far, which is also the number of the next recorded call.
     pub fn position(&self) -> usize {
         self.steps.lock().len()
     }
 
-    /// Returns all recorded steps.
+    /// Returns all recorded storage calls, in order.
     pub fn steps(&self) -> Vec<StorageChange> {
         self.steps.lock().clone()
     }
@@ -159,15 +159,15 @@ impl<'a> StorageReplay<'a> {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
 
-    /// Returns the number of steps that were replayed so far.
+    /// Returns the number of recorded storage calls that were replayed so far.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Replays steps until `position` steps have been replayed in total, or until no step is left.
+    /// Replays recorded storage calls until `position` calls have been replayed in total, or until no call is left.
     ///
     /// # Errors
-    /// The disk rejects a step, because its initial state differed from that of the recorded disk.
+    /// The disk rejects a call, because its initial state differed from that of the recorded disk.
     pub fn advance_to(&mut self, position: usize) -> Result<(), StorageError> {
         while self.position < position.min(self.steps.len()) {
             self.take(&self.steps[self.position])?;

@@ -253,7 +253,7 @@ struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// The number of bytes that were sent to the device. All later bytes are still in the buffer.
+    /// The number of bytes of the file that were sent to the modeled device. All later bytes are still in the buffer.
     written: u64,
     /// Whether no byte was appended since the last sync.
     is_synced: bool,

@@ -154,7 +154,7 @@ pub trait ReadFile: Send + Sync {
         1
     }
 
-    /// Returns the content of the whole file, if the file stays mapped while this reader exists. Reads of a mapped file
+    /// Returns the content of the whole file, if this reader keeps the file mapped into memory. Reads of a mapped file
     /// make no copies.
     fn mapped(&self) -> Option<&[u8]> {
         None

@@ -177,23 +177,23 @@ struct RingReader {
 
 /// A requested part of a file, and how much of it was read.
 struct Part {
-    /// The index of the part among all requested parts.
+    /// The index of this part in the list of requested parts.
     place: usize,
     /// The offset in the file at which the read starts, which is a multiple of the alignment.
     offset: u64,
-    /// The number of bytes between the start of the read and the requested bytes.
+    /// The number of bytes that are read before the requested bytes, because each read starts at an aligned offset.
     before: usize,
     /// The number of bytes to read: the bytes before the requested bytes, and the requested bytes.
     needed: usize,
-    /// The position of the part in the buffer of the ring.
+    /// The position of this part in the buffer of the `io_uring` ring.
     start: usize,
-    /// The number of bytes read so far.
+    /// The number of bytes of this part that were read so far.
     filled: usize,
 }
 
 impl Part {
-    /// Returns the number of bytes that the part takes in the buffer of the ring. The number is a multiple of the
-    /// alignment, so the read may extend beyond the end of the file.
+    /// Returns the number of bytes that the part takes in the buffer of the `io_uring` ring. The number is a multiple
+    /// of the alignment, so the read may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
     }
@@ -222,7 +222,9 @@ type Answer = Result<Bytes, StorageError>;
 
 impl ReadFile for RingReader {
     fn read(&self, offset: u64, len: usize) -> Answer {
-        self.read_many(&[(offset, len)]).pop().expect("a read of one part must have exactly one result")
+        self.read_many(&[(offset, len)])
+            .pop()
+            .expect("a read of one part through io_uring must have exactly one result")
     }
 
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Answer> {
@@ -252,7 +254,10 @@ impl ReadFile for RingReader {
             batch.push(part);
         }
         self.read_batch(batch, end, &mut answers);
-        answers.into_iter().map(|answer| answer.expect("each part of a read must have a result")).collect()
+        answers
+            .into_iter()
+            .map(|answer| answer.expect("each part of a read through io_uring must have a result"))
+            .collect()
     }
 
     fn queue_depth(&self) -> usize {
@@ -270,7 +275,7 @@ impl RingReader {
     }
 
     /// Reads several parts of the file concurrently, and stores their results in `answers`. Together, the parts take
-    /// `bytes` bytes in the buffer of the ring.
+    /// `bytes` bytes in the buffer of the `io_uring` ring.
     fn read_batch(&self, batch: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
         let places: Vec<usize> = batch.iter().map(|part| part.place).collect();
         if let Err(error) = self.rings.lend(|ring| self.try_batch(ring, batch, bytes, answers)) {

@@ -18,8 +18,8 @@ pub enum Favour {
 /// Returns the bits per key for the filters of level `level` of a tree. The average over all entries of the tree is
 /// `base` bits per key.
 ///
-/// The false-positive rate is e^(−bits · ln² 2). If the rate is proportional to the number of keys n or to 1/n, the
-/// bits per key are a linear function of ln n. If this linear function is negative for a level, the level gets 0 bits,
+/// The false-positive rate, e^(−bits · ln² 2), becomes proportional to the number of keys n of a sorted run, or to 1/n.
+/// The bits per key are therefore a linear function of ln n. A level for which this function is negative gets 0 bits,
 /// and the other levels share the whole memory budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };

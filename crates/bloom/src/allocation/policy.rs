@@ -14,14 +14,14 @@ pub trait Allocation: Send + Sync {
     /// Panics if `level` is not an index of `levels`.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
 
-    /// Returns the filter size of every SSTable in bits, if the size does not depend on the number of keys, and `None`
-    /// otherwise. The result then replaces the result of [`bits_per_key`](Self::bits_per_key).
+    /// Returns the size in bits of the filter of each SSTable, if all filters have one fixed size. Otherwise returns
+    /// `None`, and [`bits_per_key`](Self::bits_per_key) determines the size.
     fn table_bits(&self) -> Option<f64> {
         None
     }
 
-    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves memory
-    /// between levels.
+    /// Whether the filters of all levels together take the given memory budget. If so, the allocation only moves memory
+    /// from one level to another.
     fn keeps_budget(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! The invariants of the filter axis. Each invariant is a function that checks one filter policy.
+//! The invariants of filters. Each invariant is a function that checks one filter policy.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -17,7 +17,7 @@ pub(crate) struct Subject {
     pub(crate) oracle: bool,
 }
 
-/// All invariants of the filter axis, each with its name.
+/// All invariants of filters, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("every added key is reported as present", no_key_is_lost),
     ("answers depend only on the stored bytes and the probed key", answers_depend_on_bytes_and_hash_alone),
@@ -120,11 +120,8 @@ fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
             let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
             let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
             ensure(lost == 0, || {
-                format!(
-                    "{}, the filter reports {lost} of {} added keys as absent",
-                    with_allocation(bits_per_key),
-                    hashes.len()
-                )
+                let allocation = with_allocation(bits_per_key);
+                format!("{allocation}, the filter reports {lost} of {} added keys as absent", hashes.len())
             })?;
         }
     }
@@ -346,10 +343,10 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
                 for (low, high) in lows.into_iter().flat_map(|low| highs.clone().map(move |high| (low, high)))
                 {
                     ensure(filter.may_contain_range(low, high), || {
+                        let allocation = with_allocation(bits_per_key);
                         format!(
-                            "{}, the range from {low:?} to {high:?} is reported as empty, although it \
-                             includes an added key",
-                            with_allocation(bits_per_key)
+                            "{allocation}, the range from {low:?} to {high:?} is reported as empty, although it \
+                             includes an added key"
                         )
                     })?;
                 }
@@ -388,7 +385,7 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
 /// Checks that a filter of 100,000 keys takes the memory that an allocation sets.
 ///
 /// * A filter with the parameter `bits_per_key` may take about 1 % more.
-/// * A filter with fingerprints may differ by about 1.5 bits per key.
+/// * The memory of a filter with fingerprints may differ by about 1.5 bits per key.
 ///
 /// Without an allocation, the memory must be within 7 % of [`bits_per_key`](FilterPolicy::bits_per_key).
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {

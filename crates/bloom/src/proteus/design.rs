@@ -12,16 +12,17 @@ use crate::codes::smallest;
 use crate::position::{mix, reduce};
 use crate::theory;
 
-/// The largest number of Bloom filter probes that the filter makes for the keys at each end of a range.
+/// The largest number of Bloom filter probes at each end of a queried range. The filter reports a range that would need
+/// more probes as not empty.
 pub(super) const MOST_PROBES: u64 = 256;
 
-/// The number of ranges that are drawn to choose the prefix lengths of a filter.
+/// The number of random ranges with which the builder of a filter compares prefix lengths.
 const SAMPLES: usize = 64;
 
-/// The seed of the ranges that are drawn to choose the prefix lengths of a filter.
+/// The seed of the random ranges with which the builder of a filter compares prefix lengths.
 const SEED: u64 = 0x72_616e_6765_7321;
 
-/// The positions of the ranges for which the prefix lengths of a filter are chosen.
+/// The positions of the ranges for which a filter chooses its prefix lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Ranges {
@@ -31,7 +32,7 @@ pub(super) enum Ranges {
     AfterKeys,
 }
 
-/// A drawn range without keys, together with the keys before and after the range.
+/// A random range without keys, together with the keys before and after the range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     first: u64,
@@ -41,8 +42,8 @@ pub(super) struct Sample {
 }
 
 impl Ranges {
-    /// Draws ranges of 2^`range_bits` numbers from 0 to `largest` that contain none of the sorted `numbers`. If the
-    /// numbers are dense, the result may be empty.
+    /// Returns random ranges of 2^`range_bits` numbers from 0 to `largest` that contain none of the sorted `numbers`.
+    /// If the numbers are dense, the result may be empty.
     pub(super) fn sample(self, numbers: &[u64], largest: u64, range_bits: u32) -> Vec<Sample> {
         let draw = |index: u64| {
             let random = mix(index, SEED);
@@ -123,16 +124,13 @@ pub(super) struct Design {
     pub(super) set_words: u64,
     /// The number of last bits of a key number that the Bloom filter omits.
     pub(super) filter_bits: u32,
-    /// The expected false-positive rate of the drawn ranges with these prefix lengths.
+    /// The expected false-positive rate of random ranges with these prefix lengths.
     pub(super) rate: f64,
 }
 
 impl Design {
-    /// Returns the prefix lengths with the lowest false-positive rate for the ranges `samples`. Exact set and Bloom
-    /// filter together take `words` words of memory. `counts` is the result of [`different_prefixes`].
-    ///
-    /// If several designs have this rate, the result has the smallest exact set, and then the longest prefixes in the
-    /// Bloom filter.
+    /// Returns the prefix lengths with the lowest false-positive rate for the ranges `samples`. The exact set and the
+    /// Bloom filter together take `words` words of memory. `counts` is the result of [`different_prefixes`].
     pub(super) fn best(counts: &[u64; 65], largest: u64, words: u64, samples: &[Sample]) -> Self {
         let width = u64::BITS - largest.leading_zeros();
         let mut best =

@@ -44,9 +44,9 @@ pub(super) struct Trie<'a> {
     /// The bytes with which all keys begin. The trie does not store them.
     pub(super) prefix: &'a [u8],
     pub(super) labels: Vec<u64>,
-    /// For each label, whether the label has a child node.
+    /// For each label of the trie, whether the label has a child node.
     pub(super) children: Vec<bool>,
-    /// For each label, whether the label is the first label of a node.
+    /// For each label of the trie, whether it is the first label of a node.
     pub(super) begins: Vec<bool>,
     /// The suffix bits of the keys, for each label without a child node.
     pub(super) suffixes: Vec<u64>,

@@ -138,8 +138,8 @@ impl Plugin {
         unsafe { (self.hooks.miss)(self.data.as_ptr(), &raw const request) }
     }
 
-    /// Returns the object that the library evicts. `incoming` is the id and the size of the requested object, if
-    /// there is one.
+    /// Returns the id of the object that the library selects for eviction. `incoming` is the id and the size of the
+    /// requested object, if there is one.
     #[inline]
     pub(super) fn evict(&mut self, incoming: Option<(u64, u64)>) -> u64 {
         let request = incoming.map(|(obj_id, obj_size)| Request { obj_id, obj_size });

@@ -37,7 +37,10 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
             for cut in [Cut::FirstKeys, Cut::Shortest] {
                 let mut table = Table::new(&keys[..count.min(keys.len())], keys_per_block, cut);
                 check_answers(&*subject.policy, &mut table, &[]).map_err(|error| {
-                    format!("key set \"{shape}\", {} blocks, separators {cut:?}: {error}", table.blocks.len())
+                    format!(
+                        "for the key set \"{shape}\" in {} blocks with the separators {cut:?}, {error}",
+                        table.blocks.len()
+                    )
                 })?;
             }
         }
@@ -88,12 +91,12 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// Checks the block that `seek` returns for one key. Blocks before the returned block must have only smaller keys, and
-/// blocks after the returned block only larger keys.
+/// Checks the block that `seek` returns for one key. All earlier blocks must have only smaller keys, and all later
+/// blocks only larger keys.
 ///
 /// If the separators are first keys, the block must be the last block whose first key is at or below the key. With
-/// `may_be_later`, the block may also be the next block, because a fence of largest keys returns this block for a key
-/// between two blocks.
+/// `may_be_later`, the block may also be the next block, which fences of largest keys return for a key between two
+/// blocks.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -148,11 +151,11 @@ fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> 
         for size in [0, 1, 2, 7, 31, 32, 33, 100] {
             let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
             check_batch(&*fence, &table, &batch)
-                .map_err(|error| format!("key set \"{shape}\", batch of {size} keys: {error}"))?;
+                .map_err(|error| format!("for a batch of {size} keys of the key set \"{shape}\", {error}"))?;
         }
         let all: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
         check_batch(&*fence, &table, &all)
-            .map_err(|error| format!("key set \"{shape}\", batch of all keys: {error}"))?;
+            .map_err(|error| format!("for a batch of all keys of the key set \"{shape}\", {error}"))?;
     }
     Ok(())
 }
@@ -176,7 +179,7 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
         let mut table = Table::new(&numbered(1000), 4, Cut::Shortest);
         table.hash_mask = hash_mask;
         check_answers(&*subject.policy, &mut table, &[])
-            .map_err(|error| format!("if the fence uses only the hash bits {hash_mask:#x}: {error}"))?;
+            .map_err(|error| format!("if the fence uses only the hash bits {hash_mask:#x}, {error}"))?;
     }
     Ok(())
 }

@@ -11,10 +11,11 @@ use crate::{BlockBounds, FenceInput, FencePolicy, Separators, TableReadError, Ta
 /// The kind of separator that the tests put between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The first key of the right block. The separator before block 0 is the first key of the SSTable.
+    /// The separator is the first key of the block after it. The separator before block 0 is the first key of the
+    /// SSTable.
     FirstKeys,
-    /// The shortest prefix of the right block's first key that is above the last key of the left block. The separator
-    /// before block 0 is the empty string.
+    /// The separator is the shortest prefix of the next block's first key that is above the last key of the previous
+    /// block. The separator before block 0 is the empty string.
     Shortest,
 }
 
@@ -158,19 +159,19 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("consecutive u64", drawn(&|i, _| i.to_be_bytes().to_vec())),
         ("decimal numbers", drawn(&|_, random| (random.next_u64() >> 20).to_string().into_bytes())),
         (
-            "user and 20 random digits",
+            "keys of \"user\" and 20 random digits",
             drawn(&|_, random| format!("user{:020}", random.next_u64()).into_bytes()),
         ),
-        ("random bytes of any length", drawn(&|_, random| bytes(random, 40, |byte| byte))),
-        ("only the letters a and b", drawn(&|_, random| bytes(random, 24, |byte| b'a' + byte % 2))),
+        ("keys of random bytes of any length", drawn(&|_, random| bytes(random, 40, |byte| byte))),
+        ("keys of only the letters a and b", drawn(&|_, random| bytes(random, 24, |byte| b'a' + byte % 2))),
         (
-            "only bytes 0x00 and 0xff",
+            "keys of only the bytes 0x00 and 0xff",
             drawn(&|_, random| bytes(random, 20, |byte| 0u8.wrapping_sub(byte % 2))),
         ),
         ("0 to 39 zero bytes", (0..40).map(|len| vec![0; len]).collect()),
         ("0 to 39 bytes 0xff", (0..40).map(|len| vec![0xff; len]).collect()),
         (
-            "a common prefix of 300 bytes",
+            "keys with a common prefix of 300 bytes",
             drawn(&|_, random| [vec![b'p'; 300], random.next_u64().to_be_bytes().to_vec()].concat()),
         ),
         (

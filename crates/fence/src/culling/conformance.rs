@@ -30,8 +30,8 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ),
 ];
 
-/// Checks every invariant for a culling method with its default parameters, in levels with and without overlapping
-/// files.
+/// Checks that a culling method with its default parameters keeps every invariant of culling, in levels with and
+/// without overlapping files.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
@@ -175,7 +175,7 @@ fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
         };
         index = next;
         check_key_index(&*index, &files)
-            .map_err(|what| format!("after change {change} of the files: {what}"))?;
+            .map_err(|error| format!("after change {change} of the files, {error}"))?;
     }
     Ok(())
 }

@@ -8,7 +8,8 @@ use super::ranges::FileRanges;
 
 /// A method that selects the files of a sorted run that a read must search.
 pub trait Culling: Send + Sync {
-    /// Builds the index of one sorted run of a level, with which searches find files. A search does not read files.
+    /// Builds the index of one sorted run of a level. With this index, a search finds the files that can contain a key,
+    /// without reading them.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 
     /// Builds an index over the keys of all files of a tree. Returns `None` if the method has no such index, so that

@@ -1,6 +1,6 @@
-//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. The checks with
-//! one thread compare every result of a memtable with the result of a reference model. The results must be equal,
-//! before and after the memtable becomes immutable. The messages name the violated invariant by its number in the
+//! The invariants of memtables. Each invariant is a function that checks one memtable policy. The checks with one
+//! thread compare every result of a memtable with the result of a reference model. The results must be equal, before
+//! and after the memtable becomes immutable. The messages name the violated invariant by its number in the
 //! documentation of [`Memtable`].
 
 use std::ops::Bound;
@@ -17,7 +17,7 @@ use crate::{Memtable, MemtablePolicy};
 /// The memtable policy whose invariants are checked.
 pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
-/// All invariants of the memtable axis, each with its name.
+/// All invariants of memtables, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("lookups and scans return the results of the reference model", every_history_is_answered),
     ("a scan returns the entries that existed at its start, even during inserts", |subject| {
@@ -62,9 +62,9 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
         ("keys of zeros with a suffix", number(ends.collect())),
         ("keys in order", number(ascending.clone().collect())),
         ("keys in reverse", number(ascending.rev().collect())),
-        ("every key several times", number(versions.collect())),
+        ("several writes of every key", number(versions.collect())),
         ("a hot key among other keys", number(hot.collect())),
-        ("sequence numbers out of order", unordered),
+        ("writes with sequence numbers out of order", unordered),
     ]
 }
 
@@ -187,8 +187,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     check_batches(policy, history)
 }
 
-/// Compares lookups and scans with the model. The lookups cover every key and its neighbors at every snapshot. The
-/// scans start at each of these keys, at some of the snapshots.
+/// Compares lookups and scans with the reference model. The lookups cover every key and its neighbors at every
+/// snapshot. The scans start at each of these keys, at some of the snapshots.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);

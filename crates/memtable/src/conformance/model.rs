@@ -138,8 +138,8 @@ pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
 }
 
 /// Returns all entries of a scan of a memtable, read by [`Memtable::entries`] in pages of `scan.limit` entries. A page
-/// continues the scan if the memtable can continue scans, and otherwise starts a new scan after the last key. The
-/// function stops after more than `most` entries, so that an endless scan fails the test.
+/// continues the scan if the memtable can continue scans, and otherwise starts a new scan. The function stops after
+/// more than `most` entries, so that an endless scan fails the test.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);

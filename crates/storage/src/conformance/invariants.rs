@@ -75,13 +75,14 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!(
-            "a storage call for {} must fail with {kind:?}, but it succeeded",
-            path.display()
+            "a storage call for {path} must fail with {kind:?}, but it succeeded",
+            path = path.display()
         ))),
         Err(error) => ensure(error.kind() == kind && error.path == path, || {
             format!(
-                "a storage call for {} must fail with {kind:?} and name this path, but the error is: {error}",
-                path.display()
+                "a storage call for {path} must fail with {kind:?} and name this path, but the error is: \
+                 {error}",
+                path = path.display()
             )
         }),
     }
@@ -295,7 +296,7 @@ fn renaming_replaces(subject: &Subject) -> Result<(), Broken> {
     let reader = subject.open("to", Purpose::Manifest)?;
     subject.storage.rename(&from, &to)?;
     subject.ensure_content("to", Purpose::Manifest, b"new")?;
-    ensure_all(&*reader, b"old", "the open file that was replaced")?;
+    ensure_all(&*reader, b"old", "the replaced file, which is still open,")?;
     ensure_error(subject.storage.open(&from, Purpose::Manifest), ErrorKind::NotFound, &from)?;
 
     // The new name is in another directory, and the writer is still open.

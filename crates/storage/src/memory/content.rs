@@ -60,9 +60,9 @@ impl Inode {
         content.synced..content.bytes.len()
     }
 
-    /// Returns the file after a crash that ends the file at `end` and may lose pieces of the unsynced bytes before
-    /// `end`. A piece ends at a multiple of `unit`. `is_written` receives the index of a piece, and decides whether the
-    /// piece is kept or replaced by zeros.
+    /// Returns the file after a crash: it ends at `end`, and may lose pieces of its unsynced bytes before `end`. Pieces
+    /// end at multiples of `unit`. `is_written` receives the index of a piece, and decides whether the piece is kept or
+    /// replaced by zeros.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();

@@ -148,11 +148,11 @@ impl Names {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// Returns the file names after a crash: the durable names, with the pending changes for which `reaches_disk`
-    /// returns true. All names in the result are durable.
+    /// Returns the file names that the simulated disk has after a crash. All of them are durable.
     ///
-    /// `reaches_disk` is called for the pending changes from the last to the first. `after_crash` converts each file to
-    /// its content after the crash.
+    /// `reaches_disk` decides for each change that is not durable yet whether it survives, from the last change to the
+    /// first. A change also survives if a later surviving change depends on it. `after_crash` converts each file to its
+    /// content after the crash.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,
@@ -180,9 +180,9 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Splits the pending changes of names into two lists, such as the changes that a directory sync makes durable and
-    /// the others. The first list contains the changes that `wanted` selects, and all changes on which they depend. A
-    /// change depends on every earlier change of the same name.
+    /// Splits the name changes that are not durable yet into selected changes and other changes. The selected changes
+    /// are those for which `wanted` returns true, and all changes on which they depend. A change depends on every
+    /// earlier change of the same name.
     fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
         let mut needed: HashSet<&Path> = HashSet::new();
         let (mut taken, mut left) = (Vec::new(), Vec::new());

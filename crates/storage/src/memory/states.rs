@@ -154,8 +154,8 @@ fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// Returns the file in the state number `choice`, of the states that [`endings`] counts. In the state with the largest
-/// number, all unsynced bytes are on the disk.
+/// Returns the file `inode` after a power failure, in the state with the number `choice`. [`endings`] counts the
+/// possible states of a file. In the last state, all unsynced bytes are on the disk.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);

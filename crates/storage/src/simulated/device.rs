@@ -44,7 +44,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Checks the parameters of the device. Returns an error sentence if a parameter is invalid.
+    /// Checks the parameters of the modeled device. Returns an error sentence if a parameter is invalid.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -62,13 +62,13 @@ impl Profile {
             return Err(format!("queue_depth is {}; it must be 1 to {MOST_DEPTH}", self.queue_depth));
         }
         if self.pause_ns > 0 && !(self.pause_ns + 1..=MOST_LATENCY_NS).contains(&self.pause_period_ns) {
-            return Err("pause_every must be longer than pause, and at most 60s".to_owned());
+            return Err("`pause_every` must be longer than `pause`, and at most 60s".to_owned());
         }
         Ok(())
     }
 
-    /// Returns the time at which the device continues after a pause. `at_ns` is a time of the device's clock. If no
-    /// pause contains this time, returns `at_ns`.
+    /// Returns the first time at which the device can serve a request that arrives at the time `at_ns`: the end of the
+    /// pause that contains `at_ns`, or `at_ns` itself. Both are times of the device's clock.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -98,7 +98,7 @@ struct Busy {
     arm: Option<(u64, u64)>,
 }
 
-/// A request to the modeled device. A sync has no file position.
+/// A read, write or sync of the modeled device, with its latency and its bandwidth.
 struct Request {
     place: Option<(u64, u64)>,
     len: u64,
@@ -113,8 +113,8 @@ impl Request {
     }
 }
 
-/// The queue of a modeled device. It contains the times, in nanoseconds of the device's clock, at which each request
-/// slot (lane) becomes free, and at which the last transfer ends.
+/// The queue of a modeled device: when each of its request slots becomes free, and when its last transfer ends. The
+/// times are in nanoseconds of the device's clock.
 struct Queue {
     lanes: Vec<u64>,
     pipe: u64,
@@ -195,8 +195,8 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device time of one call with concurrent requests to `charged`: the time that the call would take on an
-    /// idle device. `count` is the number of requests.
+    /// Adds the time that one call would take on an idle device to the sum `charged`. The call consists of `count`
+    /// concurrent requests.
     ///
     /// If callers wait, the function also puts the requests into the queue, and returns the time at which the last
     /// request is complete. Otherwise, it returns 0.

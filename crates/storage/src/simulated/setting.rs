@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of a parameter in TOML that selects the value of the device class.
+/// The word in TOML that gives a parameter of the modeled device the value of its device class.
 const PRESET: &str = "preset";
 
 /// The value of a parameter of the modeled device in TOML: `"preset"`, or a value of type `T`.

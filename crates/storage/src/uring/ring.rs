@@ -32,8 +32,8 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// Returns the first `len` bytes of the buffer of the ring. The bytes keep their content until a call requests a
-    /// larger buffer.
+    /// Returns the first `len` bytes of the buffer of the `io_uring` ring. The bytes keep their content until a call
+    /// requests a larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {
@@ -42,7 +42,7 @@ impl Ring {
         Ok(&mut self.scratch.bytes_mut()[..len])
     }
 
-    /// Frees the buffer of the ring if it is larger than the size that the ring keeps between calls.
+    /// Frees the buffer of the `io_uring` ring if it is larger than the size that the ring keeps between calls.
     pub(super) fn shrink(&mut self) {
         if self.is_idle() && self.scratch.len() > KEPT_BYTES {
             self.scratch = AlignedBuffer::new(0);
@@ -91,7 +91,7 @@ impl Ring {
         Ok(results.into_iter().map(moved).collect())
     }
 
-    /// Returns the entry for a step in the submission queue of `io_uring`.
+    /// Converts a step (a read, write or sync of `file`) to an entry of the `io_uring` submission queue.
     fn entry(&mut self, file: &File, step: Step, number: u64) -> squeue::Entry {
         let fd = Fd(file.as_raw_fd());
         let room = self.scratch.len();
@@ -141,7 +141,7 @@ impl Drop for Ring {
 fn inside(room: usize, start: usize, len: usize) -> usize {
     assert!(
         start <= room && len <= room - start,
-        "{len} bytes at {start} exceed the io_uring buffer of {room} bytes"
+        "{len} bytes at offset {start} exceed the io_uring buffer of {room} bytes"
     );
     start
 }
@@ -154,7 +154,7 @@ fn length(len: usize) -> u32 {
     len.min(MOST) as u32
 }
 
-/// Converts the result of a step from `io_uring` to the number of transferred bytes, or to an error.
+/// Converts the result of one `io_uring` operation to the number of transferred bytes, or to an error.
 fn moved(result: i32) -> io::Result<usize> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),

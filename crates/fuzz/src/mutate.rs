@@ -142,7 +142,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Replaces a part of the input with a part of another input.
+/// Replaces a part of an input with a part of another input from the corpus.
 fn splice(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut impl Rng) {
     let other = &corpus[random.random_range(0..corpus.len())];
     let part = other[range(other.len(), random)].to_vec();

@@ -56,8 +56,8 @@ pub const MODELS: &[LoomModel] = &[
         preemptions: Some(1),
         body: || bplus_walk(Direction::Backward),
     },
-    LoomModel { name: "bplus, versions of a key", preemptions: Some(1), body: bplus_versions },
-    LoomModel { name: "bplus, several inserts at a time", preemptions: Some(2), body: bplus_several },
+    LoomModel { name: "bplus: several versions of one key", preemptions: Some(1), body: bplus_versions },
+    LoomModel { name: "bplus: one call with several inserts", preemptions: Some(2), body: bplus_several },
 ];
 
 impl LoomModel {
@@ -114,9 +114,8 @@ fn visible() {
     assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end");
 }
 
-/// Model of epochs, which delay the freeing of memory: readers access a slot without a lock, while a writer replaces
-/// the content of the slot and retires the old content. The old content must not be freed before its last reader has
-/// finished.
+/// Model of epochs, which delay the freeing of memory. Readers access a slot without a lock while a writer replaces its
+/// content. The old content must not be freed before its last reader has finished.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
@@ -165,7 +164,8 @@ static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
 );
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
-    let choice = MEMTABLES.choose(&kind.into()).expect("the catalog of the models must contain the memtable");
+    let choice =
+        MEMTABLES.choose(&kind.into()).expect("the catalog of modeled memtables must contain the memtable");
     let policy = MEMTABLES.build(&choice).expect("a memtable must be valid with its default parameters");
     Arc::from(policy.create(1 << 16))
 }
@@ -267,7 +267,7 @@ fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut seen = Vec::new();
     while !entries.is_empty() {
         seen.push(entries.entry(0).key.to_vec());
-        assert!(entries.go_on(1), "a scan must continue after its current entry");
+        assert!(entries.go_on(1), "a scan of the memtable must find its current entry again");
     }
     seen
 }

@@ -57,10 +57,7 @@ impl SharedArena {
 
     fn put<T>(&self, cell: ArenaCell) -> Ref<T> {
         let at = self.next.fetch_add(1, Relaxed);
-        assert!(
-            self.cells[at as usize].set(cell).is_ok(),
-            "each cell of the arena must contain only one version or node"
-        );
+        assert!(self.cells[at as usize].set(cell).is_ok(), "each cell of the arena must be filled only once");
         Ref(NonZeroU32::new(at).expect("the numbers of cells must begin at 1"), PhantomData)
     }
 
@@ -89,13 +86,13 @@ impl SharedArena {
             panic!("the reference leads to an index node, not to a version")
         };
         let (key, sequence, value) =
-            written.get().as_ref().expect("an appended version must have its contents");
+            written.get().as_ref().expect("a published version must have its key and value");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
     }
 
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
         let ArenaCell::Version(_, links) = self.at(version) else {
-            panic!("the reference leads to an index node, which has no tower")
+            panic!("the reference leads to an index node, which has no links")
         };
         &links[level]
     }
@@ -111,7 +108,7 @@ impl SharedArena {
             panic!("the reference leads to a version, not to an index node")
         };
         assert!(*is_placed.get());
-        node.downcast_ref().expect("a reference must have the type of its node")
+        node.downcast_ref().expect("a reference must have the type of the node to which it leads")
     }
 
     #[expect(clippy::unused_self, reason = "the real arena reads the memory at the reference")]

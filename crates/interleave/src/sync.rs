@@ -63,7 +63,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence of a model. If the site of the fence is weakened, the fence does nothing.
+/// A memory fence of a model. The fence does nothing if the test weakens it.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {
@@ -128,7 +128,7 @@ impl AtomicUsize {
     }
 }
 
-/// A separate value for each thread of a model.
+/// A variable of which each thread of a model has its own value.
 pub(crate) struct PerThread<T> {
     cells: [T; MOST_THREADS],
     owners: StdMutex<Vec<loom::thread::ThreadId>>,

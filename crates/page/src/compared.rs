@@ -46,8 +46,8 @@ pub struct ComparedConfiguration {
     pub memory_bytes: Option<f64>,
 }
 
-/// Returns the comparisons of a run: the judged comparisons if the run has verdicts, and otherwise the comparisons of
-/// the throughput in each phase.
+/// Returns the comparisons of a run: the comparisons in `verdicts.csv`, or those of the throughput in each phase if the
+/// run has no verdicts.
 pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfiguration> {
     let mut all = Vec::new();
     let mut phases: BTreeMap<usize, (PhaseCounters, BTreeMap<u64, f64>)> = BTreeMap::new();
@@ -111,8 +111,8 @@ fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     phases.filter(|of| run.matrix(*of).is_some()).collect()
 }
 
-/// Returns the memory of each configuration in bytes, by the number of the configuration. The value comes from its
-/// first row in the phase.
+/// Returns the memory of each configuration in bytes, by the number of the configuration. The value comes from the
+/// first row of the phase that contains it.
 fn memory(runs: &Table, phase: &str) -> BTreeMap<u64, f64> {
     let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
     let mut memory = BTreeMap::new();

@@ -65,8 +65,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     rows
 }
 
-/// Returns the statistical criteria for the comparisons of a group, and the name of the limit below which they ignore a
-/// difference. `baseline` is the configuration with second trials (A/A runs), which measure the noise.
+/// Returns the criteria for the comparisons with a baseline, and the name of the limit below which they ignore a
+/// difference. The limit is the noise floor if A/A runs measured a higher one than the threshold.
 pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
     let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
     let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));
@@ -80,8 +80,8 @@ pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criter
     }
 }
 
-/// Compares the values `own` of a configuration with the values `baseline`. In counted mode, compares the medians as
-/// exact values. Otherwise, compares the values round by round.
+/// Compares a configuration with its baseline. In counted mode, compares the medians as exact values. Otherwise,
+/// compares the values round by round.
 pub(crate) fn compared(
     run: &RunData,
     baseline: &Sample,

@@ -23,10 +23,10 @@ pub(crate) struct Contents {
     pub(crate) has_history: bool,
 }
 
-/// The signs of JavaScript next to which a space can be removed.
+/// The JavaScript operators and brackets next to which a space can be removed.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// The signs of JavaScript before or after which a line break can be removed. All statements except blocks end with a
+/// The JavaScript characters before or after which a line break can be removed. All statements except blocks end with a
 /// semicolon.
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
@@ -37,7 +37,7 @@ const DECLARATIONS: [&str; 2] = ["const", "let"];
 /// Constants of JavaScript, and shorter expressions of equal value.
 const SHORTER: [(&str, &str); 2] = [("true", "!0"), ("false", "!1")];
 
-/// The state of the shortening function between two brackets of the script.
+/// The state of the function that shortens JavaScript, between two brackets of the script.
 #[derive(Clone, Copy, Default)]
 struct Statements {
     /// Whether the current statement is a declaration, such as `let a = 1`.

@@ -41,7 +41,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     };
     if names.len() > MOST_CATEGORIES {
         let message =
-            format!("{} bars in one group are too many; use filter to keep fewer bars", names.len());
+            format!("{} bars in one group are too many; use `filter` to keep fewer bars", names.len());
         return Err(PlotError::spec("x", message));
     }
     let data = &hatched(data);
@@ -157,8 +157,8 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// Returns a position on a bar in pixels. `value` is on the scale of the measured values, and `along` is the
-    /// distance from the start of the other axis in pixels. Returns `None` if the scale cannot show the value.
+    /// Converts a position on a bar to pixels. `value` is on the axis of the measured values, and `along` is the
+    /// distance in pixels on the axis of the categories. Returns `None` if the scale cannot show the value.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -200,15 +200,14 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// Returns the thickness of a bar in pixels. `slot` is the length of the axis part that belongs to one category, in
-/// pixels.
+/// Returns the thickness of a bar in pixels. `slot` is the length that each category has on its axis, in pixels.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     // A single bar is not better for being as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
-/// Draws the ideal bounds as lines across the whole plot, so that readers can compare all bars with each bound.
+/// Draws each ideal bound (a value that no component can exceed) as a line across the whole plot.
 fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
@@ -219,7 +218,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// Formats the number at the end of a bar. If `signed` is true, the sign of the verdict follows, such as ▲.
+/// Formats the number at the end of a bar. If `signed` is true, a sign such as ▲ (improved) follows the number.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {

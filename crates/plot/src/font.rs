@@ -18,8 +18,8 @@ use crate::palette::Color;
 /// widths.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
-/// The number by which the SVG back end of `plotters` divides a font size. [`TextStyle`] multiplies its size by this
-/// number.
+/// The number by which the SVG back end of `plotters` divides a font size. To undo the division, [`TextStyle`]
+/// multiplies its font size by this number.
 const SIZE_PER_EM: f64 = 1.24;
 
 /// The distance from the upper edge of a text to its baseline, in em. The SVG back end shifts the text by this

@@ -67,7 +67,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
     data.series.iter().flat_map(|series| &series.points).map(|point| point.y)
 }
 
-/// Returns the scale of the colors, from the smallest to the largest value.
+/// Returns the scale that converts a value to a color of the heat map, from the smallest to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
     if spec.is_log_y() {

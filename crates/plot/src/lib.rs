@@ -75,23 +75,22 @@ pub struct Context {
     pub run_id: String,
     /// Whether the run was a quick run (`--quick`). The caption of the chart states that the run was a quick run.
     pub is_quick: bool,
-    /// The order of labels, such as names of variants. It also determines their colors.
+    /// The order of labels, such as names of variants. The order also determines the color of each label.
     pub order: LabelOrder,
     /// The width of the chart, if the style sets no width.
     pub width: Width,
-    /// A text about the points. If it is set, the caption shows it instead of the number of trials and the interval.
+    /// A text that the caption shows instead of the number of trials and the interval.
     pub points: Option<String>,
-    /// Swept paths that also change other settings, each with a text about these settings. The caption shows the text
-    /// if configurations differ in such a path. For example, another engine cannot match all settings of a design.
+    /// Settings that a swept parameter changes besides itself: the path of the parameter, and a text for the caption.
+    /// For example, another engine cannot match all settings of a design.
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
 }
 
 impl Context {
-    /// Creates the context for charts of the run that a manifest describes. `order` contains the labels of the
-    /// catalogs. All other labels keep the order of the run's configurations, so that they have the same styles in
-    /// every chart.
+    /// Creates the context for the charts of a run from its manifest. `order` contains the labels in the catalogs. All
+    /// other labels have the order of the run's configurations.
     pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
@@ -165,9 +164,8 @@ impl fmt::Debug for Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. The values come from `runs.csv`, from
-    /// `timeline.csv` for a timeline, or from `levels.csv` if `spec` names it. A latency distribution also needs the
-    /// histograms. `verdicts.csv` gives the verdicts on the values.
+    /// Draws the chart that `spec` describes from the results in `folder`: from `runs.csv`, or from another file of
+    /// this folder if the kind of chart or `spec` requires it.
     ///
     /// # Errors
     /// The results cannot be read, a column or a value is unknown, the chart is empty, or the font is not installed.
@@ -338,9 +336,8 @@ fn capitalized(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Returns the conditions of the measurement for the caption, such as `lookup phase · only bloom differs · median of 6
-/// trials`. A swept path may also change other settings. The text then is, for example, `engine differs, and terms that
-/// cannot be made equal`.
+/// Returns the conditions of the measurement for the caption, such as
+/// `lookup phase · only bloom differs · median of 6 trials`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -351,7 +348,7 @@ fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// Describes the number of trials per point, and the interval that the whiskers show.
+/// Describes the number of trials per point and the interval that the whiskers show, for the caption.
 fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());

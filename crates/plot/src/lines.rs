@@ -199,8 +199,8 @@ fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
 }
 
-/// Draws the spread of a series over trials as whiskers, or as a band if `dense` is true. Call this function before the
-/// lines are drawn, so that the lines are above the spread.
+/// Draws the intervals over trials of a series as whiskers, or as a band if `dense` is true. Call this function before
+/// you draw the lines, so that the lines are above the band.
 fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
     let color = series.style.color;
@@ -225,8 +225,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Returns the ends of the whiskers of a point. It has a vertical whisker if its values differ between trials, and a
-/// horizontal whisker if its horizontal values differ.
+/// Returns the two ends of each whisker of a point. A point has a vertical whisker if its `y` differs between trials,
+/// and a horizontal whisker if its `x` differs.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -236,7 +236,7 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// Draws the line of a series. In a scatter plot, a thin line joins the points that have labels.
+/// Draws the line of a series. In a scatter plot, the line is thin and joins only points with labels.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     let style = series.style;
     let places: Vec<Option<(f64, f64)>> =
@@ -248,8 +248,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws the predictions of theory or the ideal bounds as lines above the measured series. If they are equal for all
-/// series, the function draws one line, else one line per series.
+/// Draws the predictions of theory or the ideal bounds as lines above the measured series. Draws one line if they are
+/// equal for all series, else one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -311,7 +311,8 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// Splits a line where an axis cannot show a point, such as 0 on a logarithmic axis. Returns the parts of the line.
+/// Splits a line at the points that an axis cannot show, such as 0 on a logarithmic axis. Returns the parts of the
+/// line.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

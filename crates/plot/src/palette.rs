@@ -70,7 +70,7 @@ impl Color {
     }
 }
 
-/// The number of mixing ratios to try when a color may be a mixture of two known colors.
+/// The number of mixing ratios that the search for a mixture of two known colors tries.
 const SHARES: u32 = 20;
 
 /// The background of the page.
@@ -178,14 +178,14 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The hatch of the bars, if bars of several series are next to each other.
     pub hatch: Hatch,
-    /// The position of the label in the order of labels. Labels of one variant with different parameters have the same
-    /// position. `None` for an ideal bound.
+    /// The position of the label in the order of labels, which is equal for labels of one variant with different
+    /// parameters. `None` for an ideal bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
     /// Returns the style of a label. `place` is its position in the order of labels. `repeat` is the number of earlier
-    /// labels at the same position, such as labels of the same variant with other parameters.
+    /// labels at this position, such as labels of the same variant with other parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
@@ -236,7 +236,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// Returns the heat map color for a share from 0 (smallest value) to 1 (largest value).
+/// Returns the color of the heat map for a value from 0 (smallest) to 1 (largest).
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);

@@ -74,8 +74,8 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     Ok(Picked { table: right, facts, notes })
 }
 
-/// Returns the rows of a timeline without the last interval of a phase, if this interval is much shorter than a full
-/// interval. Its rate would be imprecise.
+/// Removes the last interval of each phase of a timeline if it is much shorter than a full interval, because its rate
+/// would be imprecise.
 fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
     let least = LEAST_SHARE * lengths.fold(0.0, f64::max);
@@ -89,7 +89,8 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// Returns the rows with the value `value` in a column. If no row has this value, the error lists the existing values.
+/// Returns the rows that have the value `value` in the column `column`. If no row has this value, the error lists the
+/// existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {
@@ -108,8 +109,8 @@ fn fact(column: &str, values: &[String]) -> String {
     }
 }
 
-/// Names the swept columns that have several values in the drawn rows, such as `only bloom differs` or `bloom and fence
-/// differ`.
+/// Returns a text that names the settings in which the drawn rows differ, such as `only bloom differs` or
+/// `bloom and fence differ`.
 fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
@@ -125,7 +126,7 @@ fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     })
 }
 
-/// Returns the text of the caption if only one swept column differs, such as `only bloom differs`.
+/// Returns the caption text for rows that differ in only one setting, such as `only bloom differs`.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

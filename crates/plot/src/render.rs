@@ -15,10 +15,11 @@ use crate::font::{self, BASELINE_EM, TextStyle, Typeface};
 use crate::palette::{Color, Mark, PAPER};
 use crate::scene::{Rect, Scene, Shape, Text};
 
-/// How many units of a `plotters` back end one pixel of the page has. Back ends accept only whole units.
+/// The number of units of a `plotters` back end per pixel of the page. Back ends accept only whole units, so more units
+/// draw more precisely.
 const UNITS: f64 = 4.0;
 
-/// Pixels of a PNG per pixel of the page, for a screen. A PNG for print keeps all drawn pixels.
+/// The number of pixels of a PNG for a screen per pixel of the page. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
 /// Renders the scene as SVG. `title` is the text for screen readers. `in_print` is the number of pixels per inch of a
@@ -108,7 +109,7 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// How a `plotters` back end draws the corners of lines.
+/// How a pen draws the corners of lines with a `plotters` back end.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     /// The back end draws paths without gaps.

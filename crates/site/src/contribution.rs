@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// The files that a results folder may contain.
 const FILES: [&str; 3] = ["manifest.json", "runs.csv", "noise.csv"];
 
-/// The remedy for a results folder that is not an unchanged copy by `lsmbench engines --keep`.
+/// The fix for a results folder that is not an unchanged copy by `lsmbench engines --keep`.
 const COPY: &str = "copy the results with: lsmbench engines RESULTS --keep results/machines/NAME";
 
 /// An experiment of the repository that a contribution may repeat.

@@ -26,7 +26,7 @@ const SHARES: [&Metric; 2] = [&c::FPR, &c::CACHE_HIT_RATE];
 pub(crate) fn implausible(row: &Row, cores: u64) -> Option<String> {
     let number = |metric: &Metric| row.get(metric).number();
     if let Some(bound) = row.get(&c::IMPLAUSIBLE).text() {
-        return Some(format!("the column implausible contains: {bound}"));
+        return Some(format!("the column `implausible` contains: {bound}"));
     }
     let negative = c::METRICS.iter().find(|metric| {
         let is_signed = metric.name.ends_with("_residual");

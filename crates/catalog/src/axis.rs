@@ -31,8 +31,8 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`, which
-    /// are not parameters. An error message about an unknown key lists `others` among the valid keys.
+    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`. Error
+    /// messages list these keys among the valid keys.
     ///
     /// # Errors
     /// See [`Catalog::choose`].

@@ -5,8 +5,7 @@
 //! `callgrind.h` of valgrind). With client requests, the load phase of a trial can run without instrumentation.
 #![allow(unsafe_code)]
 
-/// The client request that returns how many valgrind processes this process is nested in. The number is 0 outside of
-/// valgrind.
+/// The client request that returns the number of valgrind processes around this process: 0 outside of valgrind.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 
 /// The number of the first client request of callgrind. Valgrind reserves such numbers per tool, here `'C'` and `'T'`

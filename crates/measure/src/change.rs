@@ -4,8 +4,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The smallest number of values before and after a change point. A shorter sequence of different values counts as
-/// outliers.
+/// The smallest number of values before and after a change point. Fewer different values count as outliers.
 const LEAST_SIDE: usize = 3;
 
 /// The probability that a series without a change is reported to have a change.
@@ -43,8 +42,8 @@ fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, 
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// Returns the best place for one more cut: the index at which the values before and after the cut differ most, and
-/// their divergence.
+/// Returns the position at which one more cut separates the most different values, and the divergence of the values
+/// before and after this cut.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -53,9 +52,8 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Returns whether one more cut with the divergence `divergence` is significant, and not chance. The test shuffles the
-/// values within each part many times. The cut is significant if at most a fraction [`SIGNIFICANCE`] of the shuffled
-/// series has a best cut with an equal or larger divergence.
+/// Returns whether one more cut with the divergence `divergence` is significant. The cut is significant if shuffled
+/// values rarely have a cut with an equal or larger divergence.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -75,8 +73,8 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// Returns the best place to split one part of a series: the index at which the values before and after differ most,
-/// and their divergence. Returns `None` if the part is too short.
+/// Returns the position at which the values of one part of a series differ most before and after it, and their
+/// divergence. Returns `None` if the part is too short.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };

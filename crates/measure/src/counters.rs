@@ -16,7 +16,7 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// The name of an event, with its counter or the reason why the counter is not available.
+/// The name of a CPU event, with its counter or the reason why the counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,

@@ -50,7 +50,7 @@ impl Histogram {
     pub fn new() -> Self {
         let counts = hdrhistogram::Histogram::new_with_bounds(1, MAX_NS, DIGITS);
         Self {
-            counts: counts.expect("the bounds of a histogram must be valid, because they are constants"),
+            counts: counts.expect("the constant bounds of a latency histogram must be valid"),
             beyond_range: 0,
         }
     }
@@ -69,7 +69,7 @@ impl Histogram {
     /// # Panics
     /// Never panics, because all histograms have the same bounds.
     pub fn merge(&mut self, other: &Self) {
-        self.counts.add(&other.counts).expect("all histograms must have the same bounds");
+        self.counts.add(&other.counts).expect("all latency histograms must have the same bounds");
         self.beyond_range += other.beyond_range;
     }
 

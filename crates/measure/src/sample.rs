@@ -1,6 +1,6 @@
 //! The values of one metric for one variant, over all rounds of trials.
 
-/// How far from the median a value is an outlier, as a multiple of the median absolute deviation.
+/// The distance from the median from which on a value is an outlier, as a multiple of the median absolute deviation.
 const OUTLIER_SPREADS: f64 = 10.0;
 
 /// The values of one metric for one variant, round by round.
@@ -13,7 +13,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Creates a sample with the name of its variant.
+    /// Creates a sample from the name of the variant and its values by round.
     pub fn new(name: impl Into<String>, blocks: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { name: name.into(), blocks: blocks.into_iter().collect() }
     }

@@ -63,7 +63,7 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     order.iter().map(standing).collect()
 }
 
-/// For each variant, returns a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
+/// Returns for each variant a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
 /// variant is significantly better in at least one metric, and has no worse median in any metric.
 ///
 /// `standings` contains the ranking for each metric. `medians` contains, for each metric, its better direction and the

@@ -59,7 +59,7 @@ pub enum Doubt {
     FewSessions,
     /// The counts come from only one seed. With another seed, the difference might change.
     OneSeed,
-    /// A value of one variant exceeds a theoretical or physical bound.
+    /// A value of one variant exceeds a theoretical or physical bound, so it cannot be correct.
     Implausible,
     /// The metric regressed in the latest batch of trials, but not in the batch before it.
     OnlyOnce,
@@ -71,7 +71,7 @@ pub enum Doubt {
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
     OneOfMany {
-        /// The number of comparisons of the sweep that are judged together.
+        /// The number of comparisons in the sweep that share the correction.
         comparisons: usize,
     },
     /// The value of one variant is 0 in some rounds, so the ratio is undefined.
@@ -85,7 +85,9 @@ pub enum Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewBlocks { blocks: 0 } => f.write_str("no trial has a value for both sides"),
+            Self::TooFewBlocks { blocks: 0 } => {
+                f.write_str("no trial has values for both the baseline and the candidate")
+            }
             Self::TooFewBlocks { blocks } => {
                 let trials = if *blocks == 1 { "trial is" } else { "trials are" };
                 write!(f, "{blocks} {trials} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
@@ -104,7 +106,9 @@ impl fmt::Display for Doubt {
             Self::OneSeed => {
                 f.write_str("one seed: the difference may hold only for this seed; more seeds may decide")
             }
-            Self::Implausible => f.write_str("a value of one side exceeds a physical or theoretical bound"),
+            Self::Implausible => f.write_str(
+                "a value of the baseline or the candidate exceeds a physical or theoretical bound",
+            ),
             Self::OnlyOnce => f.write_str("the first batch of trials did not show this change"),
             Self::TooSmall => f.write_str(
                 "the difference is below the smallest difference that a verdict reports, but the confidence \
@@ -114,9 +118,15 @@ impl fmt::Display for Doubt {
                 f,
                 "among {comparisons} comparisons, chance alone may cause one such difference; more trials may decide"
             ),
-            Self::SometimesZero => f.write_str("one side is 0 in some trials, so the ratio is undefined"),
-            Self::NoRatio => f.write_str("a value is negative, so the ratio is undefined"),
-            Self::NoDirection => f.write_str("the values differ, but neither higher nor lower is better"),
+            Self::SometimesZero => {
+                f.write_str("the baseline or the candidate is 0 in some trials, so the ratio is undefined")
+            }
+            Self::NoRatio => {
+                f.write_str("a value of the baseline or the candidate is negative, so the ratio is undefined")
+            }
+            Self::NoDirection => f.write_str(
+                "the values differ, but neither higher nor lower values of this metric are better",
+            ),
         }
     }
 }

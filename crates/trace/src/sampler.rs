@@ -5,8 +5,8 @@ use workload::{TraceOperation, TraceRecord};
 use crate::keys::hash_of;
 
 /// Selects a sample of the records of a trace by the hashes of their keys. The sample contains either all records of a
-/// key or none. A reuse distance in the sample is about the distance in the trace times the sampling rate (Waldspurger
-/// et al., FAST '15).
+/// key or none. A reuse distance in the sample is about the real distance times the sampling rate (Waldspurger et al.,
+/// FAST '15).
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     threshold: u64,
@@ -26,8 +26,8 @@ impl Sampler {
         hash_of(record).swap_bytes() <= self.threshold
     }
 
-    /// Returns whether a sample with this record has the same effect on the sampled keys as the whole trace. A scan or
-    /// a range delete does not, because it also affects keys outside of the sample.
+    /// Returns whether the record has the same effect in the sample as in the whole trace. A scan or a range delete
+    /// does not, because it also affects keys outside of the sample.
     pub fn is_exact(record: &TraceRecord) -> bool {
         !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
     }

@@ -6,8 +6,8 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record of a RocksDB trace. The format was tested with the tools of the version of RocksDB
-/// that it names.
+/// The payload of the first record of a RocksDB trace, with the version of RocksDB whose tools were tested with this
+/// writer.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 
@@ -19,8 +19,7 @@ const GET: u8 = 4;
 const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 
-/// Bits that state which fields the payload of a record contains: the fields of each type of record, and the optional
-/// bounds of a scan.
+/// The bits that state which fields the payload of a record in a RocksDB trace contains.
 const WRITE_FIELDS: u64 = 1 << 1;
 const GET_FIELDS: u64 = 1 << 2 | 1 << 3;
 const SEEK_FIELDS: u64 = 1 << 4 | 1 << 5;

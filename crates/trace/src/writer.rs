@@ -22,7 +22,7 @@ pub trait TraceWriter {
     fn losses(&self) -> Vec<String>;
 }
 
-/// Counts of the records that a trace format could not express, by the kind of loss.
+/// The numbers of records that a trace format could not express, by the kind of loss.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(Vec<(&'static str, u64)>);
 

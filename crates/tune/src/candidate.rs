@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use catalog::Choice;
 use tree::Design;
 
-/// A layer of the search, which is one method of evaluating designs.
+/// A layer of the search, which is one method of evaluating designs, such as a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// The layer that evaluates closed formulas.
@@ -48,7 +48,7 @@ pub struct DesignScore {
     /// The sum of the relative amounts by which the design exceeds its limits. The sum is 0 if the design meets all
     /// limits.
     pub excess: f64,
-    /// The fractions and the costs in blocks of the kinds of operation, if the objective is `io_per_op`.
+    /// The fraction of each kind of operation, and its cost in blocks. Only with the objective `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
     /// The objective and the second metric of each trial. Empty in layers without trials.
     pub trials: Vec<(f64, Option<f64>)>,
@@ -116,8 +116,8 @@ impl DesignScore {
         is_no_worse && (self.objective < other.objective || self.second() < other.second())
     }
 
-    /// Returns the second metric of the Pareto set. Returns infinity if the design has no value of this metric, so that
-    /// such a design is worse than all others.
+    /// Returns the value of the second metric of the Pareto set. Returns infinity if the design has no such value, so
+    /// that it is worse than all others.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }
@@ -131,8 +131,8 @@ pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     ranked.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Returns the indexes of the candidates in the Pareto set, sorted by the objective. A candidate is in the Pareto set
-/// if it meets its limits, and no other candidate that meets its limits has a dominating score in `layer`.
+/// Returns the indexes of the candidates in the Pareto set, sorted by the objective. A candidate in the Pareto set
+/// meets its limits, and no other such candidate is at least as good in both metrics and better in one.
 pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let within: Vec<usize> = ranked(candidates, layer)
         .into_iter()
@@ -150,9 +150,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the indexes of at most `most` candidates for the next layer. Half of these candidates, rounded up, have the
-/// best scores. The rest are further designs of the Pareto set. If the Pareto set has too few designs, the best
-/// remaining designs follow.
+/// Returns the indexes of at most `most` candidates for the next layer of the search. Half of them have the best
+/// scores. The others are designs of the Pareto set, and then the next best designs.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

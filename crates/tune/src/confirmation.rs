@@ -27,7 +27,7 @@ pub struct Confirmation {
 }
 
 /// The inputs of a confirmation run, which compares the best design of a search with other designs. `designs` contains
-/// the designs that the best design must beat, with their labels. The first of these designs is the baseline.
+/// these other designs with their labels, and the first design is the baseline.
 pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,

@@ -22,8 +22,8 @@ pub(crate) struct Factor {
     pub(crate) values: Vec<String>,
 }
 
-/// Returns the factors of the designs, which are the parts in which the designs differ. An axis has one factor for its
-/// variant and one factor for the parameters of the variant. Each option outside of the axes is a separate factor.
+/// Returns the parts in which the designs differ, which are the factors of the search. An axis has one factor for its
+/// variant and one factor for the parameters of the variant. Each other option is a factor of its own.
 pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     let tables: Vec<Table> = designs.iter().map(|design| design.to_toml()).collect();
     let mut axes: Vec<&str> = AXES.iter().map(|axis| axis.name()).collect();
@@ -54,7 +54,7 @@ pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     factors
 }
 
-/// Returns the factor for the parameters of an axis. The factor contains the parameters in which designs with the same
+/// Returns the factor for the parameters of an axis, which contains the parameters in which designs with the same
 /// variant differ. Returns `None` if no parameter differs.
 fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     let mut first: HashMap<(&str, &str), &Value> = HashMap::new();

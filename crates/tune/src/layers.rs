@@ -28,8 +28,8 @@ use crate::textbook::textbook;
 /// only the better half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
-/// The axes of a design that affect neither the size of an SSTable nor the costs of its entries. All designs that
-/// differ only in these axes share one measurement of these costs.
+/// The axes of a design that change neither the size of an SSTable nor the cost of its entries. Designs that differ
+/// only in these axes share one measurement of these costs.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
 /// The state of a search for the best design.
@@ -269,8 +269,8 @@ impl Search<'_> {
         Ok((rows.rows().to_vec(), ending != Ending::Interrupted))
     }
 
-    /// Sets the scores of the candidates `chosen` in a layer. The configuration number i in `rows` is the candidate
-    /// `chosen[i]`.
+    /// Sets the scores of the candidates `chosen` in a layer of the search. The configuration number i in `rows` is the
+    /// candidate `chosen[i]`.
     fn set_rows(&mut self, chosen: &[usize], layer: Layer, rows: &[Row]) {
         let objectives = self.objectives.of(layer);
         for (cell, at) in chosen.iter().enumerate() {

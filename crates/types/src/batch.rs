@@ -2,14 +2,13 @@
 
 use crate::Entry;
 
-/// The initial capacity of the list of entries that a scan returns. This capacity is small, because most scans are
-/// short.
+/// The initial capacity of the list of entries that a scan returns, which is small because most scans are short.
 const FOUND_AT_FIRST: usize = 16;
 
 /// The entries that a scan has found, in the order of the scan. The entries are borrowed or copied.
 pub struct Entries<'a> {
     found: EntryStorage<'a>,
-    /// The scan that can continue after these entries. `None` if the scan cannot continue.
+    /// The rest of the scan, which continues after these entries. `None` if the scan cannot continue.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 

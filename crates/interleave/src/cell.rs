@@ -5,7 +5,8 @@
 
 use loom::cell::UnsafeCell;
 
-/// A value in plain memory of a model. `loom` checks that accesses to this value are ordered.
+/// A value in plain memory of a model. `loom` checks that no two threads access this value at the same time if one of
+/// them writes.
 pub(crate) struct Watched<T>(UnsafeCell<T>);
 
 // SAFETY: loom fails the model where two accesses are not ordered and one of them writes.

@@ -49,10 +49,14 @@ pub const MODELS: &[LoomModel] = &[
     LoomModel { name: "epochs", preemptions: None, body: epochs },
     LoomModel { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
     LoomModel { name: "bplus", preemptions: Some(2), body: bplus },
-    LoomModel { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
-    LoomModel { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
+    LoomModel { name: "bplus: a split of a leaf", preemptions: Some(3), body: bplus_split },
     LoomModel {
-        name: "bplus, a backward scan",
+        name: "bplus: a forward scan",
+        preemptions: Some(1),
+        body: || bplus_walk(Direction::Forward),
+    },
+    LoomModel {
+        name: "bplus: a backward scan",
         preemptions: Some(1),
         body: || bplus_walk(Direction::Backward),
     },
@@ -110,8 +114,10 @@ fn visible() {
         }
     };
     let writers = [thread::spawn(commit(1, 2)), thread::spawn(commit(3, 3))];
-    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
-    assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end");
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("each thread of the model must end without a panic"));
+    assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end of the model");
 }
 
 /// Model of epochs, which delay the freeing of memory. Readers access a slot without a lock while a writer replaces its
@@ -151,7 +157,7 @@ fn epochs() {
         shared.slot.store(next, Ordering::Release);
         shared.epochs.throw_away(&mut garbage, Piece(Arc::clone(&shared), old));
     }
-    reader.join().expect("a thread of the model failed");
+    reader.join().expect("each thread of the model must end without a panic");
     drop(garbage);
 }
 
@@ -198,10 +204,12 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     before.iter().for_each(|name| {
         assert!(
             value_of(&**memtable, name).is_some(),
-            "a get during the inserts missed a key that was inserted before"
+            "a get during the inserts missed a key from before the inserts"
         );
     });
-    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("each thread of the model must end without a panic"));
     for name in before.iter().chain(&names) {
         assert_eq!(
             value_of(&**memtable, name).as_deref(),
@@ -236,13 +244,13 @@ fn bplus_walk(direction: Direction) {
         thread::spawn(move || walk(&*memtable, direction))
     };
     memtable.insert(key(b"e"), 20, Some(b"e"));
-    let mut seen = walker.join().expect("a thread of the model failed");
+    let mut seen = walker.join().expect("each thread of the model must end without a panic");
     if direction == Direction::Backward {
         seen.reverse();
     }
     assert!(seen.is_sorted(), "a scan returned keys out of order");
     seen.retain(|key| key != b"e");
-    assert_eq!(seen, before, "a scan must return each key that existed before it exactly once");
+    assert_eq!(seen, before, "a scan must return exactly once each key that existed before the scan");
 }
 
 /// Model of the memtable `bplus`: a leaf contains several versions of one key, and another key. A scan reads the leaf
@@ -257,7 +265,7 @@ fn bplus_versions() {
         thread::spawn(move || walk(&*memtable, Direction::Forward))
     };
     memtable.insert(key(b"b"), 20, Some(b"b"));
-    let seen = walker.join().expect("a thread of the model failed");
+    let seen = walker.join().expect("each thread of the model must end without a panic");
     assert_eq!(seen, [b"b", b"d"], "a scan must return each key exactly once");
 }
 
@@ -288,7 +296,9 @@ fn bplus_several() {
         let found = value_of(&*memtable, name);
         assert!(found.is_none_or(|found| found == name), "a get returned the value of another key");
     }
-    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("each thread of the model must end without a panic"));
     for name in [b"a", b"b", b"c", b"d"] {
         assert_eq!(
             value_of(&*memtable, name).as_deref(),

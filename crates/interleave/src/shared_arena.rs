@@ -58,11 +58,11 @@ impl SharedArena {
     fn put<T>(&self, cell: ArenaCell) -> Ref<T> {
         let at = self.next.fetch_add(1, Relaxed);
         assert!(self.cells[at as usize].set(cell).is_ok(), "each cell of the arena must be filled only once");
-        Ref(NonZeroU32::new(at).expect("the numbers of cells must begin at 1"), PhantomData)
+        Ref(NonZeroU32::new(at).expect("the number of a cell in the arena must not be 0"), PhantomData)
     }
 
     fn at<T>(&self, at: Ref<T>) -> &ArenaCell {
-        self.cells[at.0.get() as usize].get().expect("a reference must lead to an existing cell")
+        self.cells[at.0.get() as usize].get().expect("a reference must lead to an existing cell of the arena")
     }
 
     pub(crate) fn append(
@@ -111,7 +111,7 @@ impl SharedArena {
         node.downcast_ref().expect("a reference must have the type of the node to which it leads")
     }
 
-    #[expect(clippy::unused_self, reason = "the real arena reads the memory at the reference")]
+    #[expect(clippy::unused_self, reason = "only the real arena reads the memory at the reference")]
     pub(crate) fn prefetch<T>(&self, _: Ref<T>, _: usize) {}
 
     pub(crate) fn versions(&self) -> usize {

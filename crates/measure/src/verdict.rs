@@ -13,13 +13,13 @@ pub(crate) const WIDEST_EQUIVALENCE: f64 = 0.1;
 /// The verdict of a comparison of a candidate with a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The candidate is better than the baseline by more than δ.
+    /// The candidate is better than the baseline by more than δ, the smallest difference that counts.
     Improved,
-    /// The two variants differ by less than δ.
+    /// The two variants differ by less than δ, the smallest difference that counts.
     Equivalent,
     /// The trials do not decide the comparison. The field `doubt` of the comparison contains the reason.
     Inconclusive,
-    /// The candidate is worse than the baseline by more than δ.
+    /// The candidate is worse than the baseline by more than δ, the smallest difference that counts.
     Regressed,
 }
 
@@ -52,7 +52,8 @@ pub enum Doubt {
         /// The number of rounds in which both variants were measured.
         blocks: usize,
     },
-    /// The confidence interval contains both "no difference" and a difference above δ.
+    /// The confidence interval contains both "no difference" and a difference above δ, the smallest difference that
+    /// counts.
     TooNoisy,
     /// The builds have too few sessions: one session each, or two sessions of one build and one of the other. The
     /// variation between sessions of one build is therefore unknown.
@@ -65,8 +66,8 @@ pub enum Doubt {
     OnlyOnce,
     /// The confidence interval excludes "no difference", but chance causes an equally large difference too often.
     Chance,
-    /// The confidence interval excludes "no difference", but the measured difference is below the smallest difference
-    /// that a verdict reports. This limit is δ or the noise floor of the machine.
+    /// The measured difference is below the smallest difference that a verdict reports: δ or the noise floor of the
+    /// machine. The confidence interval excludes "no difference".
     TooSmall,
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
@@ -89,8 +90,8 @@ impl fmt::Display for Doubt {
                 f.write_str("no trial has values for both the baseline and the candidate")
             }
             Self::TooFewBlocks { blocks } => {
-                let trials = if *blocks == 1 { "trial is" } else { "trials are" };
-                write!(f, "{blocks} {trials} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
+                let trials_are = if *blocks == 1 { "trial is" } else { "trials are" };
+                write!(f, "{blocks} {trials_are} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
             }
             Self::TooNoisy => f.write_str(
                 "the confidence interval (CI) includes the ratio 1; more trials may narrow the CI",

@@ -22,14 +22,14 @@ pub struct ComparedConfiguration {
     pub metric: &'static str,
     /// The name of the metric, which is a column of `runs.csv`.
     pub column: &'static str,
-    /// The swept values that the candidate and the baseline share. Empty if the run has only one group of
+    /// The parameter values that the candidate and the baseline share. Empty if the run has only one group of
     /// configurations.
     pub within: String,
     /// The label of the baseline.
     pub baseline: String,
     /// The label of the candidate.
     pub candidate: String,
-    /// The swept paths with the values of the candidate. A value is empty if the candidate has no such setting.
+    /// The swept parameters and their values in the candidate. A value is empty if the candidate has no such setting.
     pub swept: Vec<(String, String)>,
     /// The ratio candidate / baseline. `None` if a median is 0 or missing.
     pub ratio: Option<f64>,

@@ -102,7 +102,7 @@ pub(crate) struct FlameGraph {
     pub(crate) svg: String,
 }
 
-/// A swept path: the path of a setting that differs between configurations.
+/// A swept parameter: a setting that differs between configurations.
 #[derive(Serialize)]
 pub(crate) struct Swept {
     pub(crate) path: String,

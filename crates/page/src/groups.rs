@@ -10,8 +10,8 @@ use serde::Serialize;
 /// Configurations that are compared with each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Group {
-    /// The swept values that all configurations of the group share, such as `entries = 1000`. Empty if there is only
-    /// one group.
+    /// The parameter values that all configurations of the group share, such as `entries = 1000`. Empty if there is
+    /// only one group.
     pub(crate) heading: String,
     /// The indexes of the configurations in the manifest.
     pub(crate) cells: Vec<usize>,

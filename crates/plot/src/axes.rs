@@ -19,7 +19,7 @@ const UPRIGHT: f64 = 170.0;
 /// The labels of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
-    /// The labels: the position of each on the axis (from 0 to 1), and its lines of text.
+    /// The position of each label on the axis (from 0 to 1), and the lines of its text.
     labels: Vec<(f64, Vec<String>)>,
     upright: bool,
 }

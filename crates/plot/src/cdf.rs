@@ -52,7 +52,10 @@ pub(crate) fn draw(
         }
     };
     if let Some(y) = &spec.y {
-        return Err(PlotError::spec("y", format!("a cdf chart shows only latencies; remove y = \"{y}\"")));
+        return Err(PlotError::spec(
+            "y",
+            format!("a chart of kind `cdf` shows only latencies; remove y = \"{y}\""),
+        ));
     }
     let Picked { table, facts, mut notes } = pick(table, spec)?;
     let (heading, curves) = curves(&table, folder, spec, order, response, &mut notes)?;
@@ -123,13 +126,12 @@ fn curves(
     }
     if curves.is_empty() {
         let time = if response {
-            "the histograms contain no response times, because only an open loop has response times"
+            "response times, because only an open loop has response times"
         } else {
             "latencies"
         };
-        return Err(
-            first.map_or_else(|| PlotError::Empty(format!("no histogram contains {time}")), Into::into)
-        );
+        return Err(first
+            .map_or_else(|| PlotError::Empty(format!("no latency histogram contains {time}")), Into::into));
     }
     if missing > 0 {
         notes.push(format!("{} without a histogram", count(missing, "measurement")));

@@ -164,7 +164,8 @@ impl FlameGraph<'_> {
         }
         for (at, side) in self.sides.iter().enumerate() {
             y += 1.7 * ROW;
-            let line = format!("{}: {} of CPU time per operation", side.label, ns(root.ns[at]));
+            let (label, time) = (side.label, ns(root.ns[at]));
+            let line = format!("{label}: {time} of CPU time per operation");
             drawing.text(&line, (MARGIN, y), (TEXT_SIZE, Weight::Bold), INK);
             y += 0.5 * ROW;
             drawing.callees(&root, at, (MARGIN, y));

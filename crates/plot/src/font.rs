@@ -58,7 +58,7 @@ pub(crate) struct Face {
 
 impl Face {
     fn embedded(bytes: &'static [u8]) -> Self {
-        let font = FontArc::try_from_slice(bytes).expect("the embedded file must be a valid font");
+        let font = FontArc::try_from_slice(bytes).expect("the embedded font file must be a valid font");
         Self { font, bytes: Arc::new(Cow::Borrowed(bytes)), index: 0 }
     }
 

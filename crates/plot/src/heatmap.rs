@@ -36,7 +36,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     if unseen > 0 {
         captions
             .notes
-            .push(format!("{} at 0 left white: the shades are logarithmic", count(unseen, "field")));
+            .push(format!("{} at 0 left white: the color scale is logarithmic", count(unseen, "field")));
     }
     captions.upwards = format!("colour: {}", describe(&data.y, "", Side::Upwards));
     captions.across = data.x.title().into();

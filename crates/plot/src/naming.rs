@@ -98,7 +98,7 @@ pub(crate) fn sort_series<T>(
 ) -> Result<(), PlotError> {
     if series.len() > MOST_SERIES {
         let message =
-            format!("a chart cannot distinguish {} series; use filter to keep fewer series", series.len());
+            format!("a chart cannot distinguish {} series; use `filter` to keep fewer series", series.len());
         return Err(PlotError::spec("series", message));
     }
     series.sort_by(|a, b| {

@@ -11,7 +11,8 @@ use crate::palette::{HUES, MARKS, Style};
 pub struct LabelOrder {
     /// The labels that a catalog contains, by column name.
     columns: BTreeMap<String, Vec<Known>>,
-    /// The labels of the configurations of a run, by column name. They are used for columns without a catalog.
+    /// The labels of the configurations of a run, by column name. A chart uses these labels for columns without a
+    /// catalog.
     cells: BTreeMap<String, Vec<String>>,
 }
 

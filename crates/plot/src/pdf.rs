@@ -260,7 +260,7 @@ fn document(
 fn embed(pdf: &mut Pdf, ids: FontIds, face: &Embedded<'_>) -> Result<(), String> {
     let (bytes, index) = face.face.file();
     let subset = subsetter::subset(bytes, index, &face.used)
-        .map_err(|error| format!("the font cannot be embedded: {error}; name another font with --font"))?;
+        .map_err(|error| format!("the font cannot be embedded: {error}; name another font with `--font`"))?;
     let is_cff = subset.starts_with(b"OTTO");
     let base = format!("LSMBEN+{}", face.resource);
     let base = Name(base.as_bytes());

@@ -155,7 +155,7 @@ impl Scene {
         let mut flaws = Vec::new();
         for (at, (text, bounds)) in texts.iter().enumerate() {
             if !page.holds(bounds) {
-                flaws.push(format!("{:?} leaves the page: {bounds:?}", text.line));
+                flaws.push(format!("the text {:?} leaves the page: {bounds:?}", text.line));
             }
             if text.size < 12.0 {
                 flaws.push(format!("{:?} is {} pixels high", text.line, text.size));

@@ -273,7 +273,9 @@ impl Examined<'_> {
             let what = format!("{axis} \"{kind}\" of {package} {version}");
             self.fault(
                 "components",
-                &format!("this lsmbench has no {what}; measure with the components of the repository"),
+                &format!(
+                    "this version of lsmbench has no {what}; measure with the components of the repository"
+                ),
             );
         }
         let mut engines = self.manifest.cells.iter().filter_map(|cell| cell.engine.as_ref());

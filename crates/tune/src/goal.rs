@@ -111,7 +111,7 @@ impl Goal {
             "memory" => GoalMetric::Memory,
             "io_per_op" => GoalMetric::IoPerOp,
             name => GoalMetric::Column(reference::metric(name).ok_or_else(|| {
-                format!("unknown metric \"{name}\"; `lsmbench list --columns` lists all metrics except memory and io_per_op")
+                format!("unknown metric \"{name}\"; `lsmbench list --columns` lists all metrics except `memory` and `io_per_op`")
             })?),
         };
         let mut goal = Self { metric, operation: c::ALL.to_owned(), phase: phase.to_owned() };

@@ -14,7 +14,7 @@ use crate::target::{FuzzTarget, InputForm};
 /// than the scan. Ascending entries must be unchanged after they are encoded and decoded.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
-    about: "a data block, scanned in both directions and searched",
+    about: "a data block, which the target scans in both directions and searches",
     form: InputForm::Bytes,
     seeds,
     run,
@@ -150,7 +150,7 @@ fn check_relaid(forward: &[Owned]) {
             "a forward scan of the encoded block does not return the encoded entries"
         );
         let mut backward =
-            entries(&block, Direction::Backward).expect("a new block must be readable backward");
+            entries(&block, Direction::Backward).expect("a newly encoded block must be readable backward");
         backward.reverse();
         assert_eq!(
             backward, forward,

@@ -39,8 +39,8 @@ pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     run: run_message,
 };
 
-/// The constant part of the memory limit for an experiment, in bytes. The plan of a workload needs this memory for the
-/// catalogs, and for a pool of random bytes for each kind of value.
+/// The number of bytes of memory that the reader of an experiment may use in addition to 64 bytes per byte of input.
+/// The plan of a workload needs this memory for the catalogs, and for a pool of random bytes for each kind of value.
 const PLAN_BYTES: usize = 512 << 20;
 
 /// Returns the paths of the files in a folder of the repository, such as `configs`, sorted by name.

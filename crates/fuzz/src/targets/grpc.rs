@@ -36,8 +36,8 @@ const FAMILIES: [&str; 2] = ["index", "values"];
 /// Maximum number of executed calls of an input.
 const MOST_CALLS: usize = 64;
 
-/// The constant part of the memory limit for an input, in bytes. The memtables, the cache and the SSTable buffers of
-/// the store need this memory.
+/// The number of bytes of memory that a target may use in addition to 64 bytes per byte of input. The memtables, the
+/// cache and the SSTable buffers of the store need this memory.
 const STORE_BYTES: usize = 16 << 20;
 
 /// A function that executes a method on an encoded request, and returns the encoded responses. Returns `None` if the

@@ -80,9 +80,9 @@ fn rows() -> Vec<Row> {
 /// Returns rows as the bytes of a CSV file.
 fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
     in_file("fresh.csv", b"", |path| {
-        std::fs::remove_file(path).expect("the fuzz target must be able to remove its file");
+        std::fs::remove_file(path).expect("the fuzz target must be able to remove its CSV file");
         let mut writer =
-            RowWriter::create(path, schema).expect("the target must be able to create a new CSV file");
+            RowWriter::create(path, schema).expect("the fuzz target must be able to create a new CSV file");
         writer.append(rows).expect("the fuzz target must be able to write the rows that it read");
         std::fs::read(path).expect("the fuzz target must be able to read the file that it wrote")
     })
@@ -152,7 +152,8 @@ fn latency_seeds() -> Vec<Vec<u8>> {
 
 fn logged(log: &LatencyLog) -> Vec<u8> {
     in_file(LOG, b"", |path| {
-        log.write(path, Duration::from_millis(1500)).expect("the target must be able to write a latency log");
+        log.write(path, Duration::from_millis(1500))
+            .expect("the fuzz target must be able to write a latency log");
         std::fs::read(path).expect("the fuzz target must be able to read the file that it wrote")
     })
 }

@@ -35,7 +35,7 @@ fn run(input: &[u8]) -> bool {
         let in_pieces = read(bytes, piece_bytes + 1);
         assert!(
             (&at_once, &error) == (&in_pieces.0, &in_pieces.1),
-            "the requests or the error depend on the pieces in which the input arrives"
+            "the parsed requests or the error depend on the pieces in which the input arrives"
         );
         error.is_none() && !at_once.is_empty()
     })

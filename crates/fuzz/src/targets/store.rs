@@ -51,8 +51,8 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
 };
 
-/// The constant part of the memory limit for a store: its memtable, its cache, and the buffers of the SSTables that it
-/// writes.
+/// The number of bytes of memory that a store may use in addition to 64 bytes per byte of input: its memtable, its
+/// cache, and the buffers of the SSTables that it writes.
 const STORE_BYTES: usize = 16 << 20;
 
 /// The directory of every store of this module.
@@ -318,7 +318,10 @@ fn live(tree: &Tree, is_clean: bool) {
             backward.expect("a store in which `verify` finds no corruption must be readable backward"),
         );
         backward.reverse();
-        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "the keys are not in ascending order");
+        assert!(
+            forward.windows(2).all(|pair| pair[0].0 < pair[1].0),
+            "the scan returned keys that are not in ascending order"
+        );
         assert!(forward == backward, "forward and backward scans return different entries");
         for (key, value) in &forward {
             let got = tree.get(key).expect("a store in which `verify` finds no corruption must answer gets");

@@ -60,8 +60,8 @@ pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     run: run_format,
 };
 
-/// The constant part of the memory limit for an `.xz` file, in bytes. The decompressor needs this memory for its
-/// dictionary and its output buffer.
+/// The number of bytes of memory that the reader of an `.xz` file may use in addition to 64 bytes per byte of input.
+/// The decompressor needs this memory for its dictionary and its output buffer.
 const DECOMPRESSOR_BYTES: usize = 512 << 20;
 
 fn dsl_seeds() -> Vec<Vec<u8>> {
@@ -152,7 +152,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
                 .expect("a trace that the fuzz target read once must exist at the second reading");
             assert!(
                 recording.numbers().is_sorted_by(|a, b| a < b),
-                "the second reading did not sort the key numbers"
+                "the second reading of the trace did not sort the key numbers"
             );
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
             assert!(named.eq(numbers), "the two readings of the trace return different keys for an access");

@@ -116,7 +116,7 @@ const compareRounds = (base, own, better, threshold, page) => {
   for (let at = 0; at < base.length; at++) {
     if (base[at] == null || own[at] == null) continue;
     const log = logRatio(base[at], own[at]);
-    if (log === null) return doubtful(logs.length, 'a value is negative, so the ratio is undefined');
+    if (log === null) return doubtful(logs.length, 'a value of the baseline or the candidate is negative, so the ratio is undefined');
     logs.push(log);
   }
   const n = logs.length;

@@ -124,12 +124,11 @@ pub fn check_all<C: Sync>(
     all_kept(&broken.into_iter().map(|(_, violations)| violations).collect::<Vec<_>>())
 }
 
-/// Checks a variant against the invariants that all axes share:
+/// Checks a variant against the invariants of all axes:
 ///
-/// * the name consists of lower-case words joined by hyphens, and the summary is one line without a full stop;
-/// * the reference text has all parameters with their defaults, and no other keys;
-/// * the variant can be built from its defaults, and rejects an unknown parameter; its label and its TOML parse to an
-///   equal choice.
+/// * The name consists of lower-case words joined by hyphens, and the summary is one line without a full stop.
+/// * The reference text has all parameters with their defaults, and no other keys.
+/// * The variant can be built from its defaults, and its label and its TOML parse to an equal choice.
 ///
 /// # Errors
 /// Returns one line per violated invariant.

@@ -22,8 +22,8 @@ pub trait Build<T: ?Sized> {
     fn build(params: Self::Params) -> Result<Box<T>, String>;
 }
 
-/// A limitation of a variant, such as data loss at the end of the process. If a configuration of a sweep cannot run
-/// with this limitation, the sweep skips the configuration and reports the reason.
+/// A limitation of a variant, such as data loss at the end of the process. A sweep skips configurations that cannot run
+/// with this limitation, and reports the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Some counters of the variant depend on time, so they differ from run to run.
@@ -161,9 +161,8 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate that defines the variant. The argument is `origin!()`, called in this crate. A variant that
-    /// another crate [adds](crate::Catalog::add) must have an origin, because manifests contain the crate and the
-    /// version of each variant.
+    /// Sets the crate that defines the variant. The argument is `origin!()`, called in this crate. Variants that
+    /// another crate [adds](crate::Catalog::add) need an origin, because manifests contain it.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);

@@ -185,9 +185,8 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Model of a memtable: two threads insert concurrently while a third thread reads. `before` are the keys that are
-/// inserted first, and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all
-/// entries must be present at the end.
+/// Model of a memtable: two threads insert the keys `names` while a third thread reads. The keys `before` are in the
+/// memtable from the start. A get must find a complete entry or no entry, and all entries must be present at the end.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));

@@ -37,8 +37,8 @@ type Written = (Vec<u8>, SequenceNumber, Option<Vec<u8>>);
 /// An element of the arena: a version of a key with its links to other versions, or an index node.
 enum ArenaCell {
     Version(Watched<Option<Written>>, Vec<Link>),
-    /// An index node, and a flag that is written before the node is published. A read of the flag must be ordered
-    /// after this write.
+    /// An index node with a flag, which the writer sets before other threads can reach the node. A thread that reads
+    /// the node must see the flag.
     Node(Box<dyn Any + Send + Sync>, Watched<bool>),
 }
 

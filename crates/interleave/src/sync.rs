@@ -13,8 +13,8 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// Returns the size `model` of a data structure in a model. The function with this name in the modeled crates returns
-/// the real size instead.
+/// Returns the size `model` of a data structure. In the real crates, the function with this name returns the size
+/// `real`.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
@@ -49,8 +49,8 @@ pub(crate) fn passed() -> BTreeSet<Site> {
     std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
 }
 
-/// Returns the memory ordering of an operation in the model: `Relaxed` if its site is weakened, and otherwise
-/// `order`. Records the site as executed, unless `order` is `Relaxed`.
+/// Returns the memory ordering of an operation in the model: `Relaxed` if the test weakens the operation, and otherwise
+/// `order`. Records the operation, unless `order` is `Relaxed`.
 fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Ordering {
     if order == Ordering::Relaxed {
         return order;
@@ -159,8 +159,8 @@ impl<T: Default + Send> PerThread<T> {
     }
 }
 
-/// Returns `false`, because a model has no process-wide memory barrier of the kernel. Readers therefore execute a
-/// fence.
+/// Returns `false`, because a model has no process-wide memory barrier of the kernel. Readers therefore execute a fence
+/// themselves.
 pub(crate) fn register_process_barrier() -> bool {
     false
 }

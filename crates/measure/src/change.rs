@@ -17,11 +17,8 @@ const PERMUTATIONS: usize = 999;
 /// level.
 ///
 /// The method is E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014).
-/// The series is cut where the values before and after the cut differ most in their energy distance. The search for
-/// cuts ends when more than one in a hundred random orders of the values have an equal or larger divergence. The only
-/// assumption about the noise is that its order is random: it has no trend, and neighboring runs are not correlated.
-/// The seed of the random orders makes the result reproducible. About nine values are needed to distinguish a change
-/// from chance.
+/// It assumes that the noise has no trend and that neighboring runs are not correlated. `seed` makes the random
+/// significance test reproducible. About nine values are needed to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -35,7 +32,7 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// Splits a series at its cuts. Each returned part consists of the index of its first value, and a slice of its values.
+/// Splits a series at its cuts. Returns for each part the index of its first value, and its values.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();

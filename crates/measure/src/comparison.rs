@@ -233,8 +233,8 @@ pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     }
 }
 
-/// Returns the effect size: the mean of the logarithms, divided by their standard deviation. Returns `None` if it is
-/// undefined.
+/// Returns the effect size: the mean of the logarithms of the ratios, divided by their standard deviation. Returns
+/// `None` if it is undefined.
 fn effect_size(logs: &[f64]) -> Option<f64> {
     let (mean, error) = significance::mean_and_error(logs)?;
     let size = mean / (error * (logs.len() as f64).sqrt());

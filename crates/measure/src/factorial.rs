@@ -138,8 +138,8 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// Returns the p-value of an effect, from the analysis of variance. `explained` is the variation between combinations
-/// that the effect explains, and `rest` is the variation of the effect between rounds.
+/// Returns the p-value of an effect, from the analysis of variance. `explained` is the variation that the effect
+/// explains, and `rest` is the variation of the effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.

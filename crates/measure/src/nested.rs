@@ -14,8 +14,8 @@ use crate::significance::mean_and_error;
 /// slice of the baseline and one slice of the candidate.
 const FEWEST_PAIRS: usize = 8;
 
-/// How much the ratio of candidate to baseline varies between restarts of the processes. The fields split the standard
-/// deviation of the logarithm of the ratio by its causes.
+/// How much the ratio of candidate to baseline varies between restarts of the processes, as standard deviations of the
+/// logarithm of the ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
     /// The standard deviation of the ratio between restarts, from all causes.

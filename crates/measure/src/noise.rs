@@ -10,7 +10,7 @@ use crate::{Criteria, Sample, bootstrap};
 /// standard deviation is known. A few rounds only estimate it, so the real probability is about 80 %.
 const POWER: f64 = 0.9;
 
-/// How much less exact a median is than a mean: the ratio of their standard errors for normally distributed values,
+/// The ratio of the standard error of a median to the standard error of a mean, for normally distributed values:
 /// √(π/2).
 const MEDIAN_PENALTY: f64 = 1.253_314_137;
 

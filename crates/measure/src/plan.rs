@@ -13,8 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub enum Arrangement {
     /// Each round has its own random order.
     Shuffled,
-    /// A random order alternates with its reverse: `ABC CBA ABC …`. With two configurations, this is ABBA, which
-    /// cancels a drift that is linear in time.
+    /// A random order alternates with its reverse: `ABC CBA ABC …`. This order cancels a drift that is linear in time.
     Mirrored,
 }
 

@@ -24,9 +24,8 @@ impl Sample {
         (!values.is_empty()).then(|| median_of_sorted(&values))
     }
 
-    /// Returns the rounds with outliers: values further from the median than ten median absolute deviations, for
-    /// example because of a disturbance. Comparisons report outliers but still use them, because removing values would
-    /// bias the result.
+    /// Returns the rounds with outliers: values further from the median than ten median absolute deviations.
+    /// Comparisons report outliers but still use them, because removing values would bias the result.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
@@ -64,8 +63,8 @@ pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// Returns the logarithm of the ratio candidate / baseline of a pair of values. Returns `None` if one of the values is
-/// negative or not finite.
+/// Returns the logarithm of the ratio candidate / baseline. Returns `None` if one of the values is negative or not
+/// finite.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {

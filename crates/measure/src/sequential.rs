@@ -21,8 +21,8 @@ const LOOK_GROWTH: f64 = 4.0 / 3.0;
 /// The smallest probability of a verdict within the time budget for which a run continues to measure a comparison.
 const LEAST_CHANCE: f64 = 0.05;
 
-/// How much of the error rate the earlier looks (evaluations of the verdicts) have used. Several looks increase the
-/// risk of false alarms, so they share one error rate.
+/// How much of the error rate the earlier looks (evaluations of the verdicts) of a run have used. All looks share one
+/// error rate, because each look can cause a false alarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spending {
     /// The error rate of all looks together: the probability of a false alarm.

@@ -71,7 +71,7 @@ pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
 }
 
 /// The largest number of runs of both builds together for which the rank test evaluates every possible order. For more
-/// runs, the normal approximation is sufficiently exact.
+/// runs, the test uses the normal approximation.
 const MOST_EXACT: usize = 60;
 
 /// Returns the two-sided p-value of "both samples come from one distribution", by the rank test of Mann and Whitney

@@ -18,8 +18,8 @@ const FEWEST_OTHERS: usize = 3;
 /// infinite weight.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The largest variance between machines that the search tries. Its square root corresponds to a factor of about 20,000
-/// between machines.
+/// The largest variance between machines that the search tries. Its square root is a factor of about 20,000 between
+/// machines.
 const MOST_VARIANCE: f64 = 100.0;
 
 /// The result of a comparison of two variants over several machines.
@@ -91,8 +91,8 @@ fn mean(logs: &[f64]) -> Option<f64> {
     (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
 }
 
-/// Returns the variance between the rounds of one machine, averaged over the machines. Returns `None` if no machine has
-/// two rounds.
+/// Returns the variance between the rounds of a machine, pooled over all machines. Returns `None` if no machine has two
+/// rounds.
 fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     let squares = strata.iter().filter_map(|logs| {
         let mean = mean(logs)?;

@@ -132,7 +132,7 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Returns the verdict on a comparison, and the reason if it is inconclusive. `median` and the interval are logarithms
+/// Returns the verdict on a comparison, and the reason if it is inconclusive. `median`, `low` and `high` are logarithms
 /// of the ratio candidate / baseline, and `delta` is the smallest relative difference that a verdict reports.
 pub(crate) fn judge(
     median: f64,

@@ -64,7 +64,7 @@ pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The numbers of the rounds, in ascending order, as in the column `trial`. The values of a configuration are in
+    /// The numbers of the rounds in ascending order, as in the column `trial`. The values of each configuration have
     /// the same order.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,

@@ -16,8 +16,8 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The largest number of categories that a bar chart can show.
 const MOST_CATEGORIES: usize = 100;
-/// The fraction of a slot that stays empty, so that bars of neighboring slots do not touch. A slot is the part of the
-/// axis that belongs to one category.
+/// The fraction of its space on the axis that a category leaves empty, so that bars of neighboring categories do not
+/// touch.
 const GAP: f64 = 0.28;
 /// The thickness of a horizontal bar, in pixels.
 const LYING: f64 = 17.0;
@@ -137,8 +137,7 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// Returns a copy of the data in which each series has a different hatch: a pattern of lines that distinguishes bars
-/// without color.
+/// Returns a copy of the data in which each series has a different hatch, which is a pattern of lines in its bars.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {

@@ -34,8 +34,8 @@ struct Curve {
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution of latencies. `captions` creates the captions of the chart from the conditions, the text
-/// about the trials, and the default title.
+/// Draws the distribution of latencies. `captions` creates the texts around the chart from the conditions, the number
+/// of trials and the default title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,

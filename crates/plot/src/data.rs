@@ -62,11 +62,11 @@ impl Spread {
 /// The smallest number of trials for which the median has a 95 % confidence interval.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// Returns how many of `trials` sorted values to remove at each end, so that the rest spans the 95 % confidence
-/// interval (CI) of the median. Returns `None` if there are too few values.
+/// Returns how many of `trials` sorted values to remove at each end, so that the remaining values span the 95 %
+/// confidence interval of the median. Returns `None` if there are too few values.
 ///
-/// This CI is valid for any distribution of the values. The result is the largest `cut` with `1 - 2 P(X <= cut) >=
-/// 0.95`, where X is binomial with p = 1/2.
+/// The interval is valid for any distribution: the number of values below the median has a binomial distribution with p
+/// = 1/2.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -355,8 +355,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis for these points. The axis is numeric if all values are numbers with the same unit.
-    /// Otherwise, it has names.
+    /// Returns the horizontal axis of a chart with these points. The axis shows numbers if all values are numbers with
+    /// the same unit, and otherwise names.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

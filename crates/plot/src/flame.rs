@@ -125,8 +125,8 @@ impl<'a> Node<'a> {
         below.map(|node| (node.ns[1] - node.ns[0]).abs().max(node.largest_difference())).fold(0.0, f64::max)
     }
 
-    /// Returns the number of rows of boxes below this node in one profile. `scale` is in pixels per nanosecond. Boxes
-    /// that are too narrow to be drawn do not count.
+    /// Returns the number of rows of boxes below this node in one profile. `scale` is the width of a box in pixels per
+    /// nanosecond. Boxes that are too narrow to be drawn do not count.
     fn depth(&self, side: usize, scale: f64) -> usize {
         let shown = self.callees.values().filter(|node| node.ns[side] * scale >= LEAST_WIDTH);
         shown.map(|node| 1 + node.depth(side, scale)).max().unwrap_or(0)

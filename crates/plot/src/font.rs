@@ -156,8 +156,7 @@ impl Typeface {
         )
     }
 
-    /// Calls `draw` with this typeface as the current typeface of the thread. `draw` measures and writes all its texts
-    /// in it.
+    /// Calls `draw`, which measures and writes all its texts in this typeface.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();

@@ -364,8 +364,8 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// Names the interval that the whiskers show. If there are too few trials for this interval, the text states that the
-/// chart shows the range instead.
+/// Returns the name of the interval that the whiskers show. If there are too few trials for it, the name states that
+/// the whiskers show the range instead.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {

@@ -14,8 +14,7 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// The largest number of points in a series with whiskers and marks. Longer series, and all series of a timeline, have
-/// a band instead of whiskers, and no marks.
+/// The largest number of points in a series that has whiskers and marks. A longer series has a band instead.
 const FEW_POINTS: usize = 16;
 
 /// Returns the word for the drawn spread over trials in the caption: `whiskers` or `band`.
@@ -71,11 +70,11 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
 /// each other. If no two series have whiskers at the same position, no series is shifted.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
-    /// Largest distance in pixels between the first and the last series at one position of the x axis. A larger
-    /// distance would suggest that the points have different x values.
+    /// The largest shift between the first and the last series at one position of the horizontal axis, in pixels. A
+    /// larger shift would suggest that the points have different x values.
     const MOST: f64 = 24.0;
-    /// Largest distance between the first and the last series at one position, as a fraction of the smallest distance
-    /// between two positions.
+    /// The largest shift between the first and the last series, as a fraction of the smallest distance between two
+    /// positions of the horizontal axis.
     const SHARE: f64 = 0.6;
     let count = data.series.len();
     let mut places: Vec<f64> = Vec::new();
@@ -183,8 +182,8 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// Returns the legend, which contains the names of the series and of the lines of expected values. Returns `None` if
-/// the chart has only one line.
+/// Returns the legend with the names of the series, of the predictions of theory and of the ideal bounds. Returns
+/// `None` if the chart has only one line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),

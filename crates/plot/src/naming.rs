@@ -13,8 +13,8 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// Returns the columns that distinguish the series of a chart, as indexes: the requested column, and further columns if
-/// a series would otherwise mix several configurations. `x_at` is the column of the horizontal axis.
+/// Returns the indexes of the columns that distinguish the series of a chart: the requested column, and further columns
+/// if one series would otherwise mix several configurations. `x_at` is the index of the column on the horizontal axis.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -199,8 +199,8 @@ pub(crate) fn tag_of(
     Ok(if varying.len() == 1 { varying.pop() } else { None })
 }
 
-/// Compares two names on an axis or in a legend: first by their order in the catalog, then as numbers, then by the
-/// order of their configurations.
+/// Compares two names on an axis or in a legend: by their order in the catalog, then as numbers, then by the order of
+/// their configurations.
 pub(crate) fn compare(order: &LabelOrder, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
     let by_number = || {

@@ -71,8 +71,8 @@ impl LabelOrder {
         self.columns.contains_key(column) && self.find(column, label).is_some()
     }
 
-    /// Compares two labels of a column by their order. An unknown label comes after all known labels. Returns `None` if
-    /// both labels are unknown.
+    /// Compares two labels of a column by their order in charts. An unknown label comes after all known labels. Returns
+    /// `None` if both labels are unknown.
     pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
         match (self.find(column, a), self.find(column, b)) {
             (None, None) => None,
@@ -108,7 +108,8 @@ impl LabelOrder {
     }
 }
 
-/// Changes the styles of labels so that no two labels share a color or a mark, as long as free colors and marks remain.
+/// Changes the styles of labels so that no two labels have the same color or the same mark, as long as free colors and
+/// marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);

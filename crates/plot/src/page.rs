@@ -24,8 +24,8 @@ const MARGIN: f64 = 24.0;
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
 const TITLE_IN_PRINT: f64 = 14.0;
-/// The width of a sample in the legend, which is the line or mark in front of a name, including the gap to the name. In
-/// pixels.
+/// The width in pixels of a sample in the legend, which is the line or mark in front of a name, with the gap to the
+/// name.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
 /// Pixels per inch of a page for print. With this value, 12 pixels are 8 points.
@@ -113,8 +113,8 @@ pub(crate) struct Legend {
     pub entries: Vec<(String, Sample)>,
 }
 
-/// Returns the legend with the names of the series and of the lines of expected values. `sample` returns the sample of
-/// a style. Returns `None` if the chart has only one line.
+/// Returns the legend with the names of the series, of the predictions of theory and of the ideal bounds. `sample`
+/// returns the sample of a style. Returns `None` if the chart has only one line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];

@@ -36,11 +36,8 @@ impl Color {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Returns the color that replaces this color on a dark page.
-    ///
-    /// * The color of a series keeps its hue.
-    /// * A mixture of a series color with white or with the ink color becomes the mixture of the replacements.
-    /// * For all other colors, the lightness is inverted.
+    /// Returns the color that replaces this color on a dark page. The color of a series keeps its hue, also in a
+    /// mixture with white or with the ink color. For all other colors, the lightness is inverted.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -54,8 +51,8 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// Returns a color with the hue of this color and inverted lightness. The result is never darker than the
-    /// background of a dark page.
+    /// Returns a color with the hue of this color and inverted lightness, which is never darker than the background of
+    /// a dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
@@ -210,8 +207,8 @@ impl Style {
         self.kind.is_none()
     }
 
-    /// Returns the style of an ideal bound, which no component can exceed. `repeat` is the number of earlier bounds in
-    /// the chart.
+    /// Returns the style of an ideal bound, which no component can exceed. `repeat` is the number of earlier ideal
+    /// bounds in the chart.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
         Self {

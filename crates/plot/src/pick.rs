@@ -6,7 +6,7 @@ use results::{Table, Value};
 use crate::{ChartSpec, Form, PlotError};
 
 /// The smallest length of a timeline interval that a chart shows, as a fraction of a full interval. In a shorter
-/// interval, the rate would be imprecise. The first interval is always shown.
+/// interval, the rate would be imprecise.
 const LEAST_SHARE: f64 = 0.5;
 
 /// The result rows that a chart draws, and the texts that describe the selection.
@@ -16,13 +16,10 @@ pub(crate) struct Picked {
     pub notes: Vec<String>,
 }
 
-/// Selects the result rows that a chart draws:
+/// Selects the result rows that a chart draws: the rows that pass the filter of the chart.
 ///
-/// * rows that pass the filter of the chart;
-/// * rows of the last phase, unless the filter, `x` or `series` names the column `phase`;
-/// * rows with the operation `all`, unless the filter, `x` or `series` names the column `operation`.
-///
-/// Omits rows with wrong answers.
+/// If the filter, `x` and `series` do not name the column `phase`, only rows of the last phase are drawn. If they do
+/// not name the column `operation`, only rows with the operation `all` are drawn. Rows with wrong answers are omitted.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());

@@ -22,8 +22,8 @@ const UNITS: f64 = 4.0;
 /// The number of pixels of a PNG for a screen per pixel of the page. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
-/// Renders the scene as SVG. `title` is the text for screen readers. `in_print` is the number of pixels per inch of a
-/// page for print; `None` for a page on a screen.
+/// Renders the scene as SVG. `title` is the text for screen readers. `in_print` is the number of pixels per inch in
+/// print; `None` for a screen.
 pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
@@ -51,7 +51,7 @@ pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     )
 }
 
-/// Adds the width of every text to the SVG. A viewer that uses another font then still draws each text with this width.
+/// Adds the width of every text to the SVG, so that a viewer with another font draws each text with this width.
 fn with_widths(body: &str, scene: &Scene) -> String {
     const TEXT: &str = "<text ";
     let mut parts = body.split(TEXT);

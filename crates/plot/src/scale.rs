@@ -59,8 +59,7 @@ impl Scale {
         })
     }
 
-    /// Returns this scale with additional space at both ends. A linear scale then ends at round numbers in the unit of
-    /// the axis.
+    /// Returns this scale with additional space at both ends. A linear scale then begins and ends at round numbers.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
@@ -110,8 +109,8 @@ impl Scale {
         at.is_finite().then_some(at)
     }
 
-    /// Returns about `count` ticks at round numbers, and the unit for the description of the axis. On a logarithmic
-    /// scale, each label has its own unit.
+    /// Returns about `count` ticks at round numbers, and the unit of the axis. On a logarithmic scale, each label has
+    /// its own unit instead.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),

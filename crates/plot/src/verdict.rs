@@ -115,8 +115,8 @@ impl<'a> Judged<'a> {
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Returns a warning if the compared configurations differ in several settings, else an empty text. Another line of
-    /// the caption names a single setting.
+    /// Returns a warning for the caption if the compared configurations differ in two or more settings, else an empty
+    /// text.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {

@@ -336,8 +336,8 @@ impl Examined<'_> {
         }
     }
 
-    /// Describes the first missing part of the results: the baseline, or a trial of a configuration without a row of
-    /// some phase. Returns `None` if nothing is missing.
+    /// Describes the first missing part of the results: the baseline, or a trial without a row of some phase. Returns
+    /// `None` if nothing is missing.
     fn missing(&self, table: &Table) -> Option<String> {
         let baseline = self.standard.baseline;
         let is_baseline = |label: &str| label.split(" + ").next() == Some(baseline);

@@ -34,7 +34,7 @@ pub struct Distances {
 
 impl Distances {
     /// Computes the distances between a trace and its fitted workload. The histograms contain the value sizes and the
-    /// scan lengths of the fitted distributions.
+    /// scan lengths of the fitted workload.
     pub(crate) fn of(
         trace: &Statistics,
         twin: &Statistics,

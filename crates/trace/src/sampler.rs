@@ -19,8 +19,8 @@ impl Sampler {
         Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
     }
 
-    /// Returns whether the sample contains a record. The hash of its key decides, and for a scan or a range delete, the
-    /// hash of the first key of the range.
+    /// Returns whether the sample contains a record. The hash of its key decides. For a scan or a range delete, this is
+    /// the first key of the range.
     pub fn takes(&self, record: &TraceRecord) -> bool {
         // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
         hash_of(record).swap_bytes() <= self.threshold

@@ -19,9 +19,8 @@ const POINTS_PER_DOUBLING: u32 = 4;
 
 /// The statistics of a trace, over the records that were added so far.
 ///
-/// Accesses are operations on one key: all operations except scans and range deletes, which count only in the mix of
-/// operations. The number of keys in memory is limited. If the trace has more keys, the statistics use a spatially
-/// hashed sample.
+/// Scans and range deletes count only in the mix of operations, because all other statistics are about operations on
+/// one key. If the trace has more keys than the memory limit permits, the statistics use a sample of the keys.
 #[derive(Debug)]
 pub struct Statistics {
     operations: [u64; TraceOperation::ALL.len()],
@@ -94,8 +93,8 @@ impl Statistics {
         self.operations.map(|count| count as f64 / all)
     }
 
-    /// Returns the number of keys whose first access is a put, which a fitted workload must insert. If the keys are
-    /// sampled, this is an estimate.
+    /// Returns the number of keys that a fitted workload must insert, because their first access is a put. If the keys
+    /// are sampled, this is an estimate.
     pub(crate) fn inserted_keys(&self) -> u64 {
         self.inserted.round() as u64
     }

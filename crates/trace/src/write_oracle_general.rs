@@ -19,8 +19,7 @@ const RECORD_BYTES: u64 = 24;
 /// The offset in a record of the number of the next access to the same object.
 const NEXT_OFFSET: u64 = 16;
 
-/// The maximum number of positions of next accesses that the writer collects in memory before it writes them to the
-/// file.
+/// The maximum number of next accesses that the writer collects in memory before it writes their positions to the file.
 const MOST_PENDING: usize = 1 << 20;
 
 /// Nanoseconds per second.
@@ -32,8 +31,8 @@ pub(crate) struct OracleGeneralWriter {
     written: u64,
     /// The number of the last record of each object (a key of the trace), by the hash of its key.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// The positions of next accesses that are not in the file yet. Each position is a pair: the number of a record,
-    /// and the number of the next record of the same object.
+    /// The next accesses that are not in the file yet, each as the number of a record and the number of the next record
+    /// of the same object.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,

@@ -20,8 +20,8 @@ use crate::space::Space;
 /// The fraction of a limit at which a value counts as close to the limit. The advice reports such values.
 const BINDS: f64 = 0.9;
 
-/// The largest drift of the mix for which the advice tests the best design, as a Kullback-Leibler divergence. The
-/// experiments of Endure use the same largest drift.
+/// The largest drift of the mix of operations for which the advice tests the best design, as a Kullback-Leibler
+/// divergence, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The maximum number of designs that the advice lists after the best design.
@@ -90,7 +90,7 @@ impl Advice {
         space.draw_maps(&self.folder)
     }
 
-    /// Returns the scores of some candidates as CSV, with one row per design. `of` contains the indexes of these
+    /// Returns the scores of some candidates as CSV, with one row per design. `of` contains the indexes of the
     /// candidates.
     fn csv(&self, of: &[usize]) -> Outcome<String> {
         let failed = |error: csv::Error| Problem::doing("write CSV", error);

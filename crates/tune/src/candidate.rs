@@ -45,8 +45,8 @@ pub struct DesignScore {
     /// The value of each metric that has a limit, in the order of the limits. `None` if the layer cannot compute the
     /// metric.
     pub limited: Vec<Option<f64>>,
-    /// The sum of the relative amounts by which the design exceeds its limits. The sum is 0 if the design meets all
-    /// limits.
+    /// The sum of the amounts by which the design exceeds its limits, each as a fraction of the limit. The sum is 0 if
+    /// the design meets all limits.
     pub excess: f64,
     /// The fraction of each kind of operation, and its cost in blocks. Only with the objective `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
@@ -71,8 +71,8 @@ pub struct Candidate {
     pub label: String,
     /// The engine and the design of the candidate.
     pub setup: EngineDesign,
-    /// The score of the candidate in each layer, in the order of [`Layer::ALL`]. `None` for layers that the candidate
-    /// has not reached.
+    /// The score of the candidate in each layer of the search, in the order of [`Layer::ALL`]. `None` for layers that
+    /// have not evaluated the candidate.
     pub scores: [Option<DesignScore>; 4],
 }
 

@@ -13,8 +13,8 @@ use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
 
-/// The tables of the searched experiment that a derived experiment replaces or omits. A derived experiment compares
-/// some candidates of the search.
+/// The tables of an experiment that tune replaces or omits, when it writes an experiment with some candidates of the
+/// search.
 const REPLACED: [&str; 9] =
     [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune", "quick"];
 

@@ -83,8 +83,8 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     (!names.is_empty()).then(|| Factor { path, values: choices.iter().map(joined).collect() })
 }
 
-/// Formats a value in the notation of an experiment file, without quotes. A whole number always has the same notation,
-/// because some variants parse it as an integer and others as a fraction.
+/// Formats a value in the notation of an experiment file, without quotes. The number `4.0` becomes `4`, because some
+/// variants parse a parameter as an integer and others as a fraction.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

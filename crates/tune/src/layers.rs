@@ -24,8 +24,7 @@ use crate::goal::{Objectives, has_models};
 use crate::settings::Settings;
 use crate::textbook::textbook;
 
-/// The number of trials in the first round of the timed runs. Round n has n times as many trials. After each round,
-/// only the better half of the designs continues.
+/// The number of trials in the first round of the timed runs. Round n has n times as many trials.
 const RACE_TRIALS: u64 = 2;
 
 /// The axes of a design that change neither the size of an SSTable nor the cost of its entries. Designs that differ
@@ -41,8 +40,8 @@ struct Search<'a> {
     /// Whether the layers theory and simulation can evaluate all candidates, because all of them use the engine
     /// `lsmbench`.
     has_models: bool,
-    /// The costs of reads and writes, such as bytes per entry, that were measured on sample SSTables. The key is the
-    /// part of a design that determines its SSTables, as TOML.
+    /// The costs of reads and writes, such as bytes per entry, measured on sample SSTables. The key is the part of the
+    /// design that determines its SSTables, as TOML.
     costs: HashMap<String, Costs>,
     /// The name and the duration of each layer.
     times: Vec<(&'static str, Duration)>,
@@ -125,8 +124,8 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// Measures all candidates in timed rounds. The function is for engines other than `lsmbench`, because these
-    /// engines have no models that could exclude candidates in advance.
+    /// Measures all candidates in timed rounds. Engines other than `lsmbench` need this function, because no model can
+    /// exclude their candidates in advance.
     fn race_all(&mut self) -> Outcome<Layer> {
         let begun = Instant::now();
         self.race((0..self.candidates.len()).collect())?;

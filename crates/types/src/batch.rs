@@ -18,8 +18,8 @@ enum EntryStorage<'a> {
     Copied(EntryBatch),
 }
 
-/// A scan that can continue after the entries that it has already returned. A source implements this trait if it can
-/// keep its position, so that the next batch needs no search.
+/// A scan that can continue after the entries that it has already returned. A source whose scans keep their position
+/// implements this trait, so that the next batch needs no search.
 pub trait Rest<'a>: Send + Sync {
     /// Appends the next entries of the scan to `found`, until `found` has `limit` entries. If `found` then has fewer
     /// entries, the scan is at its end.

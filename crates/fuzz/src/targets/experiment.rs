@@ -83,8 +83,8 @@ fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-/// Returns the shipped designs in resolved form. For a design that extends no other file, also returns its unchanged
-/// file.
+/// Returns the shipped designs in resolved form. If a design extends no other file, the result also contains its
+/// original file.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];

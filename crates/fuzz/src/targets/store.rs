@@ -87,8 +87,8 @@ const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
 
-/// A design option that stores the values of most keys in a blob file. Values of at least 21 bytes are in the blob
-/// file. These are the values of keys with at least two digits.
+/// A design option that stores values of at least 21 bytes in a blob file. These are the values of keys with at least
+/// two digits.
 const VALUES_APART: &str = "values = { kind = \"blob-files\", threshold = 21 }";
 
 static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".table"));
@@ -110,8 +110,8 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the file that the fuzz input replaces.
     replaced: usize,
-    /// The seal of the file that the fuzz input replaces: a number that every checksum of the file covers. The seal of
-    /// a manifest is 0.
+    /// The seal of the file that the fuzz input replaces. The seal is a number that every checksum of the file covers.
+    /// A manifest has the seal 0.
     seal: u64,
 }
 
@@ -132,8 +132,8 @@ fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result
     options.quarantine(quarantine).open(DIRECTORY)
 }
 
-/// Creates a store in memory with one entry per number. Every seventh entry is deleted, and half of these deletes are
-/// single deletes.
+/// Creates an in-memory store with one entry for each number in `numbers`. Every seventh entry is deleted, and half of
+/// these deletes are single deletes.
 fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let tree = open(design, &storage, false).expect("the in-memory store of the fuzz target must open");
@@ -194,7 +194,7 @@ impl Host {
         Self::of(design, &*storage, "manifest")
     }
 
-    /// Returns the files of the store in a storage. The fuzz input replaces the first file whose name ends with
+    /// Returns the files of the store in `storage`. The fuzz input replaces the first file whose name ends with
     /// `replaced`.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);

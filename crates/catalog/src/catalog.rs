@@ -42,7 +42,7 @@ impl<T: ?Sized> Catalog<T> {
         Self { axis, summary, origin, built_in, added: Mutex::new(Vec::new()), closed: OnceLock::new() }
     }
 
-    /// Adds a variant of another crate.
+    /// Adds a variant from another crate to the catalog.
     ///
     /// # Errors
     /// The variant does not name its crate, another variant has the same name, or an earlier lookup has closed the

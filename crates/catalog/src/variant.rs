@@ -15,7 +15,7 @@ pub trait Build<T: ?Sized> {
     /// The type of the parameters, with their defaults. This type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
 
-    /// Builds the component.
+    /// Builds the component from its parameters.
     ///
     /// # Errors
     /// A value is invalid. The message names the parameter and its valid values.

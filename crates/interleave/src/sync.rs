@@ -72,10 +72,10 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
-/// Declares an atomic integer type that records each of its operations as a site.
+/// Declares an atomic integer type of a model, which records the position of each of its operations in the source.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
-        /// An atomic integer of a model, which records its operations as sites.
+        /// An atomic integer of a model, which records the position of each of its operations in the source.
         #[derive(Debug, Default)]
         pub(crate) struct $name(loom::sync::atomic::$name);
 

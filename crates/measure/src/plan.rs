@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The rule for the order of the configurations within a round of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Each round has its own random order.
+    /// Each round runs the configurations in a random order of its own.
     Shuffled,
     /// A random order alternates with its reverse: `ABC CBA ABC …`. This order cancels a drift that is linear in time.
     Mirrored,

@@ -5,7 +5,7 @@
 //! best-fitting line (least squares) must rise or fall by at most 10 % of the mean, from the first to the last round
 //! of the window.
 
-/// The default number of rounds over which a series of values must be steady.
+/// The default number of rounds in the window over which a series of values must be steady.
 const ROUNDS: usize = 5;
 
 /// The maximum difference between the largest and the smallest value in a window, as a fraction of their mean.

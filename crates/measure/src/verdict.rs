@@ -77,7 +77,7 @@ pub enum Doubt {
     },
     /// The value of one variant is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
-    /// A value is negative or not a number.
+    /// A value of the baseline or the candidate is negative or not a number, so the ratio is undefined.
     NoRatio,
     /// The values differ, but neither higher nor lower values of the metric are better.
     NoDirection,

@@ -10,7 +10,7 @@ use crate::opened::Opened;
 use crate::rows::rows;
 use crate::selection::Selection;
 
-/// The maximum number of counters that the reason of a comparison names.
+/// The maximum number of counters that the reason of a verdict names.
 const MOST_COUNTERS: usize = 2;
 
 /// The comparison of a configuration with its baseline in one metric.

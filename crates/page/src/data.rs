@@ -78,7 +78,7 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
-    /// The machines that ran the parts of a merged run. Empty if one machine ran the whole run.
+    /// The machines that measured the run. Empty if only one machine measured the run.
     pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
@@ -109,7 +109,7 @@ pub(crate) struct Swept {
     pub(crate) title: String,
 }
 
-/// A machine that ran parts of a merged run.
+/// One of several machines that together measured a run.
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,

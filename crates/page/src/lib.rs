@@ -40,7 +40,7 @@ pub use html::SiteFrame;
 /// The default file name of an HTML page about results.
 pub const FILE_NAME: &str = "page.html";
 
-/// A page about results folders, with an optional history of metrics.
+/// An HTML page that shows the results in one or more folders, and optionally a history of metrics.
 pub struct Page {
     opened: Vec<Opened>,
     data: PageData,

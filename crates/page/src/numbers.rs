@@ -98,7 +98,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the values of these rounds as a sample with the name `name`.
+    /// Returns the values of the rounds `rounds` as a sample with the name `name`.
     pub(crate) fn sample(&self, name: &str, rounds: &[u64]) -> Sample {
         let of = |at: usize| match self {
             Self::None => None,

@@ -25,7 +25,7 @@ pub(crate) struct TableRow<'a> {
     pub(crate) comparison: Option<Comparison>,
     /// The name of the threshold below which the comparison ignores a difference: `noise floor` or `threshold`.
     threshold: &'static str,
-    /// The verdict in `verdicts.csv` on this row, if there is one.
+    /// The verdict in `verdicts.csv` on the configuration, if there is one.
     pub(crate) verdict: Option<&'a VerdictData>,
     /// The number of rounds in which the configuration has a value.
     pub(crate) trials: usize,

@@ -30,7 +30,7 @@ struct Curve {
     style: Style,
     /// The histogram of all trials together.
     merged: Histogram,
-    /// The histogram of each trial. Empty if there is only one trial, because its curve is the merged curve.
+    /// The histogram of each trial. Empty if there is only one trial, whose histogram equals the merged histogram.
     trials: Vec<Histogram>,
 }
 

@@ -86,7 +86,7 @@ fn ranks_outside(trials: usize) -> Option<usize> {
     cut
 }
 
-/// One point of a series.
+/// One point of a chart, such as the end of a bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     /// The number on the horizontal axis. If the axis shows names, this is the index of the name.

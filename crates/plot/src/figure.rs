@@ -68,7 +68,7 @@ pub(crate) struct Track {
 /// One drawn point of a series, with its whiskers and theoretical values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
-    /// The number on the horizontal axis, or the index of the name on this axis.
+    /// The number on the horizontal axis. If the axis shows names, this is the index of the name.
     pub x: f64,
     pub y: f64,
     /// The ends of the vertical whisker; `None` without a whisker.

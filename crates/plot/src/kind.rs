@@ -18,7 +18,7 @@ pub trait ChartKind: Send + Sync {
     }
 }
 
-/// Declares the built-in kinds. Each kind has a form and a variant in the catalog.
+/// Declares the built-in kinds of chart. Each kind has a value of `Form` and a variant in the catalog of chart kinds.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
         /// The built-in conversions of result rows to points, one per built-in kind of chart.

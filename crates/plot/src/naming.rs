@@ -50,7 +50,7 @@ pub(crate) fn tell_apart(
 
 /// The series of a table: the names of all series, and the series of each row.
 pub(crate) struct NamedSeries {
-    /// The column that names the series, for the heading of the legend.
+    /// The heading of the legend, which is the title of the column that names the series.
     pub heading: String,
     /// The name and style of each series, in order.
     pub series: Vec<(String, Style)>,

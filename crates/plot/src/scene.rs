@@ -10,7 +10,7 @@ use crate::palette::{Color, Mark};
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub line: String,
-    /// The x coordinate of the anchor of the text.
+    /// The x coordinate of the point at which the text is anchored.
     pub x: f64,
     pub y: f64,
     pub size: f64,

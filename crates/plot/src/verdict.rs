@@ -176,7 +176,8 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Returns whether a candidate cannot be compared with its baseline, because the doubt of the verdict is `no rival`.
+/// Returns whether a verdict cannot compare the candidate with its baseline. Its column `doubt` then begins with
+/// `no rival`.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }

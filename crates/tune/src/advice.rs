@@ -169,7 +169,7 @@ impl Advice {
         text
     }
 
-    /// Formats a value of the objective that `layer` has computed, with its unit.
+    /// Formats a value of the objective from a layer of the search, with its unit.
     fn value(&self, layer: Layer, objective: f64) -> String {
         let objectives = self.objectives.of(layer);
         format_value(objectives.sign(objective), objectives.goal.metric.unit())

@@ -8,13 +8,13 @@ use tree::Design;
 /// A layer of the search, which is one method of evaluating designs, such as a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// The layer that evaluates closed formulas.
+    /// The search evaluates designs with closed formulas.
     Theory,
-    /// The layer that simulates designs without data.
+    /// The search simulates designs without data.
     Simulated,
-    /// The layer that runs designs in counted mode.
+    /// The search runs designs in counted mode, which measures counters.
     Counted,
-    /// The layer that runs designs in timed mode.
+    /// The search runs designs in timed mode, which measures times.
     Measured,
 }
 
@@ -22,7 +22,7 @@ impl Layer {
     /// All layers, from the cheapest to the most expensive.
     pub const ALL: [Self; 4] = [Self::Theory, Self::Simulated, Self::Counted, Self::Measured];
 
-    /// Returns the name of the layer in results, such as `counted`.
+    /// Returns the name of the layer of the search in results, such as `counted`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Theory => "theory",
@@ -33,7 +33,7 @@ impl Layer {
     }
 }
 
-/// The score of a design in one layer of the search.
+/// The score of a design in one layer of the search. A layer is one method of evaluating designs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
     /// The value of the objective. If the search maximizes the metric, the sign of the value is changed, so a smaller
@@ -87,12 +87,12 @@ impl Candidate {
         &self.setup.design
     }
 
-    /// Returns the score in a layer. Returns `None` if the candidate has not reached the layer.
+    /// Returns the score in a layer of the search. Returns `None` if this layer has not evaluated the candidate.
     pub fn score(&self, layer: Layer) -> Option<&DesignScore> {
         self.scores[layer as usize].as_ref()
     }
 
-    /// Returns the last layer that the candidate has reached, and the score in this layer.
+    /// Returns the last layer of the search that has evaluated the candidate, and the score in this layer.
     pub fn last(&self) -> Option<(Layer, &DesignScore)> {
         Layer::ALL.into_iter().rev().find_map(|layer| Some((layer, self.score(layer)?)))
     }
@@ -123,7 +123,7 @@ impl DesignScore {
     }
 }
 
-/// Returns the indexes of the candidates with a score in `layer`, best candidate first.
+/// Returns the indexes of the candidates with a score in this layer of the search, best candidate first.
 pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let mut ranked: Vec<(usize, &DesignScore)> =
         candidates.iter().enumerate().filter_map(|(at, of)| Some((at, of.score(layer)?))).collect();

@@ -7,7 +7,7 @@ use tree::{AXES, Design};
 
 use crate::derived::paths;
 
-/// The axis that determines the structure of the tree. Its factors come before the factors of all other axes.
+/// The axis that determines the structure of the tree. Its factors are the first factors of the search.
 const STRUCTURE: &str = "compaction";
 
 /// The key that names the variant in the table of an axis.

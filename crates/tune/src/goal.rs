@@ -39,7 +39,7 @@ pub struct Constraint {
     pub goal: Goal,
     /// Whether `bound` is the largest permitted value. If not, `bound` is the smallest permitted value.
     pub is_most: bool,
-    /// The largest or smallest permitted value.
+    /// The largest or smallest permitted value of the metric.
     pub bound: f64,
     /// The limit as the user wrote it.
     pub text: String,

@@ -43,7 +43,7 @@ struct Search<'a> {
     /// The costs of reads and writes, such as bytes per entry, measured on sample SSTables. The key is the part of the
     /// design that determines its SSTables, as TOML.
     costs: HashMap<String, Costs>,
-    /// The name and the duration of each layer.
+    /// The name and the duration of each layer of the search.
     times: Vec<(&'static str, Duration)>,
     folder: PathBuf,
 }
@@ -88,7 +88,7 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
 }
 
 impl Search<'_> {
-    /// Runs all layers that the objective needs. Returns the last layer that has finished.
+    /// Runs all layers of the search that the objective needs. Returns the last layer that has finished.
     fn layers(&mut self) -> Outcome<Layer> {
         let say = self.settings.run.console.line;
         let spec = self.settings.spec;

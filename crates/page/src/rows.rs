@@ -66,7 +66,7 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
 }
 
 /// Returns the criteria for the comparisons with a baseline, and the name of the limit below which they ignore a
-/// difference. The limit is the noise floor if A/A runs measured a higher one than the threshold.
+/// difference. The limit is the threshold, or the noise floor from A/A runs if this floor is higher.
 pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
     let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
     let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));

@@ -162,8 +162,8 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns the styles of the bars in a chart with a single series. Bars with known names, or few bars, have different
-/// styles. All other bars have the same style.
+/// Returns the styles of the bars in a chart with a single series. Bars whose names are in a catalog, and at most eight
+/// other bars, have different styles. Otherwise, and for numbers, all bars have the same style.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();

@@ -22,8 +22,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// The number of random key hashes with which the target probes each opened filter. The target also probes hashes at
-/// limits of integers.
+/// The number of pseudorandom key hashes with which the target probes each opened filter. The target also probes hashes
+/// at the limits of integers.
 const QUESTIONS: u64 = 40;
 
 fn policies() -> Vec<Box<dyn FilterPolicy>> {

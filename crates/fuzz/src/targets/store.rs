@@ -13,9 +13,9 @@ use crate::target::{FuzzTarget, InputForm};
 /// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets for
 /// stores have the same invariants:
 ///
-/// * A store opens or reports the corruption, and each later call returns a result or an error.
+/// * A store opens or reports the corruption, and each later call returns a result or an error. This also holds for a
+///   store that moves corrupt files to the quarantine.
 /// * If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with gets.
-/// * The store also opens and continues after the corrupt files have been moved to the quarantine.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "an SSTable of a store, which the target verifies, opens, reads and changes",

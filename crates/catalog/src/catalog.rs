@@ -8,8 +8,8 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that exist only with a Cargo feature, because they depend on many other packages: the axis, the name of the
-/// variant, and the feature.
+/// Variants that only some builds contain, because they depend on many other packages: the axis, the name of the
+/// variant, and the Cargo feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
 /// All variants of one axis, in the order in which lists and charts show them: the baseline, the textbook variant, the

@@ -7,7 +7,7 @@
 
 use crate::Clock;
 
-/// The largest latency that is recorded exactly: 1000 s.
+/// The largest latency that a histogram can record: 1000 s.
 pub const MAX_NS: u64 = 1_000_000_000_000;
 
 /// The number of significant decimal digits of a latency.
@@ -29,13 +29,13 @@ pub struct Summary {
     pub mean_ns: f64,
     /// The median latency in nanoseconds.
     pub p50_ns: u64,
-    /// 90th percentile in nanoseconds.
+    /// The 90th percentile of the latencies, in nanoseconds.
     pub p90_ns: u64,
-    /// 99th percentile in nanoseconds.
+    /// The 99th percentile of the latencies, in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9th percentile in nanoseconds.
+    /// The 99.9th percentile of the latencies, in nanoseconds.
     pub p999_ns: u64,
-    /// 99.99th percentile in nanoseconds.
+    /// The 99.99th percentile of the latencies, in nanoseconds.
     pub p9999_ns: u64,
     /// The largest latency in nanoseconds.
     pub max_ns: u64,
@@ -64,7 +64,7 @@ impl Histogram {
         self.counts.saturating_record(ns.min(MAX_NS));
     }
 
-    /// Adds the latencies that another thread recorded.
+    /// Adds the latencies of another histogram, for example of another thread.
     ///
     /// # Panics
     /// Never panics, because all histograms have the same bounds.

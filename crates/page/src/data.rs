@@ -64,8 +64,8 @@ pub(crate) struct RunData {
     #[serde(skip)]
     pub(crate) flame_graphs: Vec<FlameGraph>,
     pub(crate) warnings: Vec<String>,
-    /// The mismatches of the engines, and the reasons to doubt their times. The page contains them as HTML, so the
-    /// script does not need them.
+    /// The settings of engines that differ from the design, and the reasons to doubt the times of engines. The page
+    /// contains them as HTML, so the script does not need them.
     #[serde(skip)]
     pub(crate) mismatches: Vec<EngineMismatches>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -128,7 +128,7 @@ pub(crate) struct MetricData {
     pub(crate) definition: &'static str,
 }
 
-/// A configuration of a run, for the script of the page.
+/// A configuration of a run, as the script of an HTML page reads it.
 #[derive(Serialize)]
 pub(crate) struct CellData {
     pub(crate) number: u64,

@@ -160,8 +160,8 @@ impl AllNumbers {
         placed
     }
 
-    /// Returns the values of a metric for each phase and kind of operation that has a value. The metric gets the next
-    /// free index.
+    /// Returns the values of a metric for each phase and kind of operation that has a value. The index of the metric is
+    /// the number of metrics so far.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {

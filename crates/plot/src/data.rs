@@ -143,7 +143,7 @@ pub(crate) struct Data {
     pub notes: Vec<String>,
 }
 
-/// The kind of a line that is not measured: a prediction of theory, or a limit that no component can exceed.
+/// The kind of an additional line in a chart: a prediction of theory, or an ideal bound that no component can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// The value that theory predicts.
@@ -156,7 +156,7 @@ impl Known {
     /// Both kinds of lines, in the order in which a chart draws them.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
-    /// Returns the prediction or the ideal bound at a point.
+    /// Returns the prediction of theory or the ideal bound at a point, depending on the kind of the line.
     pub(crate) fn at(self, point: &Point) -> Option<f64> {
         match self {
             Self::Theory => point.theory,
@@ -166,8 +166,8 @@ impl Known {
 }
 
 impl Data {
-    /// Returns the predictions or ideal bounds by horizontal position if they are equal in all series, so that one line
-    /// is enough. Returns `None` if they differ, or if fewer than two series have such values.
+    /// Returns the line of predictions or ideal bounds that all series share. Returns `None` if the lines of the series
+    /// differ, or if fewer than two series have such a line.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =

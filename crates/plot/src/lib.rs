@@ -69,7 +69,7 @@ pub fn format_value(number: f64, unit: Unit) -> String {
 pub struct Context {
     /// The name of the experiment, for the caption.
     pub experiment: String,
-    /// The question of the experiment.
+    /// The question that the experiment answers, for the caption.
     pub question: String,
     /// The identifier of the run. The caption shows the first characters of the identifier.
     pub run_id: String,

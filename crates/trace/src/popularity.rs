@@ -5,8 +5,7 @@ use crate::summary::AccessSkew;
 /// The largest Zipf exponent that the fit tries.
 const MOST_THETA: f64 = 5.0;
 
-/// The number of hottest keys whose ranks a sum adds one by one. Later ranks differ little, so the sum adds them in
-/// groups.
+/// The number of hottest keys that a sum over all keys adds one by one. The sum adds the other keys in groups.
 const SINGLE_RANKS: u64 = 4096;
 
 /// The numbers of accesses to all keys of a trace, sorted so that the hottest key comes first.

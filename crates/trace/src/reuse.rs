@@ -168,8 +168,7 @@ impl Reuse {
         self.renumber();
     }
 
-    /// Moves the last accesses to new positions without gaps in the Fenwick tree. Reserves as many positions again for
-    /// further accesses.
+    /// Closes the gaps between the used positions of the Fenwick tree, and reserves as many further positions.
     fn renumber(&mut self) {
         let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
         keys.sort_unstable_by_key(|key| key.position);

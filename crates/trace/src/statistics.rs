@@ -54,7 +54,7 @@ impl Statistics {
         }
     }
 
-    /// Adds the next record.
+    /// Adds the next record of the trace to the statistics.
     pub fn add(&mut self, record: &TraceRecord) {
         self.operations[record.operation as usize] += 1;
         record.time_ns.into_iter().for_each(|time_ns| self.times.add(time_ns));
@@ -77,12 +77,12 @@ impl Statistics {
         self.windows.advance();
     }
 
-    /// Returns the number of operations of one kind.
+    /// Returns the number of operations of this kind in the trace.
     pub(crate) fn operations_of(&self, operation: TraceOperation) -> u64 {
         self.operations[operation as usize]
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in the trace.
     pub fn operations(&self) -> u64 {
         self.operations.iter().sum()
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct TraceStatistics {
     /// The format of the trace.
     pub format: String,
-    /// The number of operations.
+    /// The number of operations in the trace.
     pub operations: u64,
     /// The kinds of operations that occur in the trace, with their numbers.
     pub mix: Vec<Share>,
@@ -134,7 +134,7 @@ pub struct Arrivals {
 pub struct CurvePoint;
 
 impl CurvePoint {
-    /// The header of the CSV.
+    /// The header line of the CSV file with the curves.
     pub const HEADER: &str = "curve,x,y";
 
     /// Returns the rows of both curves: the miss ratio by cache capacity, and the working set by position in the trace.

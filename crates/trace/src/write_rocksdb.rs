@@ -6,8 +6,8 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record of a RocksDB trace, with the version of RocksDB whose tools were tested with this
-/// writer.
+/// The payload of the first record of a RocksDB trace. The tools of the RocksDB version that it names were tested with
+/// this writer.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 

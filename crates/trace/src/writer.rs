@@ -35,7 +35,7 @@ impl Losses {
         }
     }
 
-    /// Returns one sentence per kind of loss, with the number of records.
+    /// Returns one sentence for each kind of record that the format could not express, with the number of records.
     pub(crate) fn sentences(&self) -> Vec<String> {
         self.0.iter().map(|(what, count)| format!("{count} {what}")).collect()
     }

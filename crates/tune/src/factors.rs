@@ -16,7 +16,7 @@ const KIND: &str = "kind";
 /// A factor of the search: a part of a design in which the candidates differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Factor {
-    /// The path of this part of a design, such as `design.compaction.size_ratio`.
+    /// The path of the setting, such as `design.compaction.size_ratio`.
     pub(crate) path: String,
     /// The value of each candidate, in the notation of an experiment file.
     pub(crate) values: Vec<String>,

@@ -7,7 +7,7 @@ use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 /// An axis: a list of variants that have the same task. The trait hides the type of the components, so that code can
 /// work on all axes.
 pub trait Axis: Sync {
-    /// Returns the name of the axis in TOML.
+    /// Returns the name of the axis in TOML, such as `bloom`.
     fn name(&self) -> &'static str;
 
     /// Returns one line that describes the part of an LSM-tree to which this axis belongs.
@@ -31,8 +31,8 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`, which
-    /// are not parameters. An error message about an unknown key lists `others` among the valid keys.
+    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`. Error
+    /// messages list these keys among the valid keys.
     ///
     /// # Errors
     /// See [`Catalog::choose`].
@@ -42,7 +42,7 @@ pub trait Axis: Sync {
 /// The description of a variant, without the code that builds its component.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
-    /// The name of the variant.
+    /// The name of the variant, such as `blocked`.
     pub kind: &'static str,
     /// One line that describes the variant and its use.
     pub summary: &'static str,

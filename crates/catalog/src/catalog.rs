@@ -8,16 +8,15 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that exist only with a Cargo feature, because each of them depends on many other packages. Each tuple
-/// contains the axis, the name of the variant, and the feature.
+/// Variants that only some builds contain, because they depend on many other packages: the axis, the name of the
+/// variant, and the Cargo feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
-/// All variants of one axis. The order is: the baseline, the textbook variant, the other variants, the ideal bounds.
-/// Lists and charts show the variants in the order of the catalog.
+/// All variants of one axis, in the order in which lists and charts show them: the baseline, the textbook variant, the
+/// other variants, the ideal bounds.
 ///
-/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so all lookups
-/// of a process return the same list. In this list, the added variants come after the built-in variants and before the
-/// ideal bounds, in the order in which they were added.
+/// Other crates [add](Self::add) variants before the first lookup, and these variants come before the ideal bounds. The
+/// first lookup closes the catalog, so all lookups of a process return the same list.
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML, such as `bloom`.
     pub axis: &'static str,
@@ -43,7 +42,7 @@ impl<T: ?Sized> Catalog<T> {
         Self { axis, summary, origin, built_in, added: Mutex::new(Vec::new()), closed: OnceLock::new() }
     }
 
-    /// Adds a variant of another crate.
+    /// Adds a variant from another crate to the catalog.
     ///
     /// # Errors
     /// The variant does not name its crate, another variant has the same name, or an earlier lookup has closed the
@@ -110,9 +109,11 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// Checks that no two variants of different crates have the same code. A code is a number that identifies a variant
-    /// in files, and `code` returns the code of a component. Variants that cannot be built with their default
-    /// parameters are not checked. This call closes the catalog: no variant can be added afterwards.
+    /// Checks that no two variants of different crates have the same code, which is the number that identifies a
+    /// variant in files. `code` returns the code of a component.
+    ///
+    /// Variants that cannot be built with their default parameters are not checked. This call closes the catalog: no
+    /// variant can be added afterwards.
     ///
     /// # Errors
     /// Two variants of different crates have the same code.
@@ -160,12 +161,9 @@ impl<T: ?Sized> Catalog<T> {
                 );
                 return ChoiceError::whole(message);
             }
-            ChoiceError::whole(format!(
-                "{}: no variant \"{kind}\"; {}Valid: {}",
-                self.axis,
-                suggestion(kind, self.kinds()),
-                self.kinds().collect::<Vec<_>>().join(", ")
-            ))
+            let (axis, hint) = (self.axis, suggestion(kind, self.kinds()));
+            let names = self.kinds().collect::<Vec<_>>().join(", ");
+            ChoiceError::whole(format!("{axis}: no variant \"{kind}\"; {hint}Valid: {names}"))
         })
     }
 
@@ -184,8 +182,8 @@ impl<T: ?Sized> Catalog<T> {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`, which
-    /// are not parameters. An error message about an unknown key lists `others` among the valid keys.
+    /// Reads a choice (a variant with its parameters) from a TOML table that may also contain the keys `others`. Error
+    /// messages list these keys among the valid keys.
     ///
     /// # Errors
     /// See [`choose`](Self::choose).
@@ -217,7 +215,7 @@ impl<T: ?Sized> Catalog<T> {
     }
 
     fn baseline_variant(&self) -> &'static Variant<T> {
-        self.variants().first().expect("a catalog must have at least one variant")
+        self.variants().first().expect("the catalog of an axis must have at least one variant")
     }
 
     /// Returns the baseline of the axis: the first variant with its default parameters.

@@ -25,7 +25,7 @@ impl Choice {
         Self { kind, params, defaults }
     }
 
-    /// Returns the name of the variant.
+    /// Returns the name of the variant, such as `blocked`.
     pub fn kind(&self) -> &'static str {
         self.kind
     }

@@ -1,7 +1,6 @@
 //! Entries of the reference pages for TOML keys that are not fields of a Rust type.
 
-/// The description of a TOML key in the reference pages. If serde reads the key into a field, the doc comment of the
-/// field is the description instead.
+/// The description of a TOML key in the reference pages, for keys that are not fields of a Rust type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     /// The key, such as `threads`.

@@ -9,7 +9,7 @@ pub struct ChoiceError {
     /// The key with the error in the table of the choice, such as `bits_per_key`. `None` if the error is not about a
     /// single key.
     pub key: Option<String>,
-    /// The description of the problem and its remedy.
+    /// The description of the problem, and how to correct it.
     pub message: String,
 }
 
@@ -31,23 +31,23 @@ pub enum AdditionError {
     /// The variant does not name its crate.
     #[error("{axis}: variant \"{kind}\" does not name its crate; write Variant::new(…).from(origin!())")]
     NoOrigin {
-        /// The name of the axis.
+        /// The name of the axis, such as `bloom`.
         axis: &'static str,
-        /// The name of the variant.
+        /// The name of the variant, such as `blocked`.
         kind: &'static str,
     },
     /// Another variant of the axis has the same name.
     #[error("{axis}: another variant has the name \"{kind}\"; rename your variant")]
     Taken {
-        /// The name of the axis.
+        /// The name of the axis, such as `bloom`.
         axis: &'static str,
-        /// The name of the variant.
+        /// The name of the variant, such as `blocked`.
         kind: &'static str,
     },
     /// A variant of a different crate has the same code. A code identifies a variant in files.
     #[error("{axis}: \"{}\" and \"{}\" both have the file code {code}; give one of them another code", .kinds[0], .kinds[1])]
     SameCode {
-        /// The name of the axis.
+        /// The name of the axis, such as `bloom`.
         axis: &'static str,
         /// The names of the two variants.
         kinds: [&'static str; 2],
@@ -60,9 +60,9 @@ pub enum AdditionError {
          of this axis"
     )]
     Closed {
-        /// The name of the axis.
+        /// The name of the axis, such as `bloom`.
         axis: &'static str,
-        /// The name of the variant.
+        /// The name of the variant, such as `blocked`.
         kind: &'static str,
     },
 }

@@ -25,8 +25,8 @@ pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     Ok((kind.trim().to_owned(), params))
 }
 
-/// Writes the value of a parameter as in a label. A string has quotes only if it would be ambiguous without them. A
-/// float that is a whole number has no decimal point.
+/// Writes the value of a parameter as in a label. A string has quotes only if it needs them. A whole number has no
+/// decimal point.
 fn write_value(value: &Value) -> String {
     match value {
         Value::String(text) if is_bare(text) => text.clone(),

@@ -19,8 +19,8 @@ pub fn is_nightly() -> bool {
     std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
 
-/// Returns whether a test with many cases should run the case with this number. In a [nightly run], all cases run.
-/// Otherwise, one in `every` cases runs.
+/// Returns whether a test with many cases should run the case with this number: every case in a [nightly run], and
+/// otherwise one in `every` cases.
 ///
 /// [nightly run]: is_nightly
 pub fn is_sampled(number: usize, every: usize) -> bool {
@@ -35,8 +35,8 @@ pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Str
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Checks a variant with default parameters against the invariants of all axes ([`check_variant`]) and of its own axis
-/// (`invariants`). `subject` converts the component to the input of `invariants`.
+/// Checks a variant with its default parameters. The variant must pass [`check_variant`] and meet the `invariants` of
+/// its axis. `subject` converts the component to the input of `invariants`.
 ///
 /// # Errors
 /// Returns one line per violated invariant.
@@ -124,12 +124,11 @@ pub fn check_all<C: Sync>(
     all_kept(&broken.into_iter().map(|(_, violations)| violations).collect::<Vec<_>>())
 }
 
-/// Checks a variant against the invariants that all axes share:
+/// Checks a variant against the invariants of all axes:
 ///
-/// * the name consists of lower-case words joined by hyphens, and the summary is one line without a full stop;
-/// * the reference text has all parameters with their defaults, and no other keys;
-/// * the variant can be built from its defaults, and rejects an unknown parameter; its label and its TOML parse to an
-///   equal choice.
+/// * The name consists of lower-case words joined by hyphens, and the summary is one line without a full stop.
+/// * The reference text has all parameters with their defaults, and no other keys.
+/// * The variant can be built from its defaults, and its label and its TOML parse to an equal choice.
 ///
 /// # Errors
 /// Returns one line per violated invariant.
@@ -178,7 +177,7 @@ fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(
     let (kind, given) = label::parse(&choice.label())?;
     if kind != variant.kind || !given.is_empty() {
         return Err(format!(
-            "the label of the default parameters is \"{}\"; it must be only the name of the variant",
+            "the label of a variant with default parameters is \"{}\"; it must be only the name of the variant",
             choice.label()
         ));
     }

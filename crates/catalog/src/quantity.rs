@@ -8,15 +8,15 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use types::quantity;
 
-/// A number of bytes, which TOML can contain as a text such as `"4MiB"`. Examples in TOML: `4096`, `"4MiB"`.
+/// A number of bytes. In TOML, it is a number or a text with a unit: `4096`, `"4MiB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// A count, which TOML can contain as a text such as `"10M"`. Examples in TOML: `1_000_000`, `"1M"`.
+/// A count. In TOML, it is a number or a text with a unit: `1_000_000`, `"1M"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u64);
 
-/// A time in nanoseconds. Example in TOML: `"30s"`.
+/// A time in nanoseconds. In TOML, it is a text with a unit: `"30s"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub u64);
 

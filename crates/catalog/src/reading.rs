@@ -5,7 +5,7 @@ use toml::de::Error;
 
 use crate::error::suggestion;
 
-/// Converts `value` to a Rust type by calling `read`.
+/// Converts a TOML value to a Rust type by calling `read`.
 ///
 /// # Errors
 /// The value has the wrong type, is out of range, or is not a valid name. The message contains the valid values.

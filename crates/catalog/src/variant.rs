@@ -15,15 +15,15 @@ pub trait Build<T: ?Sized> {
     /// The type of the parameters, with their defaults. This type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
 
-    /// Builds the component.
+    /// Builds the component from its parameters.
     ///
     /// # Errors
     /// A value is invalid. The message names the parameter and its valid values.
     fn build(params: Self::Params) -> Result<Box<T>, String>;
 }
 
-/// A limitation of a variant, such as data loss at the end of the process. If a configuration of a sweep cannot run
-/// with this limitation, the sweep skips the configuration and reports the reason.
+/// A limitation of a variant, such as data loss at the end of the process. A sweep skips configurations that cannot run
+/// with this limitation, and reports the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Some counters of the variant depend on time, so they differ from run to run.
@@ -42,7 +42,7 @@ impl fmt::Display for Limit {
             Self::NotDeterministic => "depends on time, so its counters differ from run to run",
             Self::NotDurable => "loses its data when the process ends",
             Self::DropsData => "deletes data on purpose, so a get may not find a written key",
-            Self::NotOnPlatform => "is not on this system",
+            Self::NotOnPlatform => "is not supported on this system",
         })
     }
 }
@@ -76,7 +76,7 @@ pub struct Variant<T: ?Sized> {
     pub selector: bool,
     /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
-    /// Returns whether the limitations of the variant do not apply with these parameters.
+    /// Returns whether the parameters of a choice lift the limitations of the variant, so that they do not apply.
     lifted: fn(&Table) -> bool,
     /// The crate that defines the variant. `None` means the crate of the catalog.
     pub origin: Option<Origin>,
@@ -148,7 +148,7 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Declares parameters with which the limitations of the variant do not apply: those for which `lifted` returns
+    /// Declares for which parameters the limitations of the variant do not apply: those for which `lifted` returns
     /// true.
     #[must_use]
     pub const fn unless(mut self, lifted: fn(&Table) -> bool) -> Self {
@@ -161,9 +161,8 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate that defines the variant. The argument is `origin!()`, called in this crate. A variant that
-    /// another crate [adds](crate::Catalog::add) must have an origin, because manifests contain the crate and the
-    /// version of each variant.
+    /// Sets the crate that defines the variant. The argument is `origin!()`, called in this crate. Variants that
+    /// another crate [adds](crate::Catalog::add) need an origin, because manifests contain it.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);
@@ -171,9 +170,9 @@ impl<T: ?Sized> Variant<T> {
     }
 
     /// Reads the parameters of this variant from `given`, for the axis `axis`. A missing parameter gets its default
-    /// value. The call builds the component once as a test, so every returned choice can be built. The table may also
-    /// contain the keys `others`, which are not parameters. An error message about an unknown key lists `others` among
-    /// the valid keys.
+    /// value. The call builds the component once as a test, so every returned choice can be built.
+    ///
+    /// The table may also contain the keys `others`. Error messages list these keys among the valid keys.
     ///
     /// # Errors
     /// A parameter is unknown, a value has the wrong type, or the variant rejects a value.
@@ -241,9 +240,8 @@ impl<T: ?Sized> Variant<T> {
         (self.defaults)()
     }
 
-    /// Returns the parameters in their canonical notation, in which lsmbench stores and compares parameters. Missing
-    /// parameters get their default values. For example, the size `65536` becomes `"64KiB"`, and the fraction `10`
-    /// becomes `10.0`.
+    /// Returns the parameters in the notation in which lsmbench stores and compares them, with default values for
+    /// missing parameters. For example, the size `65536` becomes `"64KiB"`, and the fraction `10` becomes `10.0`.
     ///
     /// # Errors
     /// A value has the wrong type.

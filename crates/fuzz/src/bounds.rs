@@ -10,8 +10,7 @@ use crate::counting::most_held;
 /// The number of bytes of memory that a reader may use per byte of the input.
 const BYTES_PER_BYTE: usize = 64;
 
-/// The limit of the CPU time for one input. Every input that terminates needs far less time on any machine, even with
-/// sanitizers.
+/// The limit of the CPU time for one input. Every input that terminates needs far less time, even with sanitizers.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// Runs `work` on an input of `input_bytes` bytes, and returns its result.

@@ -22,8 +22,7 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Runs `work`. Returns its result, and the largest number of bytes that this thread held at one time during `work`.
-/// Memory that the thread held before `work` does not count.
+/// Runs `work`. Returns its result, and the largest amount of memory that `work` held at one time, in bytes.
 pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);

@@ -37,7 +37,7 @@ pub struct Failure {
 /// The numbers of inputs in a search that found no failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// The number of all inputs.
+    /// The number of inputs that the target received.
     pub inputs: usize,
     /// The number of inputs that the reader under test accepted as valid.
     pub accepted: usize,

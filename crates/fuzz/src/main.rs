@@ -68,8 +68,8 @@ mod plain {
         TARGETS.iter().try_for_each(|target| writeln!(io::stdout(), "{}: {}", target.name, target.about))
     }
 
-    /// Writes the initial corpus of a target to a folder, with one file per input. The corpus includes the inputs of
-    /// earlier findings.
+    /// Writes the initial corpus of a target to a folder, with one file per input. The corpus includes inputs that
+    /// failed in the past.
     fn write_corpus(target: &FuzzTarget, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for (number, input) in (target.seeds)().iter().enumerate() {

@@ -112,8 +112,8 @@ fn change_bytes(input: &mut Vec<u8>, random: &mut impl Rng) {
     }
 }
 
-/// Writes a number at position `at` that is near one of the [`EDGES`], or near the length of the input. The number has
-/// a fixed width in one of the byte orders, or is a varint.
+/// Writes a number at position `at` that is close to a limit, such as a value of [`EDGES`] or the length of the input.
+/// The number has a fixed width or is a varint.
 fn write_edge(input: &mut Vec<u8>, at: usize, random: &mut impl Rng) {
     let edge = EDGES[random.random_range(0..EDGES.len())];
     let edge = if random.random_bool(0.3) { input.len() as u64 } else { edge };
@@ -142,7 +142,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Replaces a part of the input with a part of another input.
+/// Replaces a part of an input with a part of another input from the corpus.
 fn splice(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut impl Rng) {
     let other = &corpus[random.random_range(0..corpus.len())];
     let part = other[range(other.len(), random)].to_vec();

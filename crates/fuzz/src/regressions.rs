@@ -12,9 +12,9 @@ pub fn regressions(target: &str) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
     let mut inputs: Vec<(String, Vec<u8>)> = files
         .map(|file| {
-            let path = file.expect("the files in the folder of regressions must be listable").path();
+            let path = file.expect("the fuzz target must be able to list its earlier failures").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (name, fs::read(&path).expect("the file of a regression must be readable"))
+            (name, fs::read(&path).expect("the fuzz target must be able to read an earlier failure"))
         })
         .collect();
     inputs.sort();

@@ -49,15 +49,19 @@ pub const MODELS: &[LoomModel] = &[
     LoomModel { name: "epochs", preemptions: None, body: epochs },
     LoomModel { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
     LoomModel { name: "bplus", preemptions: Some(2), body: bplus },
-    LoomModel { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
-    LoomModel { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
+    LoomModel { name: "bplus: a split of a leaf", preemptions: Some(3), body: bplus_split },
     LoomModel {
-        name: "bplus, a backward scan",
+        name: "bplus: a forward scan",
+        preemptions: Some(1),
+        body: || bplus_walk(Direction::Forward),
+    },
+    LoomModel {
+        name: "bplus: a backward scan",
         preemptions: Some(1),
         body: || bplus_walk(Direction::Backward),
     },
-    LoomModel { name: "bplus, versions of a key", preemptions: Some(1), body: bplus_versions },
-    LoomModel { name: "bplus, several inserts at a time", preemptions: Some(2), body: bplus_several },
+    LoomModel { name: "bplus: several versions of one key", preemptions: Some(1), body: bplus_versions },
+    LoomModel { name: "bplus: one call with several inserts", preemptions: Some(2), body: bplus_several },
 ];
 
 impl LoomModel {
@@ -110,13 +114,14 @@ fn visible() {
         }
     };
     let writers = [thread::spawn(commit(1, 2)), thread::spawn(commit(3, 3))];
-    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
-    assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end");
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("each thread of the model must end without a panic"));
+    assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end of the model");
 }
 
-/// Model of epochs, which delay the freeing of memory: readers access a slot without a lock, while a writer replaces
-/// the content of the slot and retires the old content. The old content must not be freed before its last reader has
-/// finished.
+/// Model of epochs, which delay the freeing of memory. Readers access a slot without a lock while a writer replaces its
+/// content. The old content must not be freed before its last reader has finished.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
@@ -152,7 +157,7 @@ fn epochs() {
         shared.slot.store(next, Ordering::Release);
         shared.epochs.throw_away(&mut garbage, Piece(Arc::clone(&shared), old));
     }
-    reader.join().expect("a thread of the model failed");
+    reader.join().expect("each thread of the model must end without a panic");
     drop(garbage);
 }
 
@@ -165,7 +170,8 @@ static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
 );
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
-    let choice = MEMTABLES.choose(&kind.into()).expect("the catalog of the models must contain the memtable");
+    let choice =
+        MEMTABLES.choose(&kind.into()).expect("the catalog of modeled memtables must contain the memtable");
     let policy = MEMTABLES.build(&choice).expect("a memtable must be valid with its default parameters");
     Arc::from(policy.create(1 << 16))
 }
@@ -179,9 +185,8 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Model of a memtable: two threads insert concurrently while a third thread reads. `before` are the keys that are
-/// inserted first, and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all
-/// entries must be present at the end.
+/// Model of a memtable: two threads insert the keys `names` while a third thread reads. The keys `before` are in the
+/// memtable from the start. A get must find a complete entry or no entry, and all entries must be present at the end.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -198,10 +203,12 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     before.iter().for_each(|name| {
         assert!(
             value_of(&**memtable, name).is_some(),
-            "a get during the inserts missed a key that was inserted before"
+            "a get during the inserts missed a key from before the inserts"
         );
     });
-    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("each thread of the model must end without a panic"));
     for name in before.iter().chain(&names) {
         assert_eq!(
             value_of(&**memtable, name).as_deref(),
@@ -236,13 +243,13 @@ fn bplus_walk(direction: Direction) {
         thread::spawn(move || walk(&*memtable, direction))
     };
     memtable.insert(key(b"e"), 20, Some(b"e"));
-    let mut seen = walker.join().expect("a thread of the model failed");
+    let mut seen = walker.join().expect("each thread of the model must end without a panic");
     if direction == Direction::Backward {
         seen.reverse();
     }
     assert!(seen.is_sorted(), "a scan returned keys out of order");
     seen.retain(|key| key != b"e");
-    assert_eq!(seen, before, "a scan must return each key that existed before it exactly once");
+    assert_eq!(seen, before, "a scan must return exactly once each key that existed before the scan");
 }
 
 /// Model of the memtable `bplus`: a leaf contains several versions of one key, and another key. A scan reads the leaf
@@ -257,7 +264,7 @@ fn bplus_versions() {
         thread::spawn(move || walk(&*memtable, Direction::Forward))
     };
     memtable.insert(key(b"b"), 20, Some(b"b"));
-    let seen = walker.join().expect("a thread of the model failed");
+    let seen = walker.join().expect("each thread of the model must end without a panic");
     assert_eq!(seen, [b"b", b"d"], "a scan must return each key exactly once");
 }
 
@@ -267,7 +274,7 @@ fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut seen = Vec::new();
     while !entries.is_empty() {
         seen.push(entries.entry(0).key.to_vec());
-        assert!(entries.go_on(1), "a scan must continue after its current entry");
+        assert!(entries.go_on(1), "a scan of the memtable must find its current entry again");
     }
     seen
 }
@@ -288,7 +295,9 @@ fn bplus_several() {
         let found = value_of(&*memtable, name);
         assert!(found.is_none_or(|found| found == name), "a get returned the value of another key");
     }
-    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("each thread of the model must end without a panic"));
     for name in [b"a", b"b", b"c", b"d"] {
         assert_eq!(
             value_of(&*memtable, name).as_deref(),

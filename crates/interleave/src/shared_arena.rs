@@ -37,8 +37,8 @@ type Written = (Vec<u8>, SequenceNumber, Option<Vec<u8>>);
 /// An element of the arena: a version of a key with its links to other versions, or an index node.
 enum ArenaCell {
     Version(Watched<Option<Written>>, Vec<Link>),
-    /// An index node, and a flag that is written before the node is published. A read of the flag must be ordered
-    /// after this write.
+    /// An index node with a flag, which the writer sets before other threads can reach the node. A thread that reads
+    /// the node must see the flag.
     Node(Box<dyn Any + Send + Sync>, Watched<bool>),
 }
 
@@ -57,15 +57,12 @@ impl SharedArena {
 
     fn put<T>(&self, cell: ArenaCell) -> Ref<T> {
         let at = self.next.fetch_add(1, Relaxed);
-        assert!(
-            self.cells[at as usize].set(cell).is_ok(),
-            "each cell of the arena must contain only one version or node"
-        );
-        Ref(NonZeroU32::new(at).expect("the numbers of cells must begin at 1"), PhantomData)
+        assert!(self.cells[at as usize].set(cell).is_ok(), "each cell of the arena must be filled only once");
+        Ref(NonZeroU32::new(at).expect("the number of a cell in the arena must not be 0"), PhantomData)
     }
 
     fn at<T>(&self, at: Ref<T>) -> &ArenaCell {
-        self.cells[at.0.get() as usize].get().expect("a reference must lead to an existing cell")
+        self.cells[at.0.get() as usize].get().expect("a reference must lead to an existing cell of the arena")
     }
 
     pub(crate) fn append(
@@ -89,13 +86,13 @@ impl SharedArena {
             panic!("the reference leads to an index node, not to a version")
         };
         let (key, sequence, value) =
-            written.get().as_ref().expect("an appended version must have its contents");
+            written.get().as_ref().expect("a published version must have its key and value");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
     }
 
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
         let ArenaCell::Version(_, links) = self.at(version) else {
-            panic!("the reference leads to an index node, which has no tower")
+            panic!("the reference leads to an index node, which has no links")
         };
         &links[level]
     }
@@ -111,10 +108,10 @@ impl SharedArena {
             panic!("the reference leads to a version, not to an index node")
         };
         assert!(*is_placed.get());
-        node.downcast_ref().expect("a reference must have the type of its node")
+        node.downcast_ref().expect("a reference must have the type of the node to which it leads")
     }
 
-    #[expect(clippy::unused_self, reason = "the real arena reads the memory at the reference")]
+    #[expect(clippy::unused_self, reason = "only the real arena reads the memory at the reference")]
     pub(crate) fn prefetch<T>(&self, _: Ref<T>, _: usize) {}
 
     pub(crate) fn versions(&self) -> usize {

@@ -13,8 +13,8 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// Returns the size `model` of a data structure in a model. The function with this name in the modeled crates returns
-/// the real size instead.
+/// Returns the size `model` of a data structure. In the real crates, the function with this name returns the size
+/// `real`.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
@@ -49,8 +49,8 @@ pub(crate) fn passed() -> BTreeSet<Site> {
     std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
 }
 
-/// Returns the memory ordering of an operation in the model: `Relaxed` if its site is weakened, and otherwise
-/// `order`. Records the site as executed, unless `order` is `Relaxed`.
+/// Returns the memory ordering of an operation in the model: `Relaxed` if the test weakens the operation, and otherwise
+/// `order`. Records the operation, unless `order` is `Relaxed`.
 fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Ordering {
     if order == Ordering::Relaxed {
         return order;
@@ -63,7 +63,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence of a model. If the site of the fence is weakened, the fence does nothing.
+/// A memory fence of a model. The fence does nothing if the test weakens it.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {
@@ -72,10 +72,10 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
-/// Declares an atomic integer type that records each of its operations as a site.
+/// Declares an atomic integer type of a model, which records the position of each of its operations in the source.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
-        /// An atomic integer of a model, which records its operations as sites.
+        /// An atomic integer of a model, which records the position of each of its operations in the source.
         #[derive(Debug, Default)]
         pub(crate) struct $name(loom::sync::atomic::$name);
 
@@ -128,7 +128,7 @@ impl AtomicUsize {
     }
 }
 
-/// A separate value for each thread of a model.
+/// A variable of which each thread of a model has its own value.
 pub(crate) struct PerThread<T> {
     cells: [T; MOST_THREADS],
     owners: StdMutex<Vec<loom::thread::ThreadId>>,
@@ -159,8 +159,8 @@ impl<T: Default + Send> PerThread<T> {
     }
 }
 
-/// Returns `false`, because a model has no process-wide memory barrier of the kernel. Readers therefore execute a
-/// fence.
+/// Returns `false`, because a model has no process-wide memory barrier of the kernel. Readers therefore execute a fence
+/// themselves.
 pub(crate) fn register_process_barrier() -> bool {
     false
 }

@@ -41,8 +41,8 @@ pub fn allocations() -> u64 {
     COUNT.get()
 }
 
-/// Runs `work`, and returns how much memory this thread held at most during `work`, in bytes above the amount at the
-/// start. Memory that `work` frees again counts only while it is held.
+/// Runs `work`, and returns the largest amount of memory that this thread held during `work`, in bytes above the amount
+/// at the start.
 pub fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);
@@ -50,8 +50,8 @@ pub fn most_held(work: impl FnOnce()) -> usize {
     (MOST.get() - before).cast_unsigned()
 }
 
-/// Counts an allocation or a reallocation by this thread. `more` is the change of the number of bytes that the thread
-/// has allocated.
+/// Counts an allocation or a reallocation by this thread. `more` is the number of bytes that it adds to the memory of
+/// the thread.
 #[inline]
 fn count(more: isize) {
     COUNT.set(COUNT.get() + 1);

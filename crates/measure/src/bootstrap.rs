@@ -27,8 +27,8 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A median that the bootstrap has drawn, given by the positions of its two middle values in the sorted sample. The
-/// field `times` is the number of resamples with this median.
+/// A median that the bootstrap has drawn, as the positions of its two middle values in the sorted sample, and the
+/// number of resamples with this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
     /// The position of the lower of the two middle values in the sorted sample.
@@ -40,9 +40,8 @@ pub struct DrawnMedian {
     pub times: usize,
 }
 
-/// Returns the medians of all resamples that the bootstrap draws from a sample of `count` values, as positions in the
-/// sorted sample. The positions depend only on the seed and the sample size. With the positions, another program can
-/// compute the same confidence interval without the random number generator.
+/// Returns the medians that the bootstrap draws from a sample of `count` values, as positions in the sorted sample.
+/// With these positions, another program can compute the same confidence interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();
@@ -56,15 +55,15 @@ pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     times.into_iter().map(|((low, high), times)| DrawnMedian { low, high, times }).collect()
 }
 
-/// Draws a resample (as many values as the sample, with replacement), and returns its median. `drawn` is a buffer for
-/// the drawn indexes.
+/// Draws as many random values from the sample as it contains, with replacement, and returns their median. `drawn` is a
+/// buffer for the indexes of the values.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
     let (low, high) = middle_of_drawn(drawn, random);
     f64::midpoint(ascending[low], ascending[high])
 }
 
-/// Draws a resample (as many values as the sample, with replacement), and returns the positions of its two middle
-/// values in the sorted sample.
+/// Draws as many random positions of the sorted sample as it contains, with replacement. Returns the two middle
+/// positions, which give the median.
 fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usize, usize) {
     let count = drawn.len();
     drawn.fill_with(|| random.random_range(0..count));
@@ -72,8 +71,8 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// Returns the confidence interval of the bootstrap: the central part of the values that `draw` returns for many
-/// resamples. The confidence is the fraction of these values in the interval.
+/// Returns the confidence interval of the bootstrap: the range around the middle of the values that `draw` returns. The
+/// confidence is the fraction of these values in the range.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

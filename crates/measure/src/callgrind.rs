@@ -5,12 +5,11 @@
 //! `callgrind.h` of valgrind). With client requests, the load phase of a trial can run without instrumentation.
 #![allow(unsafe_code)]
 
-/// The client request that returns how many valgrind processes this process is nested in. The number is 0 outside of
-/// valgrind.
+/// The client request that returns the number of valgrind processes around this process: 0 outside of valgrind.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 
-/// The number of the first client request of callgrind. Valgrind reserves such numbers per tool, here `'C'` and `'T'`
-/// in the two highest bytes.
+/// The number of the first client request of callgrind. Its two highest bytes are `'C'` and `'T'`, which valgrind
+/// reserves for callgrind.
 const CALLGRIND: usize = 0x4354_0000;
 
 const TOGGLE_COLLECT: usize = CALLGRIND + 2;
@@ -36,8 +35,7 @@ pub fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
 }
 
-/// Changes whether callgrind counts the instructions of this thread. If callgrind counts them, counting stops.
-/// Otherwise, counting starts.
+/// Switches the counting of this thread's instructions by callgrind on or off.
 pub fn toggle_collection() {
     request(TOGGLE_COLLECT);
 }

@@ -4,8 +4,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The smallest number of values before and after a change point. A shorter sequence of different values counts as
-/// outliers.
+/// The smallest number of values before and after a change point. Fewer different values count as outliers.
 const LEAST_SIDE: usize = 3;
 
 /// The probability that a series without a change is reported to have a change.
@@ -18,11 +17,8 @@ const PERMUTATIONS: usize = 999;
 /// level.
 ///
 /// The method is E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014).
-/// The series is cut where the values before and after the cut differ most in their energy distance. The search for
-/// cuts ends when more than one in a hundred random orders of the values have an equal or larger divergence. The only
-/// assumption about the noise is that its order is random: it has no trend, and neighboring runs are not correlated.
-/// The seed of the random orders makes the result reproducible. About nine values are needed to distinguish a change
-/// from chance.
+/// It assumes that the noise has no trend and that neighboring runs are not correlated. `seed` makes the random
+/// significance test reproducible. About nine values are needed to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -36,15 +32,15 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// Splits a series at its cuts. Each returned part consists of the index of its first value, and a slice of its values.
+/// Splits a series at its cuts. Returns for each part the index of its first value, and its values.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// Returns the best place for one more cut: the index at which the values before and after the cut differ most, and
-/// their divergence.
+/// Returns the position at which one more cut separates the most different values, and the divergence of the values
+/// before and after this cut.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -53,9 +49,8 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Returns whether one more cut with the divergence `divergence` is significant, and not chance. The test shuffles the
-/// values within each part many times. The cut is significant if at most a fraction [`SIGNIFICANCE`] of the shuffled
-/// series has a best cut with an equal or larger divergence.
+/// Returns whether one more cut with the divergence `divergence` is significant. The cut is significant if shuffled
+/// values rarely have a cut with an equal or larger divergence.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -75,8 +70,8 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// Returns the best place to split one part of a series: the index at which the values before and after differ most,
-/// and their divergence. Returns `None` if the part is too short.
+/// Returns the position at which the values of one part of a series differ most before and after it, and their
+/// divergence. Returns `None` if the part is too short.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };

@@ -34,20 +34,20 @@ pub struct Comparison {
     /// The median over rounds of the ratio candidate / baseline. The ratio is infinite if only the baseline is 0.
     /// `None` if the ratio is undefined.
     pub ratio: Option<f64>,
-    /// The confidence interval of the ratio. `None` if no interval can be computed, for example with too few rounds, or
-    /// with a value of 0 in some rounds.
+    /// The confidence interval of the ratio. `None` if it cannot be computed, for example with too few rounds, or if a
+    /// value is 0.
     pub interval: Option<Interval>,
     /// The p-value: the probability that chance alone causes a difference of at least this size. [`adjust`] corrects
     /// the p-value for the number of comparisons. `None` if it cannot be computed, for example with too few rounds.
     pub p_value: Option<f64>,
-    /// How large the difference is compared with the noise (Cohen's d of paired differences). The effect size is the
-    /// mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds. The effect size is
-    /// infinite if every round has the same ratio.
+    /// The difference compared with the noise (Cohen's d of paired differences): the mean logarithm of the ratio,
+    /// divided by the standard deviation of the logarithms over rounds.
     ///
-    /// `None` for comparisons without common rounds, for too few rounds, and if the ratio is 1 in every round.
+    /// Infinite if every round has the same ratio. `None` without common rounds, for too few rounds, and if the ratio
+    /// is 1 in every round.
     pub effect_size: Option<f64>,
-    /// The number of rounds in which both variants were measured. In an unpaired comparison, the number of runs or
-    /// sessions of the variant with fewer runs or sessions.
+    /// The number of rounds in which both variants were measured. In a comparison without common rounds, the number of
+    /// runs or sessions of the variant with fewer runs or sessions.
     pub blocks: usize,
     /// The smallest relative difference that a verdict of this comparison reports.
     pub delta: f64,
@@ -118,12 +118,12 @@ pub fn compare_unpaired(
     found.judged(log, interval, p_value, better)
 }
 
-/// Compares two builds by whole sessions, because load, temperature and memory layout differ more between sessions than
-/// within one. Each value summarizes one session, for example by the median over its trials.
+/// Compares two builds by whole sessions of trials, because load, temperature and memory layout differ more between
+/// sessions than within one. Each value summarizes one session, for example by the median over its trials.
 ///
 /// The confidence interval is Student's interval for the difference of the mean logarithms, with one common variance
 /// for both builds (*Biometrika* 6, 1908). Both builds together need at least [`FEWEST_SESSIONS`] sessions. With fewer
-/// sessions, the result is inconclusive, because the differences between sessions of one build are unknown.
+/// sessions, the result is inconclusive.
 pub fn compare_sessions(
     baseline: &[f64],
     candidate: &[f64],
@@ -163,13 +163,12 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// Compares two values that depend on random draws and come from one seed. `counts` are the numbers of events from
+/// Compares two values that come from one seed and depend on its random draws. `counts` are the numbers of events from
 /// which the values are computed.
 ///
-/// With another seed, a count would vary by about its square root, and a fraction near 1 would vary less. The function
-/// therefore computes the confidence interval as for the ratio of two independent Poisson or binomial counts. The
-/// interval is wider than necessary, because baseline and candidate execute the same operations. Without counts, there
-/// is no interval, and a difference above δ is inconclusive.
+/// With another seed, a count would vary by about its square root. The confidence interval is therefore that of the
+/// ratio of two independent Poisson or binomial counts. Without counts, there is no interval, and a difference above δ
+/// is inconclusive.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,
@@ -234,8 +233,8 @@ pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     }
 }
 
-/// Returns the effect size: the mean of the logarithms, divided by their standard deviation. Returns `None` if it is
-/// undefined.
+/// Returns the effect size: the mean of the logarithms of the ratios, divided by their standard deviation. Returns
+/// `None` if it is undefined.
 fn effect_size(logs: &[f64]) -> Option<f64> {
     let (mean, error) = significance::mean_and_error(logs)?;
     let size = mean / (error * (logs.len() as f64).sqrt());
@@ -243,7 +242,8 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// Creates an inconclusive comparison without a ratio. `doubt` is the reason, and `blocks` is the number of rounds.
+    /// Creates an inconclusive comparison without a ratio, for the reason `doubt`. `blocks` is the number of common
+    /// rounds.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
@@ -258,8 +258,8 @@ impl Comparison {
         }
     }
 
-    /// Returns the reason why the comparison is inconclusive, as text. `threshold` is the name of the smallest
-    /// difference that the verdict reports, such as `noise floor`. Returns `None` for other verdicts.
+    /// Returns the reason why the comparison is inconclusive, as text. `threshold` names the smallest difference that
+    /// the verdict reports, such as `noise floor`. Returns `None` for other verdicts.
     pub fn reason(&self, threshold: &str) -> Option<String> {
         let doubt = self.doubt?;
         let Some(interval) = self.interval.filter(|_| doubt == Doubt::TooSmall) else {
@@ -284,8 +284,8 @@ impl Comparison {
         self.delta.min(WIDEST_EQUIVALENCE)
     }
 
-    /// Returns this comparison with its verdict. `median` and `interval` are logarithms of the ratio candidate /
-    /// baseline.
+    /// Returns this comparison with its verdict and its numbers. `median` and `interval` are logarithms of the ratio
+    /// candidate / baseline.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);

@@ -16,7 +16,7 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// The name of an event, with its counter or the reason why the counter is not available.
+/// The name of a CPU event, with its counter or the reason why the counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
@@ -40,8 +40,8 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, opened)| Named { name, opened }) }
     }
 
-    /// Returns the names of all events of these hardware counters. Each name comes with the scope in which the event is
-    /// counted, or with the reason why it is not counted.
+    /// Returns the names of all events of these hardware counters, each with the scope in which it is counted or with
+    /// the reason why it is not counted.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<CounterScope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }

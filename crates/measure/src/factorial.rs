@@ -40,9 +40,9 @@ pub struct LevelEffect {
 /// Returns the main effects of all factors, followed by the interactions of all pairs of factors.
 ///
 /// `counts` contains the number of levels of each factor. Each round contains the logarithm of the metric for every
-/// combination, in the order in which the last factor changes fastest. The p-values come from the analysis of variance
-/// with rounds as blocks. The p-values use the smallest possible number of degrees of freedom, in case rounds are
-/// correlated (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
+/// combination of levels. The last factor changes fastest. The p-values come from the analysis of variance with rounds
+/// as blocks, with the correction of Geisser & Greenhouse (*Annals of Mathematical Statistics* 29, 1958) for correlated
+/// rounds.
 ///
 /// # Panics
 /// A round has another number of combinations, or there is no round.
@@ -50,7 +50,7 @@ pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Ef
     let cells: usize = counts.iter().product();
     assert!(
         !rounds.is_empty() && rounds.iter().all(|round| round.len() == cells),
-        "each round must have each combination of levels exactly once"
+        "each round of trials must contain each combination of factor levels exactly once"
     );
     let mains = (0..counts.len()).map(|factor| vec![factor]);
     let pairs = (0..counts.len()).flat_map(|one| (one + 1..counts.len()).map(move |other| vec![one, other]));
@@ -76,14 +76,15 @@ fn variation(cells: &[f64]) -> f64 {
     cells.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Returns the index of the level that the factor `factor` has in the combination with the number `cell`. `counts`
-/// contains the number of levels of each factor.
+/// Returns the level of the factor `factor` in the combination with the number `cell`. `counts` contains the number of
+/// levels of each factor.
 fn level_of(counts: &[usize], factor: usize, cell: usize) -> usize {
     let below: usize = counts[factor + 1..].iter().product();
     cell / below % counts[factor]
 }
 
-/// Returns an effect in one round, as logarithms: one value for each combination of levels of the factors `factors`.
+/// Returns the effect of the factors `factors` in one round of trials, as logarithms: one value for each combination of
+/// their levels.
 fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     let grand = round.iter().sum::<f64>() / round.len() as f64;
     let mean_at = |chosen: &[(usize, usize)]| {
@@ -137,8 +138,8 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// Returns the p-value of an effect, from the analysis of variance. `explained` is the variation between combinations
-/// that the effect explains, and `rest` is the variation of the effect between rounds.
+/// Returns the p-value of an effect, from the analysis of variance. `explained` is the variation that the effect
+/// explains, and `rest` is the variation of the effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.

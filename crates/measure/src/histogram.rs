@@ -7,7 +7,7 @@
 
 use crate::Clock;
 
-/// The largest latency that is recorded exactly: 1000 s.
+/// The largest latency that a histogram can record: 1000 s.
 pub const MAX_NS: u64 = 1_000_000_000_000;
 
 /// The number of significant decimal digits of a latency.
@@ -29,13 +29,13 @@ pub struct Summary {
     pub mean_ns: f64,
     /// The median latency in nanoseconds.
     pub p50_ns: u64,
-    /// 90th percentile in nanoseconds.
+    /// The 90th percentile of the latencies, in nanoseconds.
     pub p90_ns: u64,
-    /// 99th percentile in nanoseconds.
+    /// The 99th percentile of the latencies, in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9th percentile in nanoseconds.
+    /// The 99.9th percentile of the latencies, in nanoseconds.
     pub p999_ns: u64,
-    /// 99.99th percentile in nanoseconds.
+    /// The 99.99th percentile of the latencies, in nanoseconds.
     pub p9999_ns: u64,
     /// The largest latency in nanoseconds.
     pub max_ns: u64,
@@ -50,7 +50,7 @@ impl Histogram {
     pub fn new() -> Self {
         let counts = hdrhistogram::Histogram::new_with_bounds(1, MAX_NS, DIGITS);
         Self {
-            counts: counts.expect("the bounds of a histogram must be valid, because they are constants"),
+            counts: counts.expect("the constant bounds of a latency histogram must be valid"),
             beyond_range: 0,
         }
     }
@@ -64,12 +64,12 @@ impl Histogram {
         self.counts.saturating_record(ns.min(MAX_NS));
     }
 
-    /// Adds the latencies that another thread recorded.
+    /// Adds the latencies of another histogram, for example of another thread.
     ///
     /// # Panics
     /// Never panics, because all histograms have the same bounds.
     pub fn merge(&mut self, other: &Self) {
-        self.counts.add(&other.counts).expect("all histograms must have the same bounds");
+        self.counts.add(&other.counts).expect("all latency histograms must have the same bounds");
         self.beyond_range += other.beyond_range;
     }
 

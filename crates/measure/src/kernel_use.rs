@@ -40,8 +40,8 @@ impl KernelUse {
         }
     }
 
-    /// Returns the numbers of events since the earlier reading `before`. A number is `None` if one of the readings does
-    /// not have it, or if it has become smaller. `run_queue_ns` becomes smaller if threads have ended.
+    /// Returns the numbers of events since the earlier reading `before`. A number is `None` if a reading lacks it, or
+    /// if it has become smaller, for example because threads have ended.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // The waits of threads that have ended are missing now, so a difference may be negative.

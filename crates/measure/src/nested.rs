@@ -10,12 +10,12 @@
 
 use crate::significance::mean_and_error;
 
-/// The smallest number of pairs of slices in a restart for which their standard deviation is meaningful. A pair is the
-/// same slice of baseline and candidate.
+/// The smallest number of pairs of slices in a restart for which their standard deviation is meaningful. A pair is one
+/// slice of the baseline and one slice of the candidate.
 const FEWEST_PAIRS: usize = 8;
 
-/// How much the ratio of candidate to baseline varies between restarts of the processes. The fields split the standard
-/// deviation of the logarithm of the ratio by its causes.
+/// How much the ratio of candidate to baseline varies between restarts of the processes, as standard deviations of the
+/// logarithm of the ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
     /// The standard deviation of the ratio between restarts, from all causes.
@@ -28,14 +28,15 @@ pub struct RestartSpread {
     pub between: f64,
     /// The number of restarts that have enough slices to be included.
     pub restarts: usize,
-    /// The number of pairs of slices in all restarts. A pair is the same slice of baseline and candidate.
+    /// The number of pairs of slices in all restarts. A pair is one slice of the baseline and one slice of the
+    /// candidate.
     pub pairs: usize,
 }
 
 impl RestartSpread {
-    /// Computes how much the ratio varies between restarts and within them. For each restart, the input contains the
-    /// slices in order, each with the time of the baseline and the time of the candidate. Returns `None` unless at
-    /// least two restarts have eight slices.
+    /// Computes how much the ratio of two variants varies between restarts of their processes and within them. Each
+    /// restart is a list of slices, with the time of the baseline and the time of the candidate. Returns `None` unless
+    /// at least two restarts have eight slices.
     pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
         let fit = restarts.iter().filter(|pairs| pairs.len() >= FEWEST_PAIRS);
         let logs: Vec<(f64, f64)> = fit.filter_map(|pairs| of_restart(pairs)).collect();
@@ -50,9 +51,10 @@ impl RestartSpread {
     }
 }
 
-/// Returns the logarithm of the ratio candidate / baseline in one restart of the processes, and its standard error by
-/// the method of batch means. A batch consists of √n successive pairs, because neighboring pairs are correlated.
-/// Different batches are nearly independent (Glynn & Whitt, *Operations Research Letters* 10, 1991).
+/// Returns the logarithm of the ratio candidate / baseline in one restart of the processes, and its standard error.
+///
+/// The standard error comes from batches of √n successive pairs of slices, which are nearly independent (Glynn & Whitt,
+/// *Operations Research Letters* 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;
     let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));

@@ -6,19 +6,19 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Criteria, Sample, bootstrap};
 
-/// The probability of detection in the formula for the smallest detectable difference. The formula assumes a known
-/// standard deviation, but it is estimated from a few rounds. The real probability is therefore about 80 %.
+/// The probability of detection in the formula for the smallest detectable difference. The formula assumes that the
+/// standard deviation is known. A few rounds only estimate it, so the real probability is about 80 %.
 const POWER: f64 = 0.9;
 
-/// How much less exact a median is than a mean: the ratio of their standard errors for normally distributed values,
+/// The ratio of the standard error of a median to the standard error of a mean, for normally distributed values:
 /// √(π/2).
 const MEDIAN_PENALTY: f64 = 1.253_314_137;
 
 /// The noise of the machine, estimated from a variant that ran twice in each round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The noise floor: the largest relative difference in the confidence interval of the baseline compared with
-    /// itself, such as 0.03 for 3 %. Verdicts do not report smaller differences.
+    /// The noise floor: the largest relative difference that noise alone probably causes, such as 0.03 for 3 %.
+    /// Verdicts do not report smaller differences.
     pub floor: f64,
     /// The smallest true difference that an experiment with this number of rounds detects with a probability of 80 %,
     /// as a fraction.
@@ -28,9 +28,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Estimates the noise from two samples of the same variant, with the confidence of `criteria`. The smallest
-    /// detectable difference accounts for the number of `comparisons`. Returns `None` if there are too few rounds, or
-    /// if a ratio has no logarithm.
+    /// Estimates the noise from two samples of the same variant. The smallest detectable difference grows with the
+    /// number of `comparisons`. Returns `None` if there are too few rounds, or if a ratio has no logarithm.
     pub fn of(first: &Sample, again: &Sample, criteria: &Criteria, comparisons: usize) -> Option<Self> {
         let mut logs = first.pairs(again).map(log_ratio).collect::<Option<Vec<f64>>>()?;
         let finite = logs.iter().all(|log| log.is_finite());
@@ -46,8 +45,8 @@ impl Noise {
     }
 }
 
-/// Returns the smallest true difference that a comparison detects with the probability [`POWER`]. A difference is
-/// detected if it is significant at `level` and if the median exceeds `delta`.
+/// Returns the smallest true difference that a comparison probably detects. It detects a difference that is significant
+/// at `level` and whose median exceeds `delta`.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

@@ -11,14 +11,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The rule for the order of the configurations within a round of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Each round has its own random order.
+    /// Each round runs the configurations in a random order of its own.
     Shuffled,
-    /// A random order alternates with its reverse: `ABC CBA ABC …`. With two configurations, this is ABBA, which
-    /// cancels a drift that is linear in time.
+    /// A random order alternates with its reverse: `ABC CBA ABC …`. This order cancels a drift that is linear in time.
     Mirrored,
 }
 
-/// One run of the plan: a configuration in a round of trials.
+/// One trial in the plan: the number of its round and the number of its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The number of the round, which is also the number of the trial.
@@ -30,13 +29,13 @@ pub struct Slot {
 /// The order of all trials of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The runs of all rounds, in their order.
+    /// The trials of all rounds, in the order in which they run.
     pub slots: Vec<Slot>,
 }
 
 impl Plan {
     /// Creates an order in which each of `cells` configurations runs once in each of `blocks` rounds. Equal arguments
-    /// give the same order. A larger number of rounds extends the order at its end.
+    /// give the same order, and more rounds only extend the order at its end.
     pub fn new(cells: usize, blocks: usize, seed: u64, arrangement: Arrangement) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..cells).collect();

@@ -30,7 +30,7 @@ impl ProcessorEvent {
     }
 }
 
-/// Where events are counted: everywhere, or only in user space.
+/// Whether a counter counts events everywhere, or only in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterScope {
     /// Events are counted in user space and in the kernel.
@@ -40,7 +40,7 @@ pub enum CounterScope {
     UserSpace,
 }
 
-/// A reading of an event counter, with the two times from which its value is scaled up.
+/// A reading of an event counter, with the times that show for how long the kernel counted the event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) events: u64,
@@ -52,8 +52,8 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Returns the number of events since the count `before`, scaled up to the whole time. Returns `None` if the event
-    /// was not counted during this time.
+    /// Returns the number of events since the reading `before`, scaled up to the whole time. Returns `None` if the
+    /// event was not counted during this time.
     pub(crate) fn since(self, before: Self) -> Option<u64> {
         let events = self.events.saturating_sub(before.events);
         let enabled_ns = self.enabled_ns.saturating_sub(before.enabled_ns);

@@ -15,8 +15,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The probability that the true fraction is below the confidence interval, at most. This is also the largest
-/// probability that it is above the interval.
+/// The largest probability that the true fraction is below the confidence interval. It is also the largest probability
+/// that the true fraction is above the interval.
 const TAIL: f64 = 0.025;
 
 impl Proportion {

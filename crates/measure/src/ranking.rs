@@ -14,7 +14,7 @@ pub struct Ranked {
 }
 
 /// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates without
-/// a ratio come last, in the given order. If neither higher nor lower is better, the candidates keep their order.
+/// a ratio come last. If neither higher nor lower is better, the candidates keep their order.
 ///
 /// `criteria` returns the criteria for each candidate, because a candidate that stopped early has its own significance
 /// level.

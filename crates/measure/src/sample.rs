@@ -1,6 +1,6 @@
 //! The values of one metric for one variant, over all rounds of trials.
 
-/// How far from the median a value is an outlier, as a multiple of the median absolute deviation.
+/// The distance from the median from which on a value is an outlier, as a multiple of the median absolute deviation.
 const OUTLIER_SPREADS: f64 = 10.0;
 
 /// The values of one metric for one variant, round by round.
@@ -13,7 +13,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Creates a sample with the name of its variant.
+    /// Creates a sample from the name of the variant and its values by round.
     pub fn new(name: impl Into<String>, blocks: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { name: name.into(), blocks: blocks.into_iter().collect() }
     }
@@ -24,9 +24,8 @@ impl Sample {
         (!values.is_empty()).then(|| median_of_sorted(&values))
     }
 
-    /// Returns the rounds with outliers: values further from the median than ten median absolute deviations, for
-    /// example because of a disturbance. Comparisons report outliers but still use them, because removing values would
-    /// bias the result.
+    /// Returns the rounds with outliers: values further from the median than ten median absolute deviations.
+    /// Comparisons report outliers but still use them, because removing values would bias the result.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
@@ -64,8 +63,8 @@ pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// Returns the logarithm of the ratio candidate / baseline of a pair of values. Returns `None` if one of the values is
-/// negative or not finite.
+/// Returns the logarithm of the ratio candidate / baseline. Returns `None` if one of the values is negative or not
+/// finite.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {

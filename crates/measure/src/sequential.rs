@@ -18,11 +18,11 @@ use crate::{Sample, Verdict};
 /// The growth of the number of rounds from one look (evaluation of the verdicts) to the next.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// The smallest probability of a decision within the budget for which a comparison is worth more rounds.
+/// The smallest probability of a verdict within the time budget for which a run continues to measure a comparison.
 const LEAST_CHANCE: f64 = 0.05;
 
-/// How much of the error rate the earlier looks (evaluations of the verdicts) have used. Several looks increase the
-/// risk of false alarms, so they share one error rate.
+/// How much of the error rate the earlier looks (evaluations of the verdicts) of a run have used. All looks share one
+/// error rate, because each look can cause a false alarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spending {
     /// The error rate of all looks together: the probability of a false alarm.
@@ -68,7 +68,8 @@ pub enum Outlook {
 }
 
 /// Returns the forecast for a comparison that has the verdict `verdict` so far. `level` is the significance level, and
-/// `more_rounds` is the number of rounds that the budget still permits.
+/// `more_rounds` is the number of rounds for which the time budget still suffices.
+///
 /// * The comparison is decided if a difference is significant and exceeds `delta`, or if the whole confidence interval
 ///   is within ±`delta`.
 /// * The comparison is hopeless if the probability of a decision at the end is less than 5 %.

@@ -5,13 +5,12 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// The smallest number of rounds of trials that supports a verdict. With n rounds, even the widest possible interval,
-/// from the smallest to the largest ratio, contains the true median only with probability 1 - 2⁻ⁿ⁺¹: 97 % for 6 rounds,
-/// 94 % for 5 rounds, 88 % for 4 rounds.
+/// The smallest number of rounds of trials that supports a verdict. With fewer rounds, even the range from the smallest
+/// to the largest ratio contains the true median with less than 95 % confidence.
 pub const FEWEST_BLOCKS: usize = 6;
 
-/// The smallest number of sessions of both builds together with which the variation between sessions of one build can
-/// be estimated.
+/// The smallest number of sessions of both builds together for which a comparison can estimate how much sessions of one
+/// build vary.
 pub const FEWEST_SESSIONS: usize = 4;
 
 /// Returns the mean of values and its standard error. Returns `None` for fewer than two values.
@@ -22,21 +21,19 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then(|| (mean, (squares / (count - 1.0) / count).sqrt()))
 }
 
-/// Returns the p-value of a paired comparison: the probability of such ratios if the true ratio is 1, in both
-/// directions. `logs` are the logarithms of the paired ratios, and the test is Student's test of paired differences
-/// (*Biometrika* 6, 1908).
+/// Returns the p-value of a paired comparison: the probability of such ratios if the true ratio is 1. `logs` are the
+/// logarithms of the ratios, and the test is Student's test of paired differences (*Biometrika* 6, 1908).
 ///
-/// An outlier makes this p-value too large, and never too small. The test uses no trimmed mean, because with few rounds
-/// a trimmed mean would report too many differences. If all logarithms are equal, as with counters, the p-value is
-/// either 0 or 1.
+/// An outlier makes this p-value too large, and never too small. If all logarithms are equal, as with counters, the
+/// p-value is either 0 or 1.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
     if error == 0.0 || !mean.is_finite() {
         return if mean == 0.0 { 1.0 } else { 0.0 };
     }
-    let student =
-        StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).expect("the sample must have at least two values");
+    let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0)
+        .expect("the sample of a t-test must have at least two values");
     2.0 * student.cdf(-(mean / error).abs())
 }
 
@@ -54,15 +51,15 @@ pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: 
     if error == 0.0 {
         return (difference, difference, if difference == 0.0 { 1.0 } else { 0.0 });
     }
-    let student =
-        StudentsT::new(0.0, 1.0, freedom).expect("both samples together must have at least three values");
+    let student = StudentsT::new(0.0, 1.0, freedom)
+        .expect("both samples of a t-test together must have at least three values");
     let reach = student.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     let p_value = 2.0 * student.cdf(-(difference / error).abs());
     (difference - reach, difference + reach, p_value)
 }
 
-/// Judges a value whose error is normally distributed. Returns half the width of its confidence interval, and the
-/// two-sided p-value of "the value is 0".
+/// Returns half the width of the confidence interval of a value with a normally distributed error, and the two-sided
+/// p-value of "the value is 0".
 pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     if error == 0.0 {
         return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
@@ -74,7 +71,7 @@ pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
 }
 
 /// The largest number of runs of both builds together for which the rank test evaluates every possible order. For more
-/// runs, the normal approximation is sufficiently exact.
+/// runs, the test uses the normal approximation.
 const MOST_EXACT: usize = 60;
 
 /// Returns the two-sided p-value of "both samples come from one distribution", by the rank test of Mann and Whitney
@@ -90,8 +87,8 @@ pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
     mannwhitneyu(baseline, candidate, method, Alternative::TwoSided).map_or(1.0, |(_, p)| p)
 }
 
-/// Returns the exact p-value of the rank test. This is the fraction of all assignments of ranks in which the rank sum
-/// of the baseline is at least as far from its expectation as the measured rank sum.
+/// Returns the exact p-value of the rank test: the fraction of all possible orders in which the rank sum of the
+/// baseline is at least as extreme as the measured rank sum.
 fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     // Doubled, so that the mean rank of equal values is a whole number.
     let doubled_rank = |value: f64| -> usize {
@@ -124,9 +121,8 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// Returns the smallest possible p-value of a rank test for samples of these sizes, which shows whether the samples can
-/// give a significant result at all. The p-value is smallest if all values of one sample are above all values of the
-/// other. Only two of all orders are so extreme, so the smallest p-value is 2 divided by the number of orders.
+/// Returns the smallest p-value that a rank test can have for samples of these sizes. The p-value is smallest if all
+/// values of one sample are above all values of the other.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
     (2.0 / ways).min(1.0)

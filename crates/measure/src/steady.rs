@@ -5,7 +5,7 @@
 //! best-fitting line (least squares) must rise or fall by at most 10 % of the mean, from the first to the last round
 //! of the window.
 
-/// The default number of rounds over which a series of values must be steady.
+/// The default number of rounds in the window over which a series of values must be steady.
 const ROUNDS: usize = 5;
 
 /// The maximum difference between the largest and the smallest value in a window, as a fraction of their mean.
@@ -14,13 +14,12 @@ const MOST_RANGE: f64 = 0.2;
 /// The maximum rise or fall of the best-fitting line over the window of rounds, as a fraction of the mean.
 const MOST_SLOPE: f64 = 0.1;
 
-/// The rule that decides whether a series of values is steady, which means that the last values are similar.
+/// The rule that decides whether a series of values is steady, which means that its last values are similar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyRule {
     /// The number of rounds in the window at the end of the series, at least 2.
     pub rounds: usize,
-    /// The granularity of the values. Values that differ by at most this amount count as equal. Use 1 for small counts,
-    /// and 0 for continuous values.
+    /// The difference up to which two values count as equal: 1 for small counts, and 0 for continuous values.
     pub grain: f64,
 }
 

@@ -14,12 +14,12 @@ use crate::{Criteria, Interval};
 /// The smallest number of other machines with which one machine can be an outlier.
 const FEWEST_OTHERS: usize = 3;
 
-/// The smallest variance of the mean of a machine. A machine whose rounds are all equal would otherwise have an
+/// The smallest assumed variance of a machine's mean. Without this limit, a machine with equal rounds would have an
 /// infinite weight.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The largest variance between machines that the search tries. Its square root corresponds to a factor of about 20,000
-/// between machines.
+/// The largest variance between machines that the search tries. Its square root is a factor of about 20,000 between
+/// machines.
 const MOST_VARIANCE: f64 = 100.0;
 
 /// The result of a comparison of two variants over several machines.
@@ -43,9 +43,8 @@ pub struct MachineSpread {
     pub interval: Interval,
 }
 
-/// Pools the ratios of all machines. Each element of `strata` contains the logarithms of the ratios of one machine. If
-/// a machine has only one round, its variance between rounds comes from the other machines. Returns `None` for fewer
-/// than two machines, a machine without rounds, or a logarithm that is not finite.
+/// Pools the ratios of several machines. Each element of `strata` contains the logarithms of the ratios of one machine.
+/// Returns `None` for fewer than two machines, a machine without rounds, or a logarithm that is not finite.
 pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     if strata.len() < 2 || strata.iter().flatten().any(|log| !log.is_finite()) {
         return None;
@@ -74,10 +73,9 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     Some(Pooled { ratio: mean.exp(), interval, spread })
 }
 
-/// Returns whether a machine is an outlier: its mean logarithm of the ratio, `own`, is outside of the prediction
-/// interval of the other machines. The level of the interval accounts for the number of machines, because each machine
-/// could be the outlier (Grubbs, *Annals of Mathematical Statistics* 21, 1950). Returns `false` for fewer than three
-/// other machines.
+/// Returns whether the mean logarithm `own` of a machine is an outlier: it is outside of the prediction interval of the
+/// other machines (Grubbs, *Annals of Mathematical Statistics* 21, 1950). Returns `false` for fewer than three other
+/// machines.
 pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     let count = others.len() as f64;
     let Some((center, error)) = mean_and_error(others).filter(|_| others.len() >= FEWEST_OTHERS) else {
@@ -93,8 +91,8 @@ fn mean(logs: &[f64]) -> Option<f64> {
     (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
 }
 
-/// Returns the variance between the rounds of one machine, averaged over the machines. Returns `None` if no machine has
-/// two rounds.
+/// Returns the variance between the rounds of a machine, pooled over all machines. Returns `None` if no machine has two
+/// rounds.
 fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     let squares = strata.iter().filter_map(|logs| {
         let mean = mean(logs)?;
@@ -104,7 +102,7 @@ fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     (freedom > 0).then(|| squares.sum::<f64>() / freedom as f64)
 }
 
-/// Returns the weighted mean over machines and the sum of the weights. Each machine is a pair of a mean and its
+/// Returns the weighted mean of the machines and the sum of the weights. Each machine is a pair of its mean and its
 /// variance, and `between` is the assumed variance between machines.
 fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     let weights = machines.iter().map(|(_, variance)| 1.0 / (variance + between));
@@ -112,15 +110,15 @@ fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// Returns how much the means of the machines differ, as the weighted sum of their squared deviations from the common
-/// mean. `between` is the assumed variance between machines, and a larger variance gives a smaller sum.
+/// Returns the weighted sum of the squared deviations of the machines from their common mean. `between` is the assumed
+/// variance between machines, and a larger variance gives a smaller sum.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()
 }
 
-/// Finds the variance between machines at which the weighted sum of squared deviations equals `value`. Returns 0 if the
-/// sum at variance 0 is already smaller.
+/// Finds the variance between machines for which the weighted sum of squared deviations equals `value`. Returns 0 if
+/// the sum is smaller for every variance.
 fn variance_at(machines: &[(f64, f64)], value: f64) -> f64 {
     if squares(machines, 0.0) <= value {
         return 0.0;

@@ -18,8 +18,8 @@ pub struct RankedVariant {
     pub tied_with: Vec<usize>,
 }
 
-/// Ranks variants by pairwise comparisons, with a common correction of all p-values. The variants are in the order of
-/// their medians, best variant first, and variants without a value are omitted.
+/// Ranks variants by pairwise comparisons, with a common correction of all p-values. The result is sorted by the
+/// median, best variant first, and omits variants without a value.
 ///
 /// Ties are not transitive: the first and the third of three variants may differ significantly, although the second
 /// variant is tied with both.
@@ -63,7 +63,7 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     order.iter().map(standing).collect()
 }
 
-/// For each variant, returns a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
+/// Returns for each variant a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
 /// variant is significantly better in at least one metric, and has no worse median in any metric.
 ///
 /// `standings` contains the ranking for each metric. `medians` contains, for each metric, its better direction and the

@@ -13,13 +13,13 @@ pub(crate) const WIDEST_EQUIVALENCE: f64 = 0.1;
 /// The verdict of a comparison of a candidate with a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The candidate is better than the baseline by more than δ.
+    /// The candidate is better than the baseline by more than δ, the smallest difference that counts.
     Improved,
-    /// The two variants differ by less than δ.
+    /// The two variants differ by less than δ, the smallest difference that counts.
     Equivalent,
     /// The trials do not decide the comparison. The field `doubt` of the comparison contains the reason.
     Inconclusive,
-    /// The candidate is worse than the baseline by more than δ.
+    /// The candidate is worse than the baseline by more than δ, the smallest difference that counts.
     Regressed,
 }
 
@@ -52,31 +52,32 @@ pub enum Doubt {
         /// The number of rounds in which both variants were measured.
         blocks: usize,
     },
-    /// The confidence interval contains both "no difference" and a difference above δ.
+    /// The confidence interval contains both "no difference" and a difference above δ, the smallest difference that
+    /// counts.
     TooNoisy,
     /// The builds have too few sessions: one session each, or two sessions of one build and one of the other. The
     /// variation between sessions of one build is therefore unknown.
     FewSessions,
     /// The counts come from only one seed. With another seed, the difference might change.
     OneSeed,
-    /// A value of one variant exceeds a theoretical or physical bound.
+    /// A value of one variant exceeds a theoretical or physical bound, so it cannot be correct.
     Implausible,
     /// The metric regressed in the latest batch of trials, but not in the batch before it.
     OnlyOnce,
     /// The confidence interval excludes "no difference", but chance causes an equally large difference too often.
     Chance,
-    /// The confidence interval excludes "no difference", but the measured difference is below the smallest difference
-    /// that a verdict reports. This limit is δ or the noise floor of the machine.
+    /// The measured difference is below the smallest difference that a verdict reports: δ or the noise floor of the
+    /// machine. The confidence interval excludes "no difference".
     TooSmall,
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
     OneOfMany {
-        /// The number of comparisons of the sweep that are judged together.
+        /// The number of comparisons in the sweep that share the correction.
         comparisons: usize,
     },
     /// The value of one variant is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
-    /// A value is negative or not a number.
+    /// A value of the baseline or the candidate is negative or not a number, so the ratio is undefined.
     NoRatio,
     /// The values differ, but neither higher nor lower values of the metric are better.
     NoDirection,
@@ -85,10 +86,12 @@ pub enum Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewBlocks { blocks: 0 } => f.write_str("no trial has a value for both sides"),
+            Self::TooFewBlocks { blocks: 0 } => {
+                f.write_str("no trial has values for both the baseline and the candidate")
+            }
             Self::TooFewBlocks { blocks } => {
-                let trials = if *blocks == 1 { "trial is" } else { "trials are" };
-                write!(f, "{blocks} {trials} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
+                let trials_are = if *blocks == 1 { "trial is" } else { "trials are" };
+                write!(f, "{blocks} {trials_are} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
             }
             Self::TooNoisy => f.write_str(
                 "the confidence interval (CI) includes the ratio 1; more trials may narrow the CI",
@@ -104,7 +107,9 @@ impl fmt::Display for Doubt {
             Self::OneSeed => {
                 f.write_str("one seed: the difference may hold only for this seed; more seeds may decide")
             }
-            Self::Implausible => f.write_str("a value of one side exceeds a physical or theoretical bound"),
+            Self::Implausible => f.write_str(
+                "a value of the baseline or the candidate exceeds a physical or theoretical bound",
+            ),
             Self::OnlyOnce => f.write_str("the first batch of trials did not show this change"),
             Self::TooSmall => f.write_str(
                 "the difference is below the smallest difference that a verdict reports, but the confidence \
@@ -114,14 +119,20 @@ impl fmt::Display for Doubt {
                 f,
                 "among {comparisons} comparisons, chance alone may cause one such difference; more trials may decide"
             ),
-            Self::SometimesZero => f.write_str("one side is 0 in some trials, so the ratio is undefined"),
-            Self::NoRatio => f.write_str("a value is negative, so the ratio is undefined"),
-            Self::NoDirection => f.write_str("the values differ, but neither higher nor lower is better"),
+            Self::SometimesZero => {
+                f.write_str("the baseline or the candidate is 0 in some trials, so the ratio is undefined")
+            }
+            Self::NoRatio => {
+                f.write_str("a value of the baseline or the candidate is negative, so the ratio is undefined")
+            }
+            Self::NoDirection => f.write_str(
+                "the values differ, but neither higher nor lower values of this metric are better",
+            ),
         }
     }
 }
 
-/// Returns the verdict on a comparison, and the reason if it is inconclusive. `median` and the interval are logarithms
+/// Returns the verdict on a comparison, and the reason if it is inconclusive. `median`, `low` and `high` are logarithms
 /// of the ratio candidate / baseline, and `delta` is the smallest relative difference that a verdict reports.
 pub(crate) fn judge(
     median: f64,

@@ -26,7 +26,7 @@ pub(crate) struct Course {
     pub(crate) phase: usize,
     /// The number of the trial.
     pub(crate) trial: u64,
-    /// The values of each row, in the order of the columns.
+    /// The values of each row, in the order of the columns in [`TIMELINE`] or [`LEVELS`].
     pub(crate) rows: Vec<Vec<Option<f64>>>,
 }
 

@@ -10,7 +10,7 @@ use crate::opened::Opened;
 use crate::rows::rows;
 use crate::selection::Selection;
 
-/// The maximum number of counters that the reason of a comparison names.
+/// The maximum number of counters that the reason of a verdict names.
 const MOST_COUNTERS: usize = 2;
 
 /// The comparison of a configuration with its baseline in one metric.
@@ -22,14 +22,14 @@ pub struct ComparedConfiguration {
     pub metric: &'static str,
     /// The name of the metric, which is a column of `runs.csv`.
     pub column: &'static str,
-    /// The swept values that the candidate and the baseline share. Empty if the run has only one group of
+    /// The parameter values that the candidate and the baseline share. Empty if the run has only one group of
     /// configurations.
     pub within: String,
     /// The label of the baseline.
     pub baseline: String,
     /// The label of the candidate.
     pub candidate: String,
-    /// The swept paths with the values of the candidate. A value is empty if the candidate has no such setting.
+    /// The swept parameters and their values in the candidate. A value is empty if the candidate has no such setting.
     pub swept: Vec<(String, String)>,
     /// The ratio candidate / baseline. `None` if a median is 0 or missing.
     pub ratio: Option<f64>,
@@ -46,8 +46,8 @@ pub struct ComparedConfiguration {
     pub memory_bytes: Option<f64>,
 }
 
-/// Returns the comparisons of a run: the judged comparisons if the run has verdicts, and otherwise the comparisons of
-/// the throughput in each phase.
+/// Returns the comparisons of a run: the comparisons in `verdicts.csv`, or those of the throughput in each phase if the
+/// run has no verdicts.
 pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfiguration> {
     let mut all = Vec::new();
     let mut phases: BTreeMap<usize, (PhaseCounters, BTreeMap<u64, f64>)> = BTreeMap::new();
@@ -111,8 +111,8 @@ fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     phases.filter(|of| run.matrix(*of).is_some()).collect()
 }
 
-/// Returns the memory of each configuration in bytes, by the number of the configuration. The value comes from its
-/// first row in the phase.
+/// Returns the memory of each configuration in bytes, by the number of the configuration. The value comes from the
+/// first row of the phase that contains it.
 fn memory(runs: &Table, phase: &str) -> BTreeMap<u64, f64> {
     let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
     let mut memory = BTreeMap::new();

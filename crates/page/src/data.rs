@@ -23,9 +23,9 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// The medians that the bootstrap draws, for each number of rounds. The script needs them to compute the same
-    /// confidence intervals as `verdicts.csv`. An array describes one median: the positions of the two middle values in
-    /// the sorted sample, and the number of resamples with this median.
+    /// The draws of the bootstrap by number of rounds, so that the script computes the same confidence intervals as
+    /// `verdicts.csv`. Each array describes one median: the positions of its two middle values in the sorted sample,
+    /// and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -64,13 +64,13 @@ pub(crate) struct RunData {
     #[serde(skip)]
     pub(crate) flame_graphs: Vec<FlameGraph>,
     pub(crate) warnings: Vec<String>,
-    /// The mismatches of the engines, and the reasons to doubt their times. The page contains them as HTML, so the
-    /// script does not need them.
+    /// The settings of engines that differ from the design, and the reasons to doubt the times of engines. The page
+    /// contains them as HTML, so the script does not need them.
     #[serde(skip)]
     pub(crate) mismatches: Vec<EngineMismatches>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
-    /// The indexes of the swept paths whose values are equal in configurations that are compared.
+    /// The indexes of the swept parameters that must be equal in two configurations that are compared.
     pub(crate) within: Vec<usize>,
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
@@ -78,7 +78,7 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
-    /// The machines that ran the parts of a merged run. Empty if one machine ran the whole run.
+    /// The machines that measured the run. Empty if only one machine measured the run.
     pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
@@ -102,14 +102,14 @@ pub(crate) struct FlameGraph {
     pub(crate) svg: String,
 }
 
-/// A swept path: the path of a setting that differs between configurations.
+/// A swept parameter: a setting that differs between configurations.
 #[derive(Serialize)]
 pub(crate) struct Swept {
     pub(crate) path: String,
     pub(crate) title: String,
 }
 
-/// A machine that ran parts of a merged run.
+/// One of several machines that together measured a run.
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
@@ -128,7 +128,7 @@ pub(crate) struct MetricData {
     pub(crate) definition: &'static str,
 }
 
-/// A configuration of a run, for the script of the page.
+/// A configuration of a run, as the script of an HTML page reads it.
 #[derive(Serialize)]
 pub(crate) struct CellData {
     pub(crate) number: u64,
@@ -137,8 +137,7 @@ pub(crate) struct CellData {
     pub(crate) has_wrong_answers: bool,
 }
 
-/// A row of `verdicts.csv`, with indexes instead of the names of its group, phase, operation, metric and
-/// configurations.
+/// A row of `verdicts.csv`. It contains indexes instead of names, for example of the phase and the metric.
 #[derive(Clone, Serialize)]
 pub(crate) struct VerdictData {
     pub(crate) group: usize,
@@ -258,7 +257,8 @@ impl RunData {
         find(&self.numbers, of)
     }
 
-    /// Returns the values of the second trials of baselines (A/A runs) for a phase, a kind of operation and a metric.
+    /// Returns the values of the second trials of the baselines (A/A runs) for a phase, a kind of operation and a
+    /// metric.
     pub(crate) fn noise_of(&self, of: Selection) -> Option<&Matrix> {
         find(&self.noise, of)
     }
@@ -375,9 +375,8 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the medians that the bootstrap draws, by the number of rounds. The script compares two configurations over
-/// the rounds in which both have values. The result has an entry for each possible number of such rounds that is enough
-/// for a verdict.
+/// Returns the draws of the bootstrap that the script needs, by number of rounds. There is an entry for each number of
+/// rounds in which two configurations can both have values, if it is enough for a verdict.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();
@@ -398,7 +397,7 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     counts.into_iter().filter(|count| *count >= FEWEST_BLOCKS).map(|count| (count, table(count))).collect()
 }
 
-/// Returns whether a configuration has a value in each round.
+/// Returns, for each round, whether the round has a value.
 fn present(numbers: &Numbers, rounds: usize) -> Vec<bool> {
     match numbers {
         Numbers::None => vec![false; rounds],

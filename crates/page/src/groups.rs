@@ -10,21 +10,23 @@ use serde::Serialize;
 /// Configurations that are compared with each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Group {
-    /// The swept values that all configurations of the group share, such as `entries = 1000`. Empty if there is only
-    /// one group.
+    /// The parameter values that all configurations of the group share, such as `entries = 1000`. Empty if there is
+    /// only one group.
     pub(crate) heading: String,
     /// The indexes of the configurations in the manifest.
     pub(crate) cells: Vec<usize>,
-    /// The names of the configurations on the page: the parts of their labels that differ. Empty if there is only one
-    /// group.
+    /// The parts of the configuration labels in which the configurations of the group differ. The page shows them as
+    /// names. Empty if there is only one group.
     pub(crate) names: Vec<String>,
     /// The index of the configuration that is the baseline of the group.
     pub(crate) baseline: usize,
 }
 
-/// Returns the indexes of the swept paths whose values divide the configurations into groups. The column `within` of
-/// the first verdict names these paths. Without verdicts, a run that sweeps engines has groups of equal values of all
-/// other paths, and any other run has only one group.
+/// Returns the indexes of the swept parameters that divide the configurations into groups. Only configurations with
+/// equal values of these parameters are compared.
+///
+/// The first verdict names the parameters. Without verdicts, a run that compares engines has one group for each
+/// combination of all other parameters, and any other run has only one group.
 pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else {
         let others = manifest.swept.iter().enumerate().filter(|(_, path)| path.as_str() != ENGINE);
@@ -36,14 +38,13 @@ pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     paths.filter(|(_, path)| titles.contains(&title(path).as_str())).map(|(place, _)| place).collect()
 }
 
-/// Returns the title of a swept path, such as `bloom.bits_per_key`.
+/// Returns the title of a swept parameter, such as `bloom.bits_per_key`.
 pub(crate) fn title(path: &str) -> String {
     Column::Swept(path.to_owned()).title().to_owned()
 }
 
-/// Returns the groups of configurations that are compared. The configurations of a group have equal values of the paths
-/// `within`. A configuration to which such a path does not apply belongs to each group with which its other values
-/// agree.
+/// Returns the groups of configurations that are compared with each other. All configurations of a group have equal
+/// values of the swept parameters `within`. A configuration without such a parameter can belong to several groups.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();
@@ -80,8 +81,8 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
 /// The separator between two parts of a configuration's label.
 const SEPARATOR: &str = " + ";
 
-/// Returns labels of configurations without the parts that all labels contain. Returns whole labels if the remaining
-/// parts are empty or not distinct.
+/// Removes from the labels of configurations the parts that all labels contain. Returns the whole labels if the rest is
+/// empty or not distinct.
 fn differing_parts(labels: &[&str]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(SEPARATOR).collect()).collect();
     let is_shared = |part: &&str| parts.iter().all(|parts| parts.contains(part));
@@ -97,8 +98,8 @@ fn differing_parts(labels: &[&str]) -> Vec<String> {
     }
 }
 
-/// Returns the configuration among `cells` that a verdict names. This is the first one with the label `name`, or else
-/// with the swept value `name`, or else with `name` as a part of its label. Returns `None` if no configuration matches.
+/// Returns the configuration among `cells` that a verdict calls `name`. This can be its label, one of its swept values,
+/// or a part of its label. Returns `None` if no configuration matches.
 pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
     let label = |cell: usize| manifest.cells[cell].label.as_str();

@@ -41,7 +41,7 @@ struct PastRun {
     commit: String,
 }
 
-/// The values of one metric of one configuration in past runs.
+/// The values of one metric of one configuration in all past runs.
 #[derive(Serialize)]
 struct SeriesData {
     label: String,
@@ -57,7 +57,7 @@ struct SeriesData {
     /// The values, each with the index of its past run.
     values: Vec<(usize, f64)>,
     changes: Vec<ChangePoint>,
-    /// The parts of the series between change points. Each part has the index of its first run, the index of its last
+    /// The parts of the series between two change points, each with the index of its first run, the index of its last
     /// run, and the median of its values.
     levels: Vec<(usize, usize, f64)>,
 }

@@ -37,10 +37,10 @@ pub use compared::{ComparedConfiguration, bytes_text};
 pub use escape::escape;
 pub use html::SiteFrame;
 
-/// The file name of a page in a folder.
+/// The default file name of an HTML page about results.
 pub const FILE_NAME: &str = "page.html";
 
-/// A page about results folders, with an optional history of metrics.
+/// An HTML page that shows the results in one or more folders, and optionally a history of metrics.
 pub struct Page {
     opened: Vec<Opened>,
     data: PageData,
@@ -63,7 +63,7 @@ impl Page {
         Ok(Self { opened, data, history: None })
     }
 
-    /// Returns the comparisons in each results folder, in the order of the folders.
+    /// Returns the comparisons of configurations in each results folder, in the order of the folders.
     pub fn compared(&self) -> Vec<Vec<ComparedConfiguration>> {
         let folders = self.opened.iter().zip(&self.data.runs);
         folders.map(|(opened, run)| compared::compared(opened, run)).collect()
@@ -82,7 +82,7 @@ impl Page {
         html::page(&self.data, self.history.as_ref(), None)
     }
 
-    /// Returns the page as HTML that loads the style sheet and the script of a site.
+    /// Returns the page as HTML that loads the shared style sheet and the shared script of a site.
     pub fn html_on_site(&self, frame: &SiteFrame) -> String {
         html::page(&self.data, self.history.as_ref(), Some(frame))
     }
@@ -98,17 +98,17 @@ impl Page {
     }
 }
 
-/// Returns the style sheet of all pages, which the pages of a site share as one file.
+/// Returns the style sheet of all HTML pages. The pages of a site load it as one shared file.
 pub fn page_style() -> &'static str {
     html::STYLE
 }
 
-/// Returns the script of pages with runs, which the pages of a site share as one file.
+/// Returns the JavaScript of pages that show benchmark runs. The pages of a site load it as one shared file.
 pub fn page_script() -> String {
     script(Contents { has_runs: true, has_history: false })
 }
 
-/// Returns the script of pages with a history, which the pages of a site share as one file.
+/// Returns the JavaScript of pages that show a history of runs. The pages of a site load it as one shared file.
 pub fn history_script() -> String {
     script(Contents { has_runs: false, has_history: true })
 }

@@ -3,7 +3,7 @@
 
 use results::{Manifest, UNEQUAL};
 
-/// The notes about one engine: mismatched settings and doubts.
+/// The notes about one engine: settings that differ from the design, and reasons to doubt the times of the engine.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EngineMismatches {
     pub(crate) engine: String,
@@ -11,7 +11,7 @@ pub(crate) struct EngineMismatches {
     pub(crate) lines: Vec<String>,
 }
 
-/// Returns the engines of a run that have mismatches or doubts, in the order of the run.
+/// Returns the notes about the engines of a run, in the order of the run. Engines without notes are omitted.
 pub(crate) fn mismatches(manifest: &Manifest) -> Vec<EngineMismatches> {
     let mut all: Vec<EngineMismatches> = Vec::new();
     for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {

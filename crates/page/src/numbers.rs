@@ -64,7 +64,7 @@ pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The numbers of the rounds, in ascending order, as in the column `trial`. The values of a configuration are in
+    /// The numbers of the rounds in ascending order, as in the column `trial`. The values of each configuration have
     /// the same order.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
@@ -74,8 +74,8 @@ pub(crate) struct AllNumbers {
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// Rows by the indexes of their phase and kind of operation. Each row has the index of its configuration and the index
-/// of its round.
+/// Rows of results by the indexes of their phase and kind of operation. With each row are the index of its
+/// configuration and the index of its round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
@@ -90,7 +90,7 @@ impl Numbers {
         }
     }
 
-    /// Returns how many values this form stores.
+    /// Returns the number of values that a page contains in this form.
     fn count(&self) -> usize {
         match self {
             Self::Each(rounds) => rounds.len(),
@@ -98,7 +98,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the values of these rounds as a sample with the name `name`.
+    /// Returns the values of the rounds `rounds` as a sample with the name `name`.
     pub(crate) fn sample(&self, name: &str, rounds: &[u64]) -> Sample {
         let of = |at: usize| match self {
             Self::None => None,
@@ -111,7 +111,8 @@ impl Numbers {
 }
 
 impl AllNumbers {
-    /// Reads the values of a run for the page. The page always includes the metrics `judged`.
+    /// Reads the values of a run for the page. `judged` contains the metrics with verdicts, which the page always
+    /// includes.
     pub(crate) fn of(opened: &Opened, judged: &[String]) -> Self {
         let text = |row: &Row, metric| row.get(metric).to_string();
         let phases = distinct(&opened.runs, &opened.manifest.phases, |row| text(row, &PHASE));
@@ -159,8 +160,8 @@ impl AllNumbers {
         placed
     }
 
-    /// Returns the values of a metric, by phase and kind of operation. The metric gets the next free index. Omits
-    /// phases without a value.
+    /// Returns the values of a metric for each phase and kind of operation that has a value. The index of the metric is
+    /// the number of metrics so far.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {
@@ -178,15 +179,15 @@ impl AllNumbers {
         matrices.collect()
     }
 
-    /// Returns the values for the indexes of a phase, a kind of operation and a metric.
+    /// Returns the values for the index of a phase, the index of a kind of operation and the index of a metric.
     pub(crate) fn find(&self, (phase, operation, metric): (usize, usize, usize)) -> Option<&Matrix> {
         let is_it = |of: &&Matrix| (of.phase, of.operation, of.metric) == (phase, operation, metric);
         self.matrices.iter().find(is_it)
     }
 }
 
-/// Returns the numeric metrics in the order in which a page includes them: the metrics with verdicts, the main metrics,
-/// other metrics of which higher or lower values are better, and all other metrics.
+/// Returns the numeric metrics in the order in which a page includes them. Metrics with verdicts are first, and metrics
+/// of which neither higher nor lower values are better are last.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);
@@ -201,7 +202,7 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// Returns the rank of the first main metric in the order of metrics. Lower ranks belong to the metrics with verdicts.
+/// Returns the sort key of the first main metric. All smaller keys are for metrics with verdicts.
 fn judged_ranks() -> usize {
     METRICS.len()
 }
@@ -210,8 +211,8 @@ fn place(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|of| of == name)
 }
 
-/// Returns the distinct texts that `text` returns for the rows of a table: first the texts in `first`, and then all
-/// others in the order of the table.
+/// Returns the distinct results of `text` for the rows of a table: first the texts in `first`, then the others in the
+/// order of the table.
 fn distinct(table: &Table, first: &[String], text: impl Fn(&Row) -> String) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for row in table.rows() {

@@ -20,7 +20,7 @@ pub(crate) struct Opened {
     pub(crate) verdicts: Vec<Row>,
     /// The numbers of the configurations with wrong answers. The page shows no values of these configurations.
     pub(crate) wrong: BTreeSet<u64>,
-    /// The index of each configuration in the manifest, by its number.
+    /// The indexes of the configurations in the manifest, by the number of the configuration.
     pub(crate) places: BTreeMap<u64, usize>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct TableRow<'a> {
     pub(crate) comparison: Option<Comparison>,
     /// The name of the threshold below which the comparison ignores a difference: `noise floor` or `threshold`.
     threshold: &'static str,
-    /// The verdict in `verdicts.csv` on this row, if there is one.
+    /// The verdict in `verdicts.csv` on the configuration, if there is one.
     pub(crate) verdict: Option<&'a VerdictData>,
     /// The number of rounds in which the configuration has a value.
     pub(crate) trials: usize,
@@ -65,8 +65,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     rows
 }
 
-/// Returns the statistical criteria for the comparisons of a group, and the name of the limit below which they ignore a
-/// difference. `baseline` is the configuration with second trials (A/A runs), which measure the noise.
+/// Returns the criteria for the comparisons with a baseline, and the name of the limit below which they ignore a
+/// difference. The limit is the threshold, or the noise floor from A/A runs if this floor is higher.
 pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
     let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
     let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));
@@ -80,8 +80,8 @@ pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criter
     }
 }
 
-/// Compares the values `own` of a configuration with the values `baseline`. In counted mode, compares the medians as
-/// exact values. Otherwise, compares the values round by round.
+/// Compares a configuration with its baseline. In counted mode, compares the medians as exact values. Otherwise,
+/// compares the values round by round.
 pub(crate) fn compared(
     run: &RunData,
     baseline: &Sample,

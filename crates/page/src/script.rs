@@ -23,10 +23,10 @@ pub(crate) struct Contents {
     pub(crate) has_history: bool,
 }
 
-/// The signs of JavaScript next to which a space can be removed.
+/// The JavaScript operators and brackets next to which a space can be removed.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// The signs of JavaScript before or after which a line break can be removed. All statements except blocks end with a
+/// The JavaScript characters before or after which a line break can be removed. All statements except blocks end with a
 /// semicolon.
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
@@ -37,7 +37,7 @@ const DECLARATIONS: [&str; 2] = ["const", "let"];
 /// Constants of JavaScript, and shorter expressions of equal value.
 const SHORTER: [(&str, &str); 2] = [("true", "!0"), ("false", "!1")];
 
-/// The state of the shortening function between two brackets of the script.
+/// The state of the function that shortens JavaScript, between two brackets of the script.
 #[derive(Clone, Copy, Default)]
 struct Statements {
     /// Whether the current statement is a declaration, such as `let a = 1`.
@@ -68,11 +68,8 @@ pub(crate) fn script(contents: Contents) -> String {
     format!("(()=>{{'use strict';\n{parts}{begin}}})();\n")
 }
 
-/// Shortens a part of the script without changing its meaning:
-///
-/// * removes comment lines, indentation, and spaces next to signs;
-/// * removes line breaks in statements, semicolons at the end of blocks, and parentheses around a single parameter;
-/// * replaces each `const` with `let`, and joins declarations that follow each other.
+/// Shortens a part of the script without changing its meaning: removes comments, unnecessary spaces and line breaks,
+/// replaces `const` with `let`, and joins declarations.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
@@ -157,16 +154,16 @@ fn is_word(characters: &[char], word: &str) -> bool {
         && !characters.get(length).is_some_and(|next| is_part_of_name(*next))
 }
 
-/// Returns the length of the only parameter of an arrow function in parentheses, such as 1 for `(a) =>`. The characters
-/// begin with the opening parenthesis. Returns `None` for any other text.
+/// Returns the length of the only parameter of an arrow function in parentheses, such as 1 for `(a) =>`. Returns `None`
+/// for any other text.
 fn single_parameter(characters: &[char]) -> Option<usize> {
     let length = characters.iter().skip(1).take_while(|letter| is_part_of_name(**letter)).count();
     let is_arrow = characters.get(length + 1..).is_some_and(|rest| rest.starts_with(&[')', ' ', '=', '>']));
     (length > 0 && is_arrow && characters[1] != '.').then_some(length)
 }
 
-/// Returns the end of the string literal that begins at `at`. The expressions of a template literal, and the string
-/// literals in them, belong to the literal.
+/// Returns the end of the JavaScript string literal that begins at `at`. The expressions in a template literal belong
+/// to the literal.
 fn end_of_text(characters: &[char], at: usize) -> usize {
     let quote = characters[at];
     let mut end = at + 1;
@@ -198,7 +195,7 @@ fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Returns whether a slash after this text starts a regular expression. If a value precedes the slash, it is a
+/// Returns whether a slash after this text starts a regular expression in JavaScript. After a value, a slash is a
 /// division.
 fn starts_pattern(text: &str) -> bool {
     text.trim_end().chars().last().is_some_and(|last| "(,=:[!&|?{};".contains(last))

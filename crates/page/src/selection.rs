@@ -29,11 +29,9 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// Returns the selection that a page shows first, which is the first one with values:
-    ///
-    /// 1. the selection of the first verdict, or of the section `[verdict]` of the experiment if there are no verdicts;
-    /// 2. the throughput (in `timed` mode) or the write amplification (in `counted` mode) of the last phase;
-    /// 3. any selection with values.
+    /// Returns the selection that a page shows first: the selection of the first verdict, or of the section `[verdict]`
+    /// of the experiment. If it has no values, the result is the throughput (in `timed` mode) or the write
+    /// amplification of the last phase, or else any selection with values.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,

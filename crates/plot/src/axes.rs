@@ -19,7 +19,7 @@ const UPRIGHT: f64 = 170.0;
 /// The labels of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
-    /// The labels: the position of each on the axis (from 0 to 1), and its lines of text.
+    /// The position of each label on the axis (from 0 to 1), and the lines of its text.
     labels: Vec<(f64, Vec<String>)>,
     upright: bool,
 }
@@ -39,7 +39,7 @@ impl Frame {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
-    /// Returns a copy of this plot area that is `pixels` further to the right, with the same scales.
+    /// Returns a copy of this frame that is `pixels` further to the right, with the same scales.
     pub(crate) fn shifted(&self, pixels: f64) -> Self {
         let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
         Self { rect, ..self.clone() }
@@ -105,7 +105,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// Removes ticks so that the labels of the others fit on an axis of this width. The first tick remains.
+/// Removes ticks until the labels of the remaining ticks fit on an axis of this width. The first tick remains.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -210,7 +210,7 @@ fn wrapped(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     names.iter().map(lines).collect()
 }
 
-/// Draws the names of categories at the left side of a plot. Each name is in the vertical middle of its slot.
+/// Draws the names of the rows of a plot to the left of the plot. Each name is in the vertical middle of its row.
 pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String>]) {
     let slot = rect.height() / names.len() as f64;
     for (number, lines) in names.iter().enumerate() {

@@ -16,8 +16,8 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The largest number of categories that a bar chart can show.
 const MOST_CATEGORIES: usize = 100;
-/// The fraction of a slot that stays empty, so that bars of neighboring slots do not touch. A slot is the part of the
-/// axis that belongs to one category.
+/// The fraction of its space on the axis that a category leaves empty, so that bars of neighboring categories do not
+/// touch.
 const GAP: f64 = 0.28;
 /// The thickness of a horizontal bar, in pixels.
 const LYING: f64 = 17.0;
@@ -41,7 +41,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     };
     if names.len() > MOST_CATEGORIES {
         let message =
-            format!("{} bars in one group are too many; use filter to keep fewer bars", names.len());
+            format!("{} bars in one group are too many; use `filter` to keep fewer bars", names.len());
         return Err(PlotError::spec("x", message));
     }
     let data = &hatched(data);
@@ -137,8 +137,7 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// Returns a copy of the data in which each series has a different hatch: a pattern of lines that distinguishes bars
-/// without color.
+/// Returns a copy of the data in which each series has a different hatch, which is a pattern of lines in its bars.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
@@ -157,8 +156,8 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// Returns a position on a bar in pixels. `value` is on the scale of the measured values, and `along` is the
-    /// distance from the start of the other axis in pixels. Returns `None` if the scale cannot show the value.
+    /// Converts a position on a bar to pixels. `value` is on the axis of the measured values, and `along` is the
+    /// distance in pixels on the axis of the categories. Returns `None` if the scale cannot show the value.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -200,15 +199,14 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// Returns the thickness of a bar in pixels. `slot` is the length of the axis part that belongs to one category, in
-/// pixels.
+/// Returns the thickness of a bar in pixels. `slot` is the length that each category has on its axis, in pixels.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     // A single bar is not better for being as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
-/// Draws the ideal bounds as lines across the whole plot, so that readers can compare all bars with each bound.
+/// Draws each ideal bound (a value that no component can exceed) as a line across the whole plot.
 fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
@@ -219,7 +217,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// Formats the number at the end of a bar. If `signed` is true, the sign of the verdict follows, such as ▲.
+/// Formats the number at the end of a bar. If `signed` is true, a sign such as ▲ (improved) follows the number.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {

@@ -30,12 +30,12 @@ struct Curve {
     style: Style,
     /// The histogram of all trials together.
     merged: Histogram,
-    /// The histogram of each trial. Empty if there is only one trial, because its curve is the merged curve.
+    /// The histogram of each trial. Empty if there is only one trial, whose histogram equals the merged histogram.
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution of latencies. `captions` creates the captions of the chart from the conditions, the text
-/// about the trials, and the default title.
+/// Draws the distribution of latencies. `captions` creates the texts around the chart from the conditions, the number
+/// of trials and the default title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -52,7 +52,10 @@ pub(crate) fn draw(
         }
     };
     if let Some(y) = &spec.y {
-        return Err(PlotError::spec("y", format!("a cdf chart shows only latencies; remove y = \"{y}\"")));
+        return Err(PlotError::spec(
+            "y",
+            format!("a chart of kind `cdf` shows only latencies; remove y = \"{y}\""),
+        ));
     }
     let Picked { table, facts, mut notes } = pick(table, spec)?;
     let (heading, curves) = curves(&table, folder, spec, order, response, &mut notes)?;
@@ -123,13 +126,12 @@ fn curves(
     }
     if curves.is_empty() {
         let time = if response {
-            "the histograms contain no response times, because only an open loop has response times"
+            "response times, because only an open loop has response times"
         } else {
             "latencies"
         };
-        return Err(
-            first.map_or_else(|| PlotError::Empty(format!("no histogram contains {time}")), Into::into)
-        );
+        return Err(first
+            .map_or_else(|| PlotError::Empty(format!("no latency histogram contains {time}")), Into::into));
     }
     if missing > 0 {
         notes.push(format!("{} without a histogram", count(missing, "measurement")));

@@ -19,7 +19,7 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, quantity};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub median: f64,
-    /// The ends of the interval over trials, which the whiskers show.
+    /// The lower end of the interval over all trials, which the whiskers show.
     pub low: f64,
     pub high: f64,
     pub trials: usize,
@@ -53,7 +53,7 @@ impl Spread {
         Self { median, low, high, trials: values.len() }
     }
 
-    /// Returns whether the interval over trials has a width.
+    /// Returns whether the two ends of the interval over all trials differ.
     pub(crate) fn is_wide(&self) -> bool {
         self.high > self.low
     }
@@ -62,11 +62,11 @@ impl Spread {
 /// The smallest number of trials for which the median has a 95 % confidence interval.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// Returns how many of `trials` sorted values to remove at each end, so that the rest spans the 95 % confidence
-/// interval (CI) of the median. Returns `None` if there are too few values.
+/// Returns how many of `trials` sorted values to remove at each end, so that the remaining values span the 95 %
+/// confidence interval of the median. Returns `None` if there are too few values.
 ///
-/// This CI is valid for any distribution of the values. The result is the largest `cut` with `1 - 2 P(X <= cut) >=
-/// 0.95`, where X is binomial with p = 1/2.
+/// The interval is valid for any distribution: the number of values below the median has a binomial distribution with p
+/// = 1/2.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -86,19 +86,19 @@ fn ranks_outside(trials: usize) -> Option<usize> {
     cut
 }
 
-/// One point of a series.
+/// One point of a chart, such as the end of a bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// The number on the horizontal axis, or the index of the category on this axis.
+    /// The number on the horizontal axis. If the axis shows names, this is the index of the name.
     pub x: Spread,
     pub y: Spread,
     /// The value that theory predicts for `y`; `None` without a prediction.
     pub theory: Option<f64>,
     /// The ideal bound of `y`, which no component can exceed; `None` without a bound.
     pub bound: Option<f64>,
-    /// The sign at the point for the verdict on `y`, such as ▲; `None` without a verdict.
+    /// The sign next to the point that shows the verdict on `y`, such as ▲ (improved); `None` without a verdict.
     pub sign: Option<&'static str>,
-    /// The text next to the point: the value of a swept column.
+    /// The text next to the point: the value of a parameter that differs between the points.
     pub tag: Option<String>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct Series {
 pub(crate) enum Across {
     /// A numeric axis, with the unit of its values.
     Numbers(Unit),
-    /// An axis of names, each with a style. A chart uses these styles only if it has a single series.
+    /// An axis of names. A chart with a single series draws each name in its own style.
     Names(Vec<(String, Style)>),
 }
 
@@ -131,9 +131,9 @@ pub(crate) struct Data {
     pub legend: Option<String>,
     /// The column with the theoretical values of `y`; `None` if no row has such a value.
     pub theory: Option<&'static Expectation>,
-    /// The column with the ideal bound of `y`; `None` if no row has such a value.
+    /// The column with the ideal bound of `y`, which no component can exceed; `None` if no row has such a bound.
     pub bound: Option<&'static Expectation>,
-    /// The conditions for the caption, such as the phase, the operation and the swept columns with several values.
+    /// The conditions of the measurement that the caption lists, such as the phase and the operation.
     pub facts: Vec<String>,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: Option<String>,
@@ -143,7 +143,7 @@ pub(crate) struct Data {
     pub notes: Vec<String>,
 }
 
-/// The kind of a line next to the measured values: a prediction of theory, or an ideal bound.
+/// The kind of an additional line in a chart: a prediction of theory, or an ideal bound that no component can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// The value that theory predicts.
@@ -153,10 +153,10 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    /// Both kinds of expected value, in the order of drawing.
+    /// Both kinds of lines, in the order in which a chart draws them.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
-    /// Returns the prediction or the bound at a point.
+    /// Returns the prediction of theory or the ideal bound at a point, depending on the kind of the line.
     pub(crate) fn at(self, point: &Point) -> Option<f64> {
         match self {
             Self::Theory => point.theory,
@@ -166,8 +166,8 @@ impl Known {
 }
 
 impl Data {
-    /// Returns the expected values along the horizontal axis if they are equal in all series, so that one line is
-    /// enough. Returns `None` if they differ between series, or if fewer than two series have expected values.
+    /// Returns the line of predictions or ideal bounds that all series share. Returns `None` if the lines of the series
+    /// differ, or if fewer than two series have such a line.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -200,11 +200,14 @@ pub(crate) fn prepare(
     let judged = Judged::of(verdicts, &picked.table, spec);
     let mut notes = picked.notes;
     if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
-        notes.push("no theory applies to these rows".to_owned());
+        notes.push("no theoretical value exists for the selected rows".to_owned());
     }
     let cells = plan.cells(&picked.table, &judged, &mut notes);
     if cells.is_empty() {
-        return Err(PlotError::Empty(format!("no selected row has a value in \"{}\"", plan.y.name())));
+        return Err(PlotError::Empty(format!(
+            "no selected row of the results has a value in column \"{}\"",
+            plan.y.name()
+        )));
     }
     let across = plan.across(&cells, order);
     let mut facts = picked.facts;
@@ -216,14 +219,14 @@ pub(crate) fn prepare(
     Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, signs, notes })
 }
 
-/// The columns of a chart, by their role in the chart.
+/// The columns of the results that a chart needs, such as the columns of its two axes.
 struct Plan {
     form: Form,
     x: Column,
     y: Column,
     x_at: usize,
     y_at: usize,
-    /// The column with the theoretical values of `y`: its index and its definition.
+    /// The index and the definition of the column with the theoretical values of `y`.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
     /// The indexes of the columns whose values name a series. The first of these columns determines the color.
@@ -309,7 +312,8 @@ impl Plan {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Groups the rows of results by the point that they belong to. Omits rows without a value of `y`.
+    /// Groups the rows of the results by the point of the chart to which they belong. Omits rows without a value of
+    /// `y`.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -351,8 +355,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis for these points. The axis is numeric if all values are numbers with the same unit.
-    /// Otherwise, it has names.
+    /// Returns the horizontal axis of a chart with these points. The axis shows numbers if all values are numbers with
+    /// the same unit, and otherwise names.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
@@ -375,7 +379,7 @@ impl Plan {
         Across::Names(names.iter().map(|(name, _)| text_of(name)).zip(looks).collect())
     }
 
-    /// Builds the series of the chart from the rows of all points, in order and with their styles.
+    /// Builds the series of the chart, with their order and styles, from the rows of all points.
     fn series(&self, cells: &[Cell], across: &Across, order: &LabelOrder) -> Result<Vec<Series>, PlotError> {
         let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>, &str)> = Vec::new();
         let names: BTreeMap<&str, usize> = match across {

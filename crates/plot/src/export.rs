@@ -6,9 +6,8 @@ use crate::figure::{Drawing, Figure, Spot, Track, number};
 use crate::palette::Color;
 use crate::style::Length;
 
-/// Returns the drawn values as CSV, with one row per point. The columns are the series, both axes, the intervals, the
-/// number of trials, the theoretical value and the ideal bound. The field of a value that the chart does not draw is
-/// empty.
+/// Returns the drawn values of a chart as CSV, with one row per point. Each row contains the series, the coordinates,
+/// the ends of the whiskers and the number of trials. A field is empty if the chart does not draw its value.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -38,7 +37,7 @@ pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// Returns how far the interval of a point extends below and above the point.
+/// Returns how far the whiskers of a point extend below and above the point.
 fn errors(spot: &Spot) -> (f64, f64) {
     spot.interval.map_or((0.0, 0.0), |(low, high)| ((spot.y - low).max(0.0), (high - spot.y).max(0.0)))
 }

@@ -15,7 +15,7 @@ pub(crate) struct Figure {
     /// The names of the categories on the horizontal axis, in order. Empty for an axis with numbers.
     pub names: Vec<String>,
     pub drawing: Drawing,
-    /// The kind of the vertical intervals, such as `95 % CI of the median`.
+    /// The interval that the vertical whiskers show, such as `95 % CI of the median`.
     pub interval: String,
     pub tracks: Vec<Track>,
 }
@@ -65,15 +65,15 @@ pub(crate) struct Track {
     pub spots: Vec<Spot>,
 }
 
-/// One drawn point of a series, with its intervals and expected values.
+/// One drawn point of a series, with its whiskers and theoretical values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
-    /// The number on the horizontal axis, or the index of the name on this axis.
+    /// The number on the horizontal axis. If the axis shows names, this is the index of the name.
     pub x: f64,
     pub y: f64,
-    /// The ends of the vertical interval; `None` without an interval.
+    /// The ends of the vertical whisker; `None` without a whisker.
     pub interval: Option<(f64, f64)>,
-    /// The ends of the horizontal interval; `None` without an interval.
+    /// The ends of the horizontal whisker; `None` without a whisker.
     pub across: Option<(f64, f64)>,
     pub trials: Option<usize>,
     pub theory: Option<f64>,
@@ -81,14 +81,15 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// Creates a point that has no intervals.
+    /// Creates a point without whiskers.
     pub(crate) fn at(x: f64, y: f64) -> Self {
         Self { x, y, interval: None, across: None, trials: None, theory: None, bound: None }
     }
 }
 
 impl Figure {
-    /// Collects the values that a chart of points, lines, bars or fields draws. `interval` describes the whiskers.
+    /// Collects the values that a chart of points, lines, bars or fields draws. `interval` names the interval that the
+    /// whiskers show.
     pub(crate) fn of(data: &Data, form: Form, [log_x, log_y]: [bool; 2], interval: String) -> Self {
         let (names, unit) = match &data.across {
             Across::Names(names) => (names.iter().map(|(name, _)| name.clone()).collect(), Unit::Plain),

@@ -63,10 +63,11 @@ pub struct FlameSide<'a> {
     pub operations: u64,
 }
 
-/// A function in the tree of all calls, merged over all stacks.
+/// A function in the call tree, which is built from all stacks of both profiles.
 #[derive(Default)]
 struct Node<'a> {
-    /// CPU time per operation in both profiles, in nanoseconds. The time includes all called functions.
+    /// The CPU time per operation of this function and all functions that it calls, in nanoseconds: one value per
+    /// profile.
     ns: [f64; 2],
     callees: BTreeMap<&'a str, Node<'a>>,
 }
@@ -88,8 +89,8 @@ impl<'a> Node<'a> {
         root
     }
 
-    /// Removes outermost functions without information, such as the start of a thread. Such a function uses no CPU time
-    /// itself and calls only one function. The next function that uses CPU time or calls several functions replaces it.
+    /// Removes outermost functions that only call one other function, such as the start of a thread. The called
+    /// function takes their place.
     fn without_starts(mut self) -> Self {
         let mut callees = BTreeMap::new();
         for (mut name, mut node) in std::mem::take(&mut self.callees) {
@@ -117,22 +118,22 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the largest difference between the two profiles in the CPU time of a function, in nanoseconds. The
-    /// functions are all functions below this node.
+    /// Returns the largest difference in CPU time that a function below this node has between the two profiles, in
+    /// nanoseconds.
     fn largest_difference(&self) -> f64 {
         let below = self.callees.values();
         below.map(|node| (node.ns[1] - node.ns[0]).abs().max(node.largest_difference())).fold(0.0, f64::max)
     }
 
-    /// Returns the number of rows of boxes below this node in one profile. `scale` is in pixels per nanosecond. Boxes
-    /// that are too narrow to be drawn do not count.
+    /// Returns the number of rows of boxes below this node in one profile. `scale` is the width of a box in pixels per
+    /// nanosecond. Boxes that are too narrow to be drawn do not count.
     fn depth(&self, side: usize, scale: f64) -> usize {
         let shown = self.callees.values().filter(|node| node.ns[side] * scale >= LEAST_WIDTH);
         shown.map(|node| 1 + node.depth(side, scale)).max().unwrap_or(0)
     }
 }
 
-/// Returns whether two functions use equal CPU times in both profiles, apart from rounding errors.
+/// Returns whether two functions use equal CPU times, apart from rounding errors. Each array has one time per profile.
 fn is_near(a: [f64; 2], b: [f64; 2]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
 }
@@ -163,7 +164,8 @@ impl FlameGraph<'_> {
         }
         for (at, side) in self.sides.iter().enumerate() {
             y += 1.7 * ROW;
-            let line = format!("{}: {} of CPU time per operation", side.label, ns(root.ns[at]));
+            let (label, time) = (side.label, ns(root.ns[at]));
+            let line = format!("{label}: {time} of CPU time per operation");
             drawing.text(&line, (MARGIN, y), (TEXT_SIZE, Weight::Bold), INK);
             y += 0.5 * ROW;
             drawing.callees(&root, at, (MARGIN, y));

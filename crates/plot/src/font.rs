@@ -18,8 +18,8 @@ use crate::palette::Color;
 /// widths.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
-/// The number by which the SVG back end of `plotters` divides a font size. [`TextStyle`] multiplies its size by this
-/// number.
+/// The number by which the SVG back end of `plotters` divides a font size. To undo the division, [`TextStyle`]
+/// multiplies its font size by this number.
 const SIZE_PER_EM: f64 = 1.24;
 
 /// The distance from the upper edge of a text to its baseline, in em. The SVG back end shifts the text by this
@@ -58,7 +58,7 @@ pub(crate) struct Face {
 
 impl Face {
     fn embedded(bytes: &'static [u8]) -> Self {
-        let font = FontArc::try_from_slice(bytes).expect("the embedded file must be a valid font");
+        let font = FontArc::try_from_slice(bytes).expect("the embedded font file must be a valid font");
         Self { font, bytes: Arc::new(Cow::Borrowed(bytes)), index: 0 }
     }
 
@@ -156,8 +156,7 @@ impl Typeface {
         )
     }
 
-    /// Calls `draw` with this typeface as the current typeface of the thread. `draw` measures and writes all its texts
-    /// in it.
+    /// Calls `draw`, which measures and writes all its texts in this typeface.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();

@@ -8,7 +8,8 @@ pub(crate) const SPACE: char = '\u{a0}';
 /// The narrow non-breaking space, which separates thousands.
 const NARROW_SPACE: char = '\u{202f}';
 
-/// The larger units of a unit, such as KiB and MiB for bytes. Each element is a name and its size in base units.
+/// The larger units that replace a base unit, such as KiB and MiB for bytes. Each element is the name of a unit and its
+/// size in base units.
 type Steps = &'static [(&'static str, f64)];
 
 const COUNTS: Steps = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -37,8 +38,7 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// Returns the larger unit that suits a number, such as MiB for 3,000,000 bytes, and the size of this unit in base
-/// units.
+/// Returns the unit that suits a number, such as MiB for 3,000,000 bytes, and the size of this unit in base units.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
     // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
@@ -58,8 +58,8 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`, so that neighboring values
-/// have equal precision. Integer counts have no decimals.
+/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`. Integer counts have no
+/// decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -71,7 +71,7 @@ pub(crate) fn alike(number: f64, unit: Unit) -> String {
     with_unit(&fixed(scaled, decimals), name)
 }
 
-/// Formats a configured value, such as a parameter, without rounding an integer: `4 096`, `10 M`, `0.99`.
+/// Formats the value of a setting. An integer is not rounded: `4 096`, `10 M`, `0.99`.
 pub(crate) fn chosen(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;

@@ -36,7 +36,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     if unseen > 0 {
         captions
             .notes
-            .push(format!("{} at 0 left white: the shades are logarithmic", count(unseen, "field")));
+            .push(format!("{} at 0 left white: the color scale is logarithmic", count(unseen, "field")));
     }
     captions.upwards = format!("colour: {}", describe(&data.y, "", Side::Upwards));
     captions.across = data.x.title().into();
@@ -67,7 +67,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
     data.series.iter().flat_map(|series| &series.points).map(|point| point.y)
 }
 
-/// Returns the scale of the colors, from the smallest to the largest value.
+/// Returns the scale that converts a value to a color of the heat map, from the smallest to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
     if spec.is_log_y() {

@@ -6,19 +6,19 @@ use crate::painter::Painter;
 
 /// A kind of chart, such as a bar chart.
 ///
-/// Contract: its painter draws equal points in the same way each time.
+/// Contract: for equal points, the painter draws the same picture.
 pub trait ChartKind: Send + Sync {
     /// Returns the built-in conversion of result rows to points, which this kind uses.
     fn form(&self) -> Form;
 
-    /// Returns a painter that draws the points instead of the built-in painter of the form. `None` selects the built-in
-    /// painter. A [`Form::Cdf`] always uses the built-in painter.
+    /// Returns the painter that draws the points of this kind of chart. `None` selects the painter of the built-in
+    /// form. A [`Form::Cdf`] always uses the built-in painter.
     fn painter(&self) -> Option<&dyn Painter> {
         None
     }
 }
 
-/// Declares the built-in kinds. Each kind has a form and a variant in the catalog.
+/// Declares the built-in kinds of chart. Each kind has a value of `Form` and a variant in the catalog of chart kinds.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
         /// The built-in conversions of result rows to points, one per built-in kind of chart.
@@ -77,12 +77,15 @@ kinds! {
 }
 
 impl Form {
-    /// Returns the choice of the built-in kind, as an experiment file would make it.
+    /// Returns this built-in kind as a value of the key `kind` of a `[[chart]]` table.
     ///
     /// # Panics
-    /// Panics if the catalog has no kind for the form.
+    /// Panics if the catalog of chart kinds lacks this kind.
     pub fn choice(self) -> Choice {
-        KINDS.variant(self.kind()).expect("the catalog must have a chart kind for each form").default_choice()
+        KINDS
+            .variant(self.kind())
+            .expect("the catalog of chart kinds must contain every built-in kind")
+            .default_choice()
     }
 }
 

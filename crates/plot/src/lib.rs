@@ -69,29 +69,28 @@ pub fn format_value(number: f64, unit: Unit) -> String {
 pub struct Context {
     /// The name of the experiment, for the caption.
     pub experiment: String,
-    /// The question of the experiment.
+    /// The question that the experiment answers, for the caption.
     pub question: String,
     /// The identifier of the run. The caption shows the first characters of the identifier.
     pub run_id: String,
     /// Whether the run was a quick run (`--quick`). The caption of the chart states that the run was a quick run.
     pub is_quick: bool,
-    /// The order of labels, such as names of variants. It also determines their colors.
+    /// The order of labels, such as names of variants. The order also determines the color of each label.
     pub order: LabelOrder,
     /// The width of the chart, if the style sets no width.
     pub width: Width,
-    /// A text about the points. If it is set, the caption shows it instead of the number of trials and the interval.
+    /// A text that the caption shows instead of the number of trials and the interval.
     pub points: Option<String>,
-    /// Swept paths that also change other settings, each with a text about these settings. The caption shows the text
-    /// if configurations differ in such a path. For example, another engine cannot match all settings of a design.
+    /// Settings that a swept parameter changes besides itself: the path of the parameter, and a text for the caption.
+    /// For example, another engine cannot match all settings of a design.
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
 }
 
 impl Context {
-    /// Creates the context for charts of the run that a manifest describes. `order` contains the labels of the
-    /// catalogs. All other labels keep the order of the run's configurations, so that they have the same styles in
-    /// every chart.
+    /// Creates the context for the charts of a run from its manifest. `order` contains the labels in the catalogs. All
+    /// other labels have the order of the run's configurations.
     pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
@@ -165,9 +164,8 @@ impl fmt::Debug for Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. The values come from `runs.csv`, from
-    /// `timeline.csv` for a timeline, or from `levels.csv` if `spec` names it. A latency distribution also needs the
-    /// histograms. `verdicts.csv` gives the verdicts on the values.
+    /// Draws the chart that `spec` describes from the results in `folder`: from `runs.csv`, or from another file of
+    /// this folder if the kind of chart or `spec` requires it.
     ///
     /// # Errors
     /// The results cannot be read, a column or a value is unknown, the chart is empty, or the font is not installed.
@@ -351,7 +349,7 @@ fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// Describes the number of trials per point, and the interval that the whiskers show.
+/// Describes the number of trials per point and the interval that the whiskers show, for the caption.
 fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
@@ -367,8 +365,8 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// Names the interval that the whiskers show. If there are too few trials for this interval, the text states that the
-/// chart shows the range instead.
+/// Returns the name of the interval that the whiskers show. If there are too few trials for it, the name states that
+/// the whiskers show the range instead.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {

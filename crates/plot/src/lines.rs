@@ -14,8 +14,7 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// The largest number of points in a series with whiskers and marks. Longer series, and all series of a timeline, have
-/// a band instead of whiskers, and no marks.
+/// The largest number of points in a series that has whiskers and marks. A longer series has a band instead.
 const FEW_POINTS: usize = 16;
 
 /// Returns the word for the drawn spread over trials in the caption: `whiskers` or `band`.
@@ -71,11 +70,11 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
 /// each other. If no two series have whiskers at the same position, no series is shifted.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
-    /// Largest distance in pixels between the first and the last series at one position of the x axis. A larger
-    /// distance would suggest that the points have different x values.
+    /// The largest shift between the first and the last series at one position of the horizontal axis, in pixels. A
+    /// larger shift would suggest that the points have different x values.
     const MOST: f64 = 24.0;
-    /// Largest distance between the first and the last series at one position, as a fraction of the smallest distance
-    /// between two positions.
+    /// The largest shift between the first and the last series, as a fraction of the smallest distance between two
+    /// positions of the horizontal axis.
     const SHARE: f64 = 0.6;
     let count = data.series.len();
     let mut places: Vec<f64> = Vec::new();
@@ -183,8 +182,8 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// Returns the legend, which contains the names of the series and of the lines of expected values. Returns `None` if
-/// the chart has only one line.
+/// Returns the legend with the names of the series, of the predictions of theory and of the ideal bounds. Returns
+/// `None` if the chart has only one line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),
@@ -199,8 +198,8 @@ fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
 }
 
-/// Draws the spread of a series over trials as whiskers, or as a band if `dense` is true. Call this function before the
-/// lines are drawn, so that the lines are above the spread.
+/// Draws the intervals over trials of a series as whiskers, or as a band if `dense` is true. Call this function before
+/// you draw the lines, so that the lines are above the band.
 fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
     let color = series.style.color;
@@ -225,8 +224,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Returns the ends of the whiskers of a point. It has a vertical whisker if its values differ between trials, and a
-/// horizontal whisker if its horizontal values differ.
+/// Returns the two ends of each whisker of a point. A point has a vertical whisker if its `y` differs between trials,
+/// and a horizontal whisker if its `x` differs.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -236,7 +235,7 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// Draws the line of a series. In a scatter plot, a thin line joins the points that have labels.
+/// Draws the line of a series. In a scatter plot, the line is thin and joins only points with labels.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     let style = series.style;
     let places: Vec<Option<(f64, f64)>> =
@@ -248,8 +247,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws the predictions of theory or the ideal bounds as lines above the measured series. If they are equal for all
-/// series, the function draws one line, else one line per series.
+/// Draws the predictions of theory or the ideal bounds as lines above the measured series. Draws one line if they are
+/// equal for all series, else one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -311,7 +310,8 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// Splits a line where an axis cannot show a point, such as 0 on a logarithmic axis. Returns the parts of the line.
+/// Splits a line at the points that an axis cannot show, such as 0 on a logarithmic axis. Returns the parts of the
+/// line.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

@@ -13,8 +13,8 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// Returns the columns that distinguish the series of a chart, as indexes: the requested column, and further columns if
-/// a series would otherwise mix several configurations. `x_at` is the column of the horizontal axis.
+/// Returns the indexes of the columns that distinguish the series of a chart: the requested column, and further columns
+/// if one series would otherwise mix several configurations. `x_at` is the index of the column on the horizontal axis.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -50,7 +50,7 @@ pub(crate) fn tell_apart(
 
 /// The series of a table: the names of all series, and the series of each row.
 pub(crate) struct NamedSeries {
-    /// The column that names the series, for the heading of the legend.
+    /// The heading of the legend, which is the title of the column that names the series.
     pub heading: String,
     /// The name and style of each series, in order.
     pub series: Vec<(String, Style)>,
@@ -98,7 +98,7 @@ pub(crate) fn sort_series<T>(
 ) -> Result<(), PlotError> {
     if series.len() > MOST_SERIES {
         let message =
-            format!("a chart cannot distinguish {} series; use filter to keep fewer series", series.len());
+            format!("a chart cannot distinguish {} series; use `filter` to keep fewer series", series.len());
         return Err(PlotError::spec("series", message));
     }
     series.sort_by(|a, b| {
@@ -112,7 +112,7 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// Returns the style of each series. The value of the first column in the name of a series determines its color.
+/// Returns the style of each series. The first value in the name of a series determines its color.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &LabelOrder,
@@ -127,13 +127,10 @@ pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// Returns the label of a series, such as `blocked · size_ratio=4`.
+/// Returns the label of a series, such as `blocked · size_ratio=4`, which consists of the values of `columns`.
 ///
-/// * The label consists of the values of the columns. A number also has the name of its setting, such as
-///   `size_ratio=4`, except in the first column.
-/// * Settings that do not apply to the configuration are left out, such as the compaction policy of lsmbench in another
-///   engine.
-/// * If no setting applies, the label is `own`, the [own name](own_name) of the configuration.
+/// A number has the name of its setting in front, except in the first column. If no setting applies to the
+/// configuration, the label is `own`, the [name without settings](own_name).
 pub(crate) fn series_label(columns: &[&Column], key: &[Value], own: &str) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -148,13 +145,13 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value], own: &str) -> Str
     if parts.is_empty() && !key.is_empty() { own.to_owned() } else { parts.join(" · ") }
 }
 
-/// Returns the name of a configuration without its settings: the engine, or else the label.
+/// Returns the engine of a configuration. If the row names no engine, returns the label of the configuration.
 pub(crate) fn own_name(row: &Row) -> String {
     let engine = row.schema().position(ENGINE).map(|at| row.cells()[at].to_string());
     engine.filter(|engine| !engine.is_empty()).unwrap_or_else(|| row.get(&LABEL).to_string())
 }
 
-/// Formats a swept value for readers, with a space before its unit, if it has one.
+/// Formats the value of a swept parameter for readers. A unit has a space before it.
 pub(crate) fn text_of(value: &Value) -> String {
     let text = value.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic());
@@ -165,8 +162,8 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns the styles of the bars in a chart with a single series. Bars have different styles if a catalog contains
-/// their names, or if there are enough colors for all names. Otherwise, and for numbers, all bars have the same style.
+/// Returns the styles of the bars in a chart with a single series. Bars whose names are in a catalog, and at most eight
+/// other bars, have different styles. Otherwise, and for numbers, all bars have the same style.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
@@ -182,8 +179,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// Returns the column whose values label the points of a scatter plot: the only swept column that is neither an axis
-/// nor part of the series. Returns `None` if there is no such column, or more than one.
+/// Returns the column whose values label the points of a scatter plot: the only parameter that differs and is neither
+/// an axis nor part of the series. Returns `None` if several or no parameters remain.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,
@@ -202,8 +199,8 @@ pub(crate) fn tag_of(
     Ok(if varying.len() == 1 { varying.pop() } else { None })
 }
 
-/// Compares two names on an axis or in a legend: first by their order in the catalog, then as numbers, then by the
-/// order of their configurations.
+/// Compares two names on an axis or in a legend: by their order in the catalog, then as numbers, then by the order of
+/// their configurations.
 pub(crate) fn compare(order: &LabelOrder, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
     let by_number = || {

@@ -11,11 +11,12 @@ use crate::palette::{HUES, MARKS, Style};
 pub struct LabelOrder {
     /// The labels that a catalog contains, by column name.
     columns: BTreeMap<String, Vec<Known>>,
-    /// The labels of the configurations of a run, by column name. They are used for columns without a catalog.
+    /// The labels of the configurations of a run, by column name. A chart uses these labels for columns without a
+    /// catalog.
     cells: BTreeMap<String, Vec<String>>,
 }
 
-/// A label of a catalog, such as the name of a variant, and whether it is an ideal bound.
+/// A label in a catalog, such as the name of a variant, and whether its component is an ideal bound.
 #[derive(Clone, Debug)]
 struct Known {
     kind: String,
@@ -23,9 +24,9 @@ struct Known {
 }
 
 impl LabelOrder {
-    /// Adds the catalog labels of a column, in order. The second part of each pair is `true` for an ideal bound, which
-    /// no real component can exceed. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of
-    /// its variant `blocked`.
+    /// Adds the labels that a catalog has for a column, in order. The flag is `true` for an ideal bound, which no real
+    /// component can exceed. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of its
+    /// variant `blocked`.
     #[must_use]
     pub fn with<'a>(
         mut self,
@@ -37,11 +38,11 @@ impl LabelOrder {
         self
     }
 
-    /// Adds the labels of a run's configurations to a column, in the order of the configurations. If a catalog contains
-    /// a label, its position in the catalog takes precedence.
+    /// Adds the labels that the configurations of a run have in a column, in order. A column with a catalog ignores
+    /// these labels.
     ///
-    /// The style of a label depends on its position among all labels of the run. A label therefore has the same style
-    /// in a chart that shows only some labels.
+    /// The position of a label determines its style. If you add all labels of a run, a label has the same style in
+    /// every chart.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();
@@ -70,8 +71,8 @@ impl LabelOrder {
         self.columns.contains_key(column) && self.find(column, label).is_some()
     }
 
-    /// Compares two labels of a column by their order. An unknown label comes after all known labels. Returns `None` if
-    /// both labels are unknown.
+    /// Compares two labels of a column by their order in charts. An unknown label comes after all known labels. Returns
+    /// `None` if both labels are unknown.
     pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
         match (self.find(column, a), self.find(column, b)) {
             (None, None) => None,
@@ -83,10 +84,9 @@ impl LabelOrder {
 
     /// Returns the styles of the labels of one chart, in the order of the labels.
     ///
-    /// * The position of a label in the catalog determines its style, so a label has the same style in every chart.
-    /// * If an earlier label of this chart already uses its color or mark, the label gets the next free color or mark.
-    /// * Labels of one variant with different parameters share a color, and differ in dashes and marks.
-    /// * Labels also share colors if no color is free.
+    /// The position of a label in the catalog determines its style. If an earlier label of the chart already has this
+    /// color or mark, the label gets the next free one. Labels of one variant with different parameters share a color,
+    /// and differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -108,7 +108,8 @@ impl LabelOrder {
     }
 }
 
-/// Changes the styles of labels so that no two labels share a color or a mark, as long as free colors and marks remain.
+/// Changes the styles of labels so that no two labels have the same color or the same mark, as long as free colors and
+/// marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);

@@ -24,8 +24,8 @@ const MARGIN: f64 = 24.0;
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
 const TITLE_IN_PRINT: f64 = 14.0;
-/// The width of a sample in the legend, which is the line or mark in front of a name, including the gap to the name. In
-/// pixels.
+/// The width in pixels of a sample in the legend, which is the line or mark in front of a name, with the gap to the
+/// name.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
 /// Pixels per inch of a page for print. With this value, 12 pixels are 8 points.
@@ -36,14 +36,14 @@ const PER_INCH: f64 = 108.0;
 pub(crate) struct Captions {
     pub width: Width,
     pub title: String,
-    /// The question of the experiment, below the title.
+    /// The question that the experiment answers. The page shows the question below the title of the chart.
     pub question: String,
-    /// The conditions of the values: the phase, the settings that differ, the number of trials, and the interval that
-    /// the whiskers show.
+    /// The conditions of the measurement: the phase, the settings that differ, the number of trials, and the interval
+    /// that the whiskers show.
     pub facts: String,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: String,
-    /// The description of the vertical axis. In a heat map, this is the description of the color.
+    /// The description of the vertical axis. In a heat map, the description of the colors.
     pub upwards: String,
     /// The description of the horizontal axis.
     pub across: String,
@@ -113,8 +113,8 @@ pub(crate) struct Legend {
     pub entries: Vec<(String, Sample)>,
 }
 
-/// Returns the legend with the names of the series and of the lines of expected values. `sample` returns the sample of
-/// a style. Returns `None` if the chart has only one line.
+/// Returns the legend with the names of the series, of the predictions of theory and of the ideal bounds. `sample`
+/// returns the sample of a style. Returns `None` if the chart has only one line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
@@ -146,15 +146,16 @@ pub(crate) enum Sample {
 /// A page with its title, legend and caption, and the free space for the plot.
 pub(crate) struct Page {
     pub scene: Scene,
-    /// The space for the plot and the labels of its axes.
+    /// The free space of the page for the plot and the labels of its axes.
     pub room: Rect,
-    /// The index of the text in the scene that describes the horizontal axis. `None` if there is no description.
+    /// The index of the text that describes the horizontal axis, among the texts of the scene. `None` without such a
+    /// text.
     across: Option<usize>,
     margin: f64,
 }
 
 impl Page {
-    /// Centers the description of the horizontal axis below the plot, and returns the drawing of the page.
+    /// Centers the description of the horizontal axis below the plot, and returns the finished drawing of the page.
     pub(crate) fn below(mut self, plot: Rect) -> Scene {
         if let Some(Shape::Text(text)) = self.across.and_then(|at| self.scene.shapes.get_mut(at)) {
             let half = font::width(&text.line, text.size, text.weight) / 2.0;
@@ -293,7 +294,7 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
     }
 }
 
-/// Returns the dash pattern for the lines of theory or of an ideal bound.
+/// Returns the dash pattern of a line that shows predictions of theory or ideal bounds.
 pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     match known {
         Known::Theory => THEORY,

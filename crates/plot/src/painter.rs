@@ -10,7 +10,7 @@ use crate::scene::{Rect, Scene, Text};
 
 /// Draws points onto a canvas. The caller draws the title, the legend and the notes around the canvas.
 pub trait Painter: Send + Sync {
-    /// Returns the height of the plot in pixels that these points need. 0 selects the default height.
+    /// Returns the height of the plot in pixels that these points need. Returns 0 for the default height.
     fn height(&self, _picture: &ChartPoints<'_>) -> f64 {
         0.0
     }
@@ -74,7 +74,7 @@ pub struct Curve<'a> {
 /// A point of a chart: the median over trials, and the interval that the whiskers show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// The number on the horizontal axis, or the index of the name on this axis.
+    /// The number on the horizontal axis. If the axis shows names, this is the index of the name.
     pub x: f64,
     /// The median over all trials.
     pub y: f64,

@@ -36,11 +36,8 @@ impl Color {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Returns the color that replaces this color on a dark page.
-    ///
-    /// * The color of a series keeps its hue.
-    /// * A mixture of a series color with white or with the ink color becomes the mixture of the replacements.
-    /// * For all other colors, the lightness is inverted.
+    /// Returns the color that replaces this color on a dark page. The color of a series keeps its hue, also in a
+    /// mixture with white or with the ink color. For all other colors, the lightness is inverted.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -54,8 +51,8 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// Returns a color with the hue of this color and inverted lightness. The result is never darker than the
-    /// background of a dark page.
+    /// Returns a color with the hue of this color and inverted lightness, which is never darker than the background of
+    /// a dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
@@ -70,7 +67,7 @@ impl Color {
     }
 }
 
-/// The number of mixing ratios to try when a color may be a mixture of two known colors.
+/// The number of mixing ratios that the search for a mixture of two known colors tries.
 const SHARES: u32 = 20;
 
 /// The background of the page.
@@ -178,14 +175,14 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The hatch of the bars, if bars of several series are next to each other.
     pub hatch: Hatch,
-    /// The position of the label in the order of labels. Labels of one variant with different parameters have the same
-    /// position. `None` for an ideal bound.
+    /// The position of the label in the order of labels, which is equal for labels of one variant with different
+    /// parameters. `None` for an ideal bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
     /// Returns the style of a label. `place` is its position in the order of labels. `repeat` is the number of earlier
-    /// labels at the same position, such as labels of the same variant with other parameters.
+    /// labels at this position, such as labels of the same variant with other parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
@@ -210,8 +207,8 @@ impl Style {
         self.kind.is_none()
     }
 
-    /// Returns the style of an ideal bound, which no component can exceed. `repeat` is the number of earlier bounds in
-    /// the chart.
+    /// Returns the style of an ideal bound, which no component can exceed. `repeat` is the number of earlier ideal
+    /// bounds in the chart.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
         Self {
@@ -236,7 +233,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// Returns the heat map color for a share from 0 (smallest value) to 1 (largest value).
+/// Returns the color of the heat map for a value from 0 (smallest) to 1 (largest).
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);

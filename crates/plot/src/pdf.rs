@@ -45,7 +45,7 @@ impl<'a> Embedded<'a> {
         Self { face, resource, used: GlyphRemapper::new(), glyphs: BTreeMap::from([(0, ('\u{fffd}', 0.0))]) }
     }
 
-    /// Adds a glyph to the embedded glyphs, and returns its index among them.
+    /// Adds a glyph to the subset of the font in the PDF, and returns the index of the glyph in the subset.
     fn take(&mut self, glyph: GlyphId, character: char) -> u16 {
         let font = self.face.font();
         let per_em = f64::from(font.units_per_em().unwrap_or(2048.0));
@@ -260,7 +260,7 @@ fn document(
 fn embed(pdf: &mut Pdf, ids: FontIds, face: &Embedded<'_>) -> Result<(), String> {
     let (bytes, index) = face.face.file();
     let subset = subsetter::subset(bytes, index, &face.used)
-        .map_err(|error| format!("the font cannot be embedded: {error}; name another font with --font"))?;
+        .map_err(|error| format!("the font cannot be embedded: {error}; name another font with `--font`"))?;
     let is_cff = subset.starts_with(b"OTTO");
     let base = format!("LSMBEN+{}", face.resource);
     let base = Name(base.as_bytes());

@@ -6,7 +6,7 @@ use results::{Table, Value};
 use crate::{ChartSpec, Form, PlotError};
 
 /// The smallest length of a timeline interval that a chart shows, as a fraction of a full interval. In a shorter
-/// interval, the rate would be imprecise. The first interval is always shown.
+/// interval, the rate would be imprecise.
 const LEAST_SHARE: f64 = 0.5;
 
 /// The result rows that a chart draws, and the texts that describe the selection.
@@ -16,13 +16,10 @@ pub(crate) struct Picked {
     pub notes: Vec<String>,
 }
 
-/// Selects the result rows that a chart draws:
+/// Selects the result rows that a chart draws: the rows that pass the filter of the chart.
 ///
-/// * rows that pass the filter of the chart;
-/// * rows of the last phase, unless the filter, `x` or `series` names the column `phase`;
-/// * rows with the operation `all`, unless the filter, `x` or `series` names the column `operation`.
-///
-/// Omits rows with wrong answers.
+/// If the filter, `x` and `series` do not name the column `phase`, only rows of the last phase are drawn. If they do
+/// not name the column `operation`, only rows with the operation `all` are drawn. Rows with wrong answers are omitted.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());
@@ -74,8 +71,8 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     Ok(Picked { table: right, facts, notes })
 }
 
-/// Returns the rows of a timeline without the last interval of a phase, if this interval is much shorter than a full
-/// interval. Its rate would be imprecise.
+/// Removes the last interval of each phase of a timeline if it is much shorter than a full interval, because its rate
+/// would be imprecise.
 fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
     let least = LEAST_SHARE * lengths.fold(0.0, f64::max);
@@ -89,7 +86,8 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// Returns the rows with the value `value` in a column. If no row has this value, the error lists the existing values.
+/// Returns the rows that have the value `value` in the column `column`. If no row has this value, the error lists the
+/// existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {
@@ -108,8 +106,8 @@ fn fact(column: &str, values: &[String]) -> String {
     }
 }
 
-/// Names the swept columns that have several values in the drawn rows, such as `only bloom differs` or `bloom and fence
-/// differ`.
+/// Returns a text that names the settings in which the drawn rows differ, such as `only bloom differs` or
+/// `bloom and fence differ`.
 fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
@@ -125,7 +123,7 @@ fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     })
 }
 
-/// Returns the text of the caption if only one swept column differs, such as `only bloom differs`.
+/// Returns the caption text for rows that differ in only one setting, such as `only bloom differs`.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

@@ -3,8 +3,8 @@
 use results::{Unit, Value};
 use types::quantity::{parse_bytes, parse_count, parse_nanoseconds};
 
-/// Returns the number in a value, and its unit. Returns `None` for a name. `unit` is the unit of the column, and
-/// applies to a number without its own unit.
+/// Parses a value as a number with its unit. Returns `None` if the value is not a number. `unit` is the unit of a
+/// number without its own unit.
 pub(crate) fn of(value: &Value, unit: Unit) -> Option<(f64, Unit)> {
     let text = match value {
         Value::Empty => return None,

@@ -22,7 +22,7 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The smallest height of a row of the chart, in pixels.
 const ROW: f64 = 34.0;
-/// The height of the strip in a row that contains the points of the rounds, in pixels.
+/// The height of the strip that shows one point per round, in pixels. Each row of the chart contains one strip.
 const ROUNDS: f64 = 16.0;
 /// The width of the text at the right end of a row that states the change, in pixels.
 const CHANGE: f64 = 116.0;
@@ -53,8 +53,8 @@ pub(crate) struct Ratios {
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of each candidate with the rows of its baseline, round by round. `verdicts.csv` names the pairs and
-/// contains their confidence intervals. Without this file, the first configuration is the baseline of all others.
+/// Computes the ratio of each candidate to its baseline in each round. `verdicts.csv` names the pairs and contains
+/// their confidence intervals. Without this file, the first configuration is the baseline of all others.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();
@@ -238,8 +238,8 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
     Ok(page.below(rect))
 }
 
-/// Draws the noise floor of each comparison as a band around 1 in its row. Comparisons without a noise floor have no
-/// band.
+/// Draws the noise floor of each candidate as a band around the ratio 1, in the row of the candidate. A candidate
+/// without a noise floor has no band.
 fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn Fn(f64) -> f64) {
     for (at, comparison) in ratios.comparisons.iter().enumerate() {
         let Some(noise) = comparison.noise.filter(|noise| *noise > 0.0) else { continue };

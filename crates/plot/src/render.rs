@@ -15,14 +15,15 @@ use crate::font::{self, BASELINE_EM, TextStyle, Typeface};
 use crate::palette::{Color, Mark, PAPER};
 use crate::scene::{Rect, Scene, Shape, Text};
 
-/// How many units of a `plotters` back end one pixel of the page has. Back ends accept only whole units.
+/// The number of units of a `plotters` back end per pixel of the page. Back ends accept only whole units, so more units
+/// draw more precisely.
 const UNITS: f64 = 4.0;
 
-/// Pixels of a PNG per pixel of the page, for a screen. A PNG for print keeps all drawn pixels.
+/// The number of pixels of a PNG for a screen per pixel of the page. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
-/// Renders the scene as SVG. `title` is the text for screen readers. `in_print` is the number of pixels per inch of a
-/// page for print; `None` for a page on a screen.
+/// Renders the scene as SVG. `title` is the text for screen readers. `in_print` is the number of pixels per inch in
+/// print; `None` for a screen.
 pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
@@ -50,7 +51,7 @@ pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     )
 }
 
-/// Adds the width of every text to the SVG. A viewer that uses another font then still draws each text with this width.
+/// Adds the width of every text to the SVG, so that a viewer with another font draws each text with this width.
 fn with_widths(body: &str, scene: &Scene) -> String {
     const TEXT: &str = "<text ";
     let mut parts = body.split(TEXT);
@@ -108,7 +109,7 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// How a `plotters` back end draws the corners of lines.
+/// How a pen draws the corners of lines with a `plotters` back end.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     /// The back end draws paths without gaps.

@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// Returns a linear scale that covers all values. The scale includes 0 in two cases: `from_zero` is true, or no
-    /// value is negative and the smallest value is at most three quarters of the largest.
+    /// Returns a linear scale that covers all values. The scale includes 0 if `from_zero` is true, or if 0 is close to
+    /// the values.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -59,8 +59,7 @@ impl Scale {
         })
     }
 
-    /// Returns this scale with additional space at both ends. A linear scale then ends at round numbers in the unit of
-    /// the axis.
+    /// Returns this scale with additional space at both ends. A linear scale then begins and ends at round numbers.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
@@ -110,8 +109,8 @@ impl Scale {
         at.is_finite().then_some(at)
     }
 
-    /// Returns about `count` ticks at round numbers, and the unit for the description of the axis. On a logarithmic
-    /// scale, each label has its own unit.
+    /// Returns about `count` ticks at round numbers, and the unit of the axis. On a logarithmic scale, each label has
+    /// its own unit instead.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
@@ -171,8 +170,8 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Returns round numbers for the ticks of a logarithmic axis: the powers of ten between `low` and `high`, or the powers
-/// of two for bytes. If there are only a few powers of ten, the result also contains their double and their fivefold.
+/// Returns round numbers for the ticks of a logarithmic axis: powers of ten, or powers of two for bytes. If only a few
+/// powers are between `low` and `high`, the result also contains their multiples by 2 and 5.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -196,8 +195,8 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// Returns the number of nines of a fraction, such as 1 for 0.9 and 2 for 0.99. Fractions between them have
-/// intermediate numbers.
+/// Returns the number of nines of a fraction, such as 1 for 0.9 and 2 for 0.99. A fraction between 0.9 and 0.99 has a
+/// number between 1 and 2.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

@@ -10,7 +10,7 @@ use crate::palette::{Color, Mark};
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub line: String,
-    /// The x coordinate of the anchor of the text.
+    /// The x coordinate of the point at which the text is anchored.
     pub x: f64,
     pub y: f64,
     pub size: f64,
@@ -155,7 +155,7 @@ impl Scene {
         let mut flaws = Vec::new();
         for (at, (text, bounds)) in texts.iter().enumerate() {
             if !page.holds(bounds) {
-                flaws.push(format!("{:?} leaves the page: {bounds:?}", text.line));
+                flaws.push(format!("the text {:?} leaves the page: {bounds:?}", text.line));
             }
             if text.size < 12.0 {
                 flaws.push(format!("{:?} is {} pixels high", text.line, text.size));

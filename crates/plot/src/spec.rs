@@ -126,7 +126,7 @@ impl ChartSpec {
         }
     }
 
-    /// Returns the built-in conversion of result rows to points that this kind of chart uses.
+    /// Returns the built-in form of this kind of chart, which converts the rows of the results to points.
     pub fn form(&self) -> Form {
         self.component().form()
     }
@@ -136,8 +136,8 @@ impl ChartSpec {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
-    /// Returns whether the chart draws a column as a measured value: `y`, and `x` in a scatter plot. Such a column does
-    /// not distinguish configurations.
+    /// Returns whether the chart draws a column as a measured value: the column of `y`, and also of `x` in a scatter
+    /// plot. Such a column does not distinguish configurations.
     pub(crate) fn measures(&self, column: &str) -> bool {
         let is = |other: &Option<String>| other.as_deref() == Some(column);
         is(&self.y) || self.form() == Form::Scatter && is(&self.x)
@@ -145,7 +145,9 @@ impl ChartSpec {
 
     /// Creates the object that implements this kind of chart.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
-        KINDS.build(&self.kind).expect("the parser must accept only kinds of chart that can be built")
+        KINDS
+            .build(&self.kind)
+            .expect("the parser of `[[chart]]` tables must reject a kind of chart that it cannot build")
     }
 
     /// Returns the path of the results file that this chart draws.

@@ -44,7 +44,7 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// Combines two styles: each key that this style does not set has its value in the style `below`.
+    /// Returns this style, completed by another style: a key that this style does not set has its value in `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -76,10 +76,10 @@ impl FigureStyle {
     }
 }
 
-/// The extension of the file with the drawn values of a chart.
+/// The file extension of the CSV file that contains the drawn values of a chart.
 pub(crate) const DATA_ENDING: &str = "csv";
 
-/// Declares an enumeration whose values have names in TOML and on the command line.
+/// Declares an enumeration of option values, which have names in TOML and on the command line.
 macro_rules! named {
     ($(#[$doc:meta])+ $type:ident, $noun:literal: $($(#[$value_doc:meta])+ $value:ident = $name:literal;)+) => {
         $(#[$doc])+

@@ -15,8 +15,8 @@ use crate::{ChartSpec, Form};
 /// The largest number of candidates that a sentence names.
 const MOST_NAMED: usize = 6;
 
-/// The smallest change that is printed as a factor, in either direction: from 0.5 downwards, and from 2 upwards.
-/// Smaller changes are printed in percent of the baseline.
+/// The smallest ratio that is printed as a factor, such as `2.28x faster`. A smaller ratio is printed in percent. Both
+/// directions count, so 0.5 is also a factor.
 const LARGE: f64 = 2.0;
 
 /// The sign at a bar for each verdict.
@@ -70,7 +70,8 @@ impl<'a> Judged<'a> {
         self.rows.iter().copied()
     }
 
-    /// Returns whether a row belongs to the configuration that a verdict names as `name`.
+    /// Returns whether a row contains values of the configuration that `verdict` calls `name`, in the phase and for the
+    /// operation of the verdict.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
         let is_shown =
             row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
@@ -98,9 +99,12 @@ impl<'a> Judged<'a> {
             count => format!(" {count} configurations cannot be compared with the baseline."),
         };
         let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!(" in phase {phase}"));
-        let (baseline, named) = (self.baseline()?, named.join("; "));
-        let agree = if is_one { String::new() } else { agreement(first) };
-        Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
+        let (baseline, candidates) = (self.baseline()?, named.join("; "));
+        let at_equal_settings = if is_one { String::new() } else { agreement(first) };
+        let confounded = self.factors();
+        Some(format!(
+            "Verdict against {baseline}{at_equal_settings}{phase}: {candidates}{more}.{confounded}{no_rivals}"
+        ))
     }
 
     /// Returns the name of the common baseline of all verdicts, or a text for several baselines. Returns `None` if
@@ -111,8 +115,8 @@ impl<'a> Judged<'a> {
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Returns a warning if the compared configurations differ in several settings, else an empty text. Another line of
-    /// the caption names a single setting.
+    /// Returns a warning for the caption if the compared configurations differ in two or more settings, else an empty
+    /// text.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -150,11 +154,10 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns whether the name `name` in a verdict means the configuration of a row.
+/// Returns whether `name` in a verdict means the configuration of a row.
 ///
-/// * If a configuration of the chart has the label `name`, the name means only this configuration.
-/// * Otherwise, the name can be one swept value of the configuration. All other swept values of the configuration must
-///   then equal the values in the verdict.
+/// `name` is the label of a configuration, or the value of one of its swept parameters. With a parameter value, all
+/// other swept parameters must equal the values in the verdict.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -173,7 +176,8 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Returns whether a candidate cannot be compared with its baseline, because the doubt of the verdict is `no rival`.
+/// Returns whether a verdict cannot compare the candidate with its baseline. Its column `doubt` then begins with
+/// `no rival`.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
@@ -239,8 +243,8 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
     }
 }
 
-/// Formats the ends of the confidence interval of a ratio, in the direction of the ratio. Ratios of at least 2 are
-/// factors, and smaller ratios are percentages of the baseline.
+/// Formats the ends of the confidence interval of a ratio, such as `2.18x` and `2.65x`. If the ratio is below 2, the
+/// ends are percentages of the baseline.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_down = ratio < 1.0;
     let side = |end: f64| {

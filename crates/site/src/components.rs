@@ -76,9 +76,8 @@ fn has_variant(evidence: &Evidence, axis: &str, kind: &str) -> bool {
     is_of((&evidence.compared.swept, &evidence.compared.candidate), axis, kind)
 }
 
-/// Returns whether a candidate has the variant `kind` on the swept axis `axis`. The first argument contains the swept
-/// paths with the values of the candidate, and the label of the candidate. The axis matters because several axes have a
-/// variant with the same name, such as `none`.
+/// Returns whether a candidate has the variant `kind` on the axis `axis`. `swept` contains the swept parameters and
+/// their values in the candidate, and `label` is the label of the candidate.
 fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) -> bool {
     // A swept value or a part of a label, such as `blocked(bits_per_key=12)`.
     let is_kind = |text: &str| text.split('(').next() == Some(kind);
@@ -93,8 +92,8 @@ fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) ->
     is_swept && !is_of_other_axis && label.split(" + ").any(is_kind)
 }
 
-/// Returns the axis of a swept path, such as `bloom`, and whether the path sweeps the variants of this axis. The second
-/// value is false for a parameter, such as `design.bloom.bits_per_key`. Returns `None` for paths outside of designs.
+/// Returns the axis of a swept parameter, such as `bloom`. The flag is true if the variants of this axis are swept, and
+/// false for a parameter such as `design.bloom.bits_per_key`. Returns `None` outside of designs.
 fn swept_axis(path: &str) -> Option<(&str, bool)> {
     let path = ConfigPath::new(path);
     Some((path.axis()?, matches!(path.below(), [_] | [_, "kind"])))

@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// The files that a results folder may contain.
 const FILES: [&str; 3] = ["manifest.json", "runs.csv", "noise.csv"];
 
-/// The remedy for a results folder that is not an unchanged copy by `lsmbench engines --keep`.
+/// The fix for a results folder that is not an unchanged copy by `lsmbench engines --keep`.
 const COPY: &str = "copy the results with: lsmbench engines RESULTS --keep results/machines/NAME";
 
 /// An experiment of the repository that a contribution may repeat.
@@ -273,7 +273,9 @@ impl Examined<'_> {
             let what = format!("{axis} \"{kind}\" of {package} {version}");
             self.fault(
                 "components",
-                &format!("this lsmbench has no {what}; measure with the components of the repository"),
+                &format!(
+                    "this version of lsmbench has no {what}; measure with the components of the repository"
+                ),
             );
         }
         let mut engines = self.manifest.cells.iter().filter_map(|cell| cell.engine.as_ref());
@@ -334,8 +336,8 @@ impl Examined<'_> {
         }
     }
 
-    /// Describes the first missing part of the results: the baseline, or a trial of a configuration without a row of
-    /// some phase. Returns `None` if nothing is missing.
+    /// Describes the first missing part of the results: the baseline, or a trial without a row of some phase. Returns
+    /// `None` if nothing is missing.
     fn missing(&self, table: &Table) -> Option<String> {
         let baseline = self.standard.baseline;
         let is_baseline = |label: &str| label.split(" + ").next() == Some(baseline);

@@ -21,7 +21,7 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// The document that the site shows first.
 const FIRST: &str = "docs/README.md";
 
-/// The folder of the pages about published systems, whose HTML pages are part of the site.
+/// The folder with the report about published systems, whose HTML pages are part of the site.
 const REPORT: &str = "results/published/report";
 
 /// Returns the site's pages of all documents.

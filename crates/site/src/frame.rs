@@ -39,8 +39,8 @@ pub(crate) fn to_root(path: &str) -> String {
     "../".repeat(path.matches('/').count())
 }
 
-/// Returns the links to the parts of the site, and the search field. `part` is the address of the current part. The
-/// field works without a script, because it opens the search page.
+/// Returns the links to the parts of the site, and the search field. `part` is the address of the current part of the
+/// site.
 fn navigation(path: &str, part: &str) -> String {
     let root = to_root(path);
     let link = |(page, name): &(&str, &str)| {
@@ -84,8 +84,8 @@ pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFil
     SiteFile::new(path, content)
 }
 
-/// Returns the parts of an interactive page that come from the site. `links` is HTML below the links to the parts, and
-/// `script` is a shared script.
+/// Returns the links and the shared files of the site for an interactive page. `links` is HTML below the links to the
+/// parts of the site, and `script` is a shared script.
 pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> SiteFrame {
     SiteFrame {
         navigation: navigation(path, part) + links,

@@ -31,7 +31,7 @@ const END: &str = "<!-- end of the gallery -->";
 /// The maximum number of verdicts in the short answer of an experiment.
 const MOST_ANSWERS: usize = 3;
 
-/// A question of the gallery with its answer and its chart, as Markdown.
+/// A question that the gallery of experiments answers, with the answer and its chart, as Markdown.
 struct Question<'a> {
     text: &'a str,
     answer: &'a str,

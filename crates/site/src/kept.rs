@@ -23,7 +23,7 @@ pub(crate) struct Kept {
     pub(crate) machines: Vec<Machine>,
     /// The results folders of the gallery and of the experiments on published systems.
     pub(crate) explored: Vec<Explored>,
-    /// All comparisons in these results, in the order of the folders.
+    /// All comparisons of two configurations in the kept results, in the order of the results folders.
     pub(crate) evidence: Vec<Evidence>,
     /// The history of metrics. `None` if the repository keeps no history.
     pub(crate) history: Option<PathBuf>,

@@ -26,21 +26,19 @@ const SHARES: [&Metric; 2] = [&c::FPR, &c::CACHE_HIT_RATE];
 pub(crate) fn implausible(row: &Row, cores: u64) -> Option<String> {
     let number = |metric: &Metric| row.get(metric).number();
     if let Some(bound) = row.get(&c::IMPLAUSIBLE).text() {
-        return Some(format!("the column implausible contains: {bound}"));
+        return Some(format!("the column `implausible` contains: {bound}"));
     }
     let negative = c::METRICS.iter().find(|metric| {
         let is_signed = metric.name.ends_with("_residual");
         number(metric).is_some_and(|value| !value.is_finite() || (value < 0.0 && !is_signed))
     });
     if let Some(metric) = negative {
-        return Some(format!(
-            "{} is {}; it must be a finite number of at least 0",
-            metric.name,
-            row.get(metric)
-        ));
+        let (column, value) = (metric.name, row.get(metric));
+        return Some(format!("{column} is {value}; it must be a finite number of at least 0"));
     }
     if let Some(share) = SHARES.iter().find(|share| number(share).is_some_and(|value| value > 1.0)) {
-        return Some(format!("{} is {}; it must be at most 1", share.name, row.get(share)));
+        let (column, value) = (share.name, row.get(share));
+        return Some(format!("{column} is {value}; it must be at most 1"));
     }
     let rate = number(&c::OPS_PER_SECOND);
     if let Some(((operations, seconds), rate)) = number(&c::OPS).zip(number(&c::SECONDS)).zip(rate) {

@@ -9,7 +9,7 @@ pub(crate) struct Section {
     pub(crate) anchor: String,
     /// The text of the heading. Before the first heading, the title of the page.
     pub(crate) title: String,
-    /// The text below the heading. Tables contribute each word once, and no numbers.
+    /// The text below the heading. A table contributes no numbers, and each of its words once.
     pub(crate) text: String,
 }
 
@@ -29,8 +29,8 @@ const INLINE: [&str; 7] = ["a", "b", "code", "em", "i", "span", "strong"];
 #[derive(Default)]
 struct Reader<'a> {
     sections: Vec<Section>,
-    /// The element whose content the parser skips, and how many elements with its name are open. `None` if the parser
-    /// skips nothing.
+    /// The name of the HTML element whose content the parser skips, and the number of open elements with this name.
+    /// `None` if the parser skips nothing.
     skipped: Option<(&'a str, usize)>,
     is_in_heading: bool,
     /// The number of table elements that enclose the current position.

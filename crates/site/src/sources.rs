@@ -7,7 +7,7 @@ use verdict::Targets;
 
 use crate::file::SiteFile;
 
-/// The inputs of a site: the repository, and the data that only the program has.
+/// The inputs of a site: the repository, and data that only the program has, such as the axes of a design.
 pub struct SiteSources<'a> {
     /// The root of the repository.
     pub root: &'a Path,

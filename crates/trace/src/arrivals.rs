@@ -6,7 +6,7 @@ use crate::summary::Arrivals;
 /// Nanoseconds per second.
 const SECOND_NS: f64 = 1e9;
 
-/// The times of the operations of a trace so far, and the statistics of the gaps between them.
+/// The times of the operations of a trace so far, and the statistics of the gaps between these times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     first_ns: Option<u64>,
@@ -30,8 +30,8 @@ impl Times {
         self.last_ns = time_ns;
     }
 
-    /// Returns the statistics of the gaps between operations. Returns `None` if no operation has a time that is equal
-    /// to or later than the time of the previous operation.
+    /// Returns the statistics of the times between operations. Returns `None` if every time is earlier than the time
+    /// before it.
     pub(crate) fn summary(&self) -> Option<Arrivals> {
         let first_ns = self.first_ns.filter(|_| self.gaps.total() > 0)?;
         let gaps = self.gaps.total() as f64;

@@ -19,22 +19,22 @@ pub struct Distances {
     /// The difference between the distributions of scan lengths in entries (Kolmogorov-Smirnov distance). `None` if the
     /// trace has no scans.
     pub scan_entries: Option<f64>,
-    /// The largest difference in skew between the trace and the fitted workload. The hottest keys of both get a
-    /// fraction of the accesses. This is the largest difference of the two fractions, over many fractions of keys that
-    /// count as hottest.
+    /// The largest difference between the trace and the fitted workload in the fraction of accesses to the hottest
+    /// keys, over many numbers of hottest keys.
     pub popularity: f64,
-    /// The largest difference between the miss ratios of the trace and of the fitted workload in an LRU cache, over
-    /// many capacities of the cache.
+    /// The largest difference between the trace and the fitted workload in the miss ratio of an LRU cache, over many
+    /// cache capacities.
     pub lru: f64,
     /// The exponent of the Zipf distribution that fits the accesses of the trace best.
     pub theta: f64,
-    /// The exponent of the Zipf distribution that fits the accesses of the fitted workload best.
+    /// The exponent of the Zipf distribution that fits the accesses of the fitted workload best. The trace has the
+    /// exponent `theta`.
     pub twin_theta: f64,
 }
 
 impl Distances {
     /// Computes the distances between a trace and its fitted workload. The histograms contain the value sizes and the
-    /// scan lengths of the fitted distributions.
+    /// scan lengths of the fitted workload.
     pub(crate) fn of(
         trace: &Statistics,
         twin: &Statistics,

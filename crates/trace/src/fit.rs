@@ -24,7 +24,7 @@ const LEAST_THETA: f64 = 0.03;
 /// The number of exponents that the search for the best Zipf exponent tries.
 const ROUNDS: usize = 4;
 
-/// The number of quantiles at which two distributions of sizes are compared with each other.
+/// The number of quantiles at which a fitted distribution of sizes is compared with the distribution in the trace.
 const QUANTILES: u64 = 1 << 14;
 
 /// A workload that was fitted to a trace, with its distances to the trace.
@@ -132,8 +132,8 @@ fn notes(trace: &Statistics) -> Vec<String> {
     notes
 }
 
-/// Writes the fitted workload as TOML. `theta` is the exponent of its key distribution, `values` the distribution of
-/// its value sizes, and `scans` that of its scan lengths.
+/// Writes the fitted workload as TOML. `theta` is the exponent of the key distribution, `values` is the distribution of
+/// value sizes, and `scans` is the distribution of scan lengths.
 fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) -> String {
     let keys = trace.reuse.distinct();
     let inserts = trace.inserted_keys();
@@ -182,16 +182,16 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of the keys of the fitted workload in bytes. This is the mean length in the trace, or the
-/// shortest length with enough different keys if that is longer.
+/// Returns the length of the keys of the fitted workload in bytes: the mean length in the trace. If this length has too
+/// few different keys, returns the shortest length with enough keys.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;
     (trace.key_sizes.mean().round() as u64).clamp(u64::from(bits.div_ceil(8)), MAX_KEY_BYTES as u64)
 }
 
-/// Returns the distribution of `catalog` that is closest to the sizes in a histogram. `name` is the parameter of a
-/// fixed size, and `unit` the unit of sizes in TOML. Returns `None` if there are no sizes.
+/// Returns the distribution in `catalog` that fits the sizes in a histogram best. `name` is the parameter for a fixed
+/// size, and `unit` is the unit of sizes in TOML. Returns `None` if there are no sizes.
 fn best(
     catalog: &Catalog<dyn LengthDistribution>,
     sizes: &Histogram,
@@ -211,8 +211,8 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns distributions that may fit the sizes: a fixed size, a uniform distribution, and a generalized Pareto
-/// distribution through the quartiles. `name` is the parameter of a fixed size, and `unit` the unit of sizes in TOML.
+/// Returns the distributions that may fit the sizes: a fixed size, a uniform distribution, and a generalized Pareto
+/// distribution through the quartiles.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {
         "" => Value::Integer(size.max(1).cast_signed()),

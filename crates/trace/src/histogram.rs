@@ -8,7 +8,7 @@ use crate::summary::Sizes;
 /// The size up to which each size has a counter of its own. Larger sizes share counters.
 const EXACT: u64 = 4096;
 
-/// The number of leading bits of a size of [`EXACT`] or more that the histogram keeps. The other bits count as 0, so
+/// The number of leading bits that the histogram keeps of a size of at least [`EXACT`]. The other bits count as 0, so
 /// the relative error is below 1/64.
 const LEADING_BITS: u32 = 7;
 

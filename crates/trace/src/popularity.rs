@@ -5,8 +5,7 @@ use crate::summary::AccessSkew;
 /// The largest Zipf exponent that the fit tries.
 const MOST_THETA: f64 = 5.0;
 
-/// The number of first ranks that the sums over ranks add one by one. Later ranks are added in groups, each of which
-/// has 1/64 as many ranks as its first rank, because they differ little.
+/// The number of hottest keys that a sum over all keys adds one by one. The sum adds the other keys in groups.
 const SINGLE_RANKS: u64 = 4096;
 
 /// The numbers of accesses to all keys of a trace, sorted so that the hottest key comes first.
@@ -75,8 +74,8 @@ impl Ranking {
         (low + high) / 2.0
     }
 
-    /// Returns how much the ranking differs from a Zipf distribution with exponent `theta`: the largest difference of
-    /// the cumulative distributions (Kolmogorov-Smirnov distance).
+    /// Returns how much the accesses differ from a Zipf distribution with the exponent `theta`: the largest difference
+    /// of the cumulative distributions (Kolmogorov-Smirnov distance).
     fn distance_to_zipf(&self, theta: f64) -> f64 {
         let weights = || (1..=self.counts.len() as u64).map(|rank| (rank as f64).powf(-theta));
         let whole: f64 = weights().sum();
@@ -89,9 +88,8 @@ impl Ranking {
         largest
     }
 
-    /// Returns how much the skew of two rankings differs. The hottest keys of both get a fraction of the accesses, and
-    /// the result is the largest difference of the two fractions. The comparison uses 1,001 fractions of keys that
-    /// count as hottest, most of them small.
+    /// Returns how much the skew of two traces differs: the largest difference in the fraction of accesses to the
+    /// hottest keys, over many numbers of hottest keys.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));

@@ -13,14 +13,13 @@ use types::AlreadyHashed;
 /// A map by the hash of a key. The map uses the hash directly and does not hash it again.
 type Map<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
 
-/// The number of positions for last accesses in the Fenwick tree at the start. When the positions are used up, they are
-/// renumbered.
+/// The initial number of positions in the Fenwick tree. A position stands for the last access to a key.
 const FIRST_POSITIONS: usize = 1 << 12;
 
 /// The statistics of a sampled key of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
-    /// The position of the last access to the key among the last accesses to all keys, in the Fenwick tree.
+    /// The position in the Fenwick tree of the last access to the key.
     position: u32,
     /// The number of accesses to the key.
     pub(crate) count: u64,
@@ -28,8 +27,8 @@ pub(crate) struct Key {
     last: u64,
 }
 
-/// The reuse distances of a trace: how many other keys are accessed between two accesses to the same key. The distances
-/// are computed from the sampled keys.
+/// The reuse distances of a trace, computed from a sample of its keys. A reuse distance is the number of other keys
+/// that are accessed between two accesses to the same key.
 #[derive(Debug)]
 pub(crate) struct Reuse {
     most_keys: usize,
@@ -38,15 +37,14 @@ pub(crate) struct Reuse {
     keys: Map<Key>,
     tree: Vec<u32>,
     next: u32,
-    /// The number of accesses with each reuse distance, by distance. The distance counts sampled keys.
+    /// The number of accesses with each reuse distance. The index is the distance in sampled keys.
     distances: Vec<f64>,
     /// The number of accesses to sampled keys that were the first access to their key.
     cold: f64,
     accesses: u64,
 }
 
-/// The earlier access to the same key that an access has found: none, the last one, or unknown because the key is not
-/// sampled.
+/// The result of a search for the previous access to the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The key of the access is not in the sample.
@@ -156,7 +154,7 @@ impl Reuse {
         capacities.iter().map(ratio).collect()
     }
 
-    /// Halves the sample to save memory: keeps the half of the keys with the smaller hashes, and adapts the counts.
+    /// Halves the sample of keys to save memory: keeps the keys with the smaller hashes, and adapts the counts.
     fn halve(&mut self) {
         self.shift += 1;
         let shift = self.shift;
@@ -170,8 +168,7 @@ impl Reuse {
         self.renumber();
     }
 
-    /// Renumbers the positions of the last accesses in order, starting at 0, so that no position is unused. Reserves as
-    /// many positions again for further accesses.
+    /// Closes the gaps between the used positions of the Fenwick tree, and reserves as many further positions.
     fn renumber(&mut self) {
         let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
         keys.sort_unstable_by_key(|key| key.position);
@@ -189,7 +186,7 @@ impl Reuse {
             .collect();
     }
 
-    /// Returns the number of last accesses at positions up to `position`, from the Fenwick tree.
+    /// Returns the number of last accesses at positions up to `position` in the Fenwick tree.
     fn up_to(&self, position: u32) -> usize {
         let mut node = position as usize + 1;
         let mut sum = 0;

@@ -5,8 +5,8 @@ use workload::{TraceOperation, TraceRecord};
 use crate::keys::hash_of;
 
 /// Selects a sample of the records of a trace by the hashes of their keys. The sample contains either all records of a
-/// key or none. A reuse distance in the sample is about the distance in the trace times the sampling rate (Waldspurger
-/// et al., FAST '15).
+/// key or none. A reuse distance in the sample is about the real distance times the sampling rate (Waldspurger et al.,
+/// FAST '15).
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     threshold: u64,
@@ -19,15 +19,15 @@ impl Sampler {
         Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
     }
 
-    /// Returns whether the sample contains a record. The hash of its key decides, and for a scan or a range delete, the
-    /// hash of the first key of the range.
+    /// Returns whether the sample contains a record. The hash of its key decides. For a scan or a range delete, this is
+    /// the first key of the range.
     pub fn takes(&self, record: &TraceRecord) -> bool {
         // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
         hash_of(record).swap_bytes() <= self.threshold
     }
 
-    /// Returns whether a sample with this record has the same effect on the sampled keys as the whole trace. A scan or
-    /// a range delete does not, because it also affects keys outside of the sample.
+    /// Returns whether the record has the same effect in the sample as in the whole trace. A scan or a range delete
+    /// does not, because it also affects keys outside of the sample.
     pub fn is_exact(record: &TraceRecord) -> bool {
         !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
     }

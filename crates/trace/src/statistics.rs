@@ -14,14 +14,13 @@ use crate::window::Windows;
 /// about 400 MB.
 const MOST_KEYS: usize = 4_000_000;
 
-/// The number of capacities per power of two at which the miss-ratio curve of LRU is computed.
+/// The number of cache capacities between a capacity and its double at which the LRU miss ratio is computed.
 const POINTS_PER_DOUBLING: u32 = 4;
 
 /// The statistics of a trace, over the records that were added so far.
 ///
-/// Accesses are operations on one key: all operations except scans and range deletes, which count only in the mix of
-/// operations. The number of keys in memory is limited. If the trace has more keys, the statistics use a spatially
-/// hashed sample.
+/// Scans and range deletes count only in the mix of operations, because all other statistics are about operations on
+/// one key. If the trace has more keys than the memory limit permits, the statistics use a sample of the keys.
 #[derive(Debug)]
 pub struct Statistics {
     operations: [u64; TraceOperation::ALL.len()],
@@ -55,7 +54,7 @@ impl Statistics {
         }
     }
 
-    /// Adds the next record.
+    /// Adds the next record of the trace to the statistics.
     pub fn add(&mut self, record: &TraceRecord) {
         self.operations[record.operation as usize] += 1;
         record.time_ns.into_iter().for_each(|time_ns| self.times.add(time_ns));
@@ -78,12 +77,12 @@ impl Statistics {
         self.windows.advance();
     }
 
-    /// Returns the number of operations of one kind.
+    /// Returns the number of operations of this kind in the trace.
     pub(crate) fn operations_of(&self, operation: TraceOperation) -> u64 {
         self.operations[operation as usize]
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in the trace.
     pub fn operations(&self) -> u64 {
         self.operations.iter().sum()
     }
@@ -94,8 +93,8 @@ impl Statistics {
         self.operations.map(|count| count as f64 / all)
     }
 
-    /// Returns the number of keys whose first access is a put, which a fitted workload must insert. If the keys are
-    /// sampled, this is an estimate.
+    /// Returns the number of keys that a fitted workload must insert, because their first access is a put. If the keys
+    /// are sampled, this is an estimate.
     pub(crate) fn inserted_keys(&self) -> u64 {
         self.inserted.round() as u64
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct TraceStatistics {
     /// The format of the trace.
     pub format: String,
-    /// The number of operations.
+    /// The number of operations in the trace.
     pub operations: u64,
     /// The kinds of operations that occur in the trace, with their numbers.
     pub mix: Vec<Share>,
@@ -80,10 +80,10 @@ pub struct AccessSkew {
     pub hottest_10_percent: f64,
     /// The fraction of keys that are accessed only once.
     pub once: f64,
-    /// The exponent of the Zipf distribution with the highest likelihood for the numbers of accesses.
+    /// The exponent of the Zipf distribution that fits the numbers of accesses best.
     pub theta: f64,
-    /// How far the accesses are from the fitted Zipf distribution. The hottest keys get a measured and a fitted
-    /// fraction of the accesses, and this is the largest difference of the two, over all fractions of keys.
+    /// The largest difference between the measured and the fitted fraction of accesses to the hottest keys, over all
+    /// numbers of hottest keys.
     pub theta_distance: f64,
 }
 
@@ -134,7 +134,7 @@ pub struct Arrivals {
 pub struct CurvePoint;
 
 impl CurvePoint {
-    /// The header of the CSV.
+    /// The header line of the CSV file with the curves.
     pub const HEADER: &str = "curve,x,y";
 
     /// Returns the rows of both curves: the miss ratio by cache capacity, and the working set by position in the trace.

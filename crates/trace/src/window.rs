@@ -11,17 +11,17 @@ use crate::summary::WorkingSet;
 /// The maximum number of windows in the result. The windows are as short as this number permits.
 const MOST_WINDOWS: usize = 64;
 
-/// The windows of one length, which together cover the trace.
+/// The windows of one length. A window is a part of the trace with successive accesses.
 #[derive(Clone, Debug, Default)]
 struct Level {
     /// For each window, the number of distinct keys, and the number of keys that were never accessed before.
     windows: Vec<(f64, f64)>,
 }
 
-/// The working set of a trace: the distinct keys in windows of all lengths that the result may need.
+/// The working set of a trace: the numbers of distinct keys in windows of several lengths.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
-    /// The binary logarithm of the shortest window length.
+    /// The binary logarithm of the shortest length of a window.
     first: u32,
     levels: Vec<Level>,
     accesses: u64,
@@ -49,7 +49,7 @@ impl Windows {
         }
     }
 
-    /// Moves to the next position in the trace. Call this function after each access, also if the key of the access is
+    /// Moves to the next access of the trace. Call this function after each access, also if the key of the access is
     /// not sampled.
     pub(crate) fn advance(&mut self) {
         self.accesses += 1;

@@ -14,25 +14,25 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::keys::hash_of;
 use crate::writer::{Losses, TraceWriter};
 
-/// The size of a record in bytes. The next constant is the offset of the field "next access" in a record.
+/// The size of a record in bytes in the oracleGeneral format.
 const RECORD_BYTES: u64 = 24;
+/// The offset in a record of the number of the next access to the same object.
 const NEXT_OFFSET: u64 = 16;
 
-/// The maximum number of positions of next accesses that the writer collects in memory before it writes them to the
-/// file.
+/// The maximum number of next accesses that the writer collects in memory before it writes their positions to the file.
 const MOST_PENDING: usize = 1 << 20;
 
 /// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A writer of an oracleGeneral trace.
+/// A writer of a trace in the oracleGeneral format.
 pub(crate) struct OracleGeneralWriter {
     out: BufWriter<File>,
     written: u64,
-    /// The number of the last record of each object so far, by the hash of its key.
+    /// The number of the last record of each object (a key of the trace), by the hash of its key.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// The positions of next accesses that are not in the file yet. Each position is a pair: the number of a record,
-    /// and the number of the next record of the same object.
+    /// The next accesses that are not in the file yet, each as the number of a record and the number of the next record
+    /// of the same object.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,

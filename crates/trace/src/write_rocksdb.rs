@@ -6,12 +6,13 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record of a RocksDB trace. The format was tested with the tools of the version of RocksDB
-/// that it names.
+/// The payload of the first record of a RocksDB trace. The tools of the RocksDB version that it names were tested with
+/// this writer.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 
-/// The type numbers of the records of a RocksDB trace.
+/// The number that identifies the first record of a RocksDB trace. The next constants identify the other types of
+/// records.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -19,15 +20,15 @@ const GET: u8 = 4;
 const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 
-/// Bits that state which fields the payload of a record contains: the fields of each type of record, and the optional
-/// bounds of a scan.
+/// The bit mask at the start of the payload of a write record, which names the fields that follow. The next constants
+/// are the masks of other records and of the optional bounds of a scan.
 const WRITE_FIELDS: u64 = 1 << 1;
 const GET_FIELDS: u64 = 1 << 2 | 1 << 3;
 const SEEK_FIELDS: u64 = 1 << 4 | 1 << 5;
 const LOWER_BOUND: u64 = 1 << 6;
 const UPPER_BOUND: u64 = 1 << 7;
 
-/// The tags of the writes in a RocksDB write batch. The number of the column family follows each tag.
+/// The tag of a delete in a RocksDB write batch. The next constants are the tags of the other writes.
 const DELETION: u8 = 0x4;
 const VALUE: u8 = 0x5;
 const MERGE: u8 = 0x6;

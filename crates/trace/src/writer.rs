@@ -22,7 +22,7 @@ pub trait TraceWriter {
     fn losses(&self) -> Vec<String>;
 }
 
-/// Counts of the records that a trace format could not express, by the kind of loss.
+/// The numbers of records that a trace format could not express, by the kind of loss.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(Vec<(&'static str, u64)>);
 
@@ -35,7 +35,7 @@ impl Losses {
         }
     }
 
-    /// Returns one sentence per kind of loss, with the number of records.
+    /// Returns one sentence for each kind of record that the format could not express, with the number of records.
     pub(crate) fn sentences(&self) -> Vec<String> {
         self.0.iter().map(|(what, count)| format!("{count} {what}")).collect()
     }

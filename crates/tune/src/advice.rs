@@ -17,11 +17,11 @@ use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
-/// The fraction of a limit from which on a value is close to the limit. The advice reports such values.
+/// The fraction of a limit at which a value counts as close to the limit. The advice reports such values.
 const BINDS: f64 = 0.9;
 
-/// The largest drift of the mix for which the advice tests the best design, as a Kullback-Leibler divergence. The
-/// experiments of Endure use the same largest drift.
+/// The largest drift of the mix of operations for which the advice tests the best design, as a Kullback-Leibler
+/// divergence, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The maximum number of designs that the advice lists after the best design.
@@ -90,7 +90,7 @@ impl Advice {
         space.draw_maps(&self.folder)
     }
 
-    /// Returns the scores of some candidates as CSV, with one row per design. `of` contains the indexes of these
+    /// Returns the scores of some candidates as CSV, with one row per design. `of` contains the indexes of the
     /// candidates.
     fn csv(&self, of: &[usize]) -> Outcome<String> {
         let failed = |error: csv::Error| Problem::doing("write CSV", error);
@@ -169,7 +169,7 @@ impl Advice {
         text
     }
 
-    /// Formats a value of the objective that `layer` has computed, with its unit.
+    /// Formats a value of the objective from a layer of the search, with its unit.
     fn value(&self, layer: Layer, objective: f64) -> String {
         let objectives = self.objectives.of(layer);
         format_value(objectives.sign(objective), objectives.goal.metric.unit())
@@ -199,8 +199,7 @@ impl Advice {
         }
     }
 
-    /// Appends one line for each of the next best designs to `text`. A line contains the difference of the objective
-    /// from the objective of the best design in percent.
+    /// Appends one line for each of the next best designs to `text`, with the difference to the best design in percent.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);
@@ -211,16 +210,14 @@ impl Advice {
             let label = &self.candidates[at].label;
             let _ = writeln!(
                 text,
-                "  next: {label}: {} ({more:+.1} %){beyond}",
+                "  next best design: {label}: {} ({more:+.1} %){beyond}",
                 self.value(self.layer, score.objective)
             );
         }
     }
 
-    /// Returns the largest tested drift of the mix at which the best design still has the lowest robust cost. A drift
-    /// is a Kullback-Leibler divergence from the mix of the phase, and the robust cost is the highest cost over all
-    /// mixes within the drift. Returns `None` if the costs per operation are unknown, or if another design has a lower
-    /// robust cost at the drift of the search.
+    /// Returns the largest tested drift of the mix of operations at which the best design is still the best. A design
+    /// is judged by its highest cost over all mixes within the drift. Returns `None` if the costs are unknown.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

@@ -5,16 +5,16 @@ use std::cmp::Ordering;
 use catalog::Choice;
 use tree::Design;
 
-/// A layer of the search, which is one method of evaluating designs.
+/// A layer of the search, which is one method of evaluating designs, such as a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// The layer that evaluates closed formulas.
+    /// The search evaluates designs with closed formulas.
     Theory,
-    /// The layer that simulates designs without data.
+    /// The search simulates designs without data.
     Simulated,
-    /// The layer that runs designs in counted mode.
+    /// The search runs designs in counted mode, which measures counters.
     Counted,
-    /// The layer that runs designs in timed mode.
+    /// The search runs designs in timed mode, which measures times.
     Measured,
 }
 
@@ -22,7 +22,7 @@ impl Layer {
     /// All layers, from the cheapest to the most expensive.
     pub const ALL: [Self; 4] = [Self::Theory, Self::Simulated, Self::Counted, Self::Measured];
 
-    /// Returns the name of the layer in results, such as `counted`.
+    /// Returns the name of the layer of the search in results, such as `counted`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Theory => "theory",
@@ -33,7 +33,7 @@ impl Layer {
     }
 }
 
-/// The score of a design in one layer of the search.
+/// The score of a design in one layer of the search. A layer is one method of evaluating designs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
     /// The value of the objective. If the search maximizes the metric, the sign of the value is changed, so a smaller
@@ -45,10 +45,10 @@ pub struct DesignScore {
     /// The value of each metric that has a limit, in the order of the limits. `None` if the layer cannot compute the
     /// metric.
     pub limited: Vec<Option<f64>>,
-    /// The sum of the relative amounts by which the design exceeds its limits. The sum is 0 if the design meets all
-    /// limits.
+    /// The sum of the amounts by which the design exceeds its limits, each as a fraction of the limit. The sum is 0 if
+    /// the design meets all limits.
     pub excess: f64,
-    /// The fractions and the costs in blocks of the kinds of operation, if the objective is `io_per_op`.
+    /// The fraction of each kind of operation, and its cost in blocks. Only with the objective `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
     /// The objective and the second metric of each trial. Empty in layers without trials.
     pub trials: Vec<(f64, Option<f64>)>,
@@ -71,8 +71,8 @@ pub struct Candidate {
     pub label: String,
     /// The engine and the design of the candidate.
     pub setup: EngineDesign,
-    /// The score of the candidate in each layer, in the order of [`Layer::ALL`]. `None` for layers that the candidate
-    /// has not reached.
+    /// The score of the candidate in each layer of the search, in the order of [`Layer::ALL`]. `None` for layers that
+    /// have not evaluated the candidate.
     pub scores: [Option<DesignScore>; 4],
 }
 
@@ -87,12 +87,12 @@ impl Candidate {
         &self.setup.design
     }
 
-    /// Returns the score in a layer. Returns `None` if the candidate has not reached the layer.
+    /// Returns the score in a layer of the search. Returns `None` if this layer has not evaluated the candidate.
     pub fn score(&self, layer: Layer) -> Option<&DesignScore> {
         self.scores[layer as usize].as_ref()
     }
 
-    /// Returns the last layer that the candidate has reached, and the score in this layer.
+    /// Returns the last layer of the search that has evaluated the candidate, and the score in this layer.
     pub fn last(&self) -> Option<(Layer, &DesignScore)> {
         Layer::ALL.into_iter().rev().find_map(|layer| Some((layer, self.score(layer)?)))
     }
@@ -116,14 +116,14 @@ impl DesignScore {
         is_no_worse && (self.objective < other.objective || self.second() < other.second())
     }
 
-    /// Returns the second metric of the Pareto set. Returns infinity if the design has no value of this metric, so that
-    /// such a design is worse than all others.
+    /// Returns the value of the second metric of the Pareto set. Returns infinity if the design has no such value, so
+    /// that it is worse than all others.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }
 }
 
-/// Returns the indexes of the candidates with a score in `layer`, best candidate first.
+/// Returns the indexes of the candidates with a score in this layer of the search, best candidate first.
 pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let mut ranked: Vec<(usize, &DesignScore)> =
         candidates.iter().enumerate().filter_map(|(at, of)| Some((at, of.score(layer)?))).collect();
@@ -131,8 +131,8 @@ pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     ranked.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Returns the indexes of the candidates in the Pareto set, sorted by the objective. A candidate is in the Pareto set
-/// if it meets its limits, and no other candidate that meets its limits has a dominating score in `layer`.
+/// Returns the indexes of the candidates in the Pareto set, sorted by the objective. A candidate in the Pareto set
+/// meets its limits, and no other such candidate is at least as good in both metrics and better in one.
 pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let within: Vec<usize> = ranked(candidates, layer)
         .into_iter()
@@ -150,9 +150,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the indexes of at most `most` candidates for the next layer. Half of these candidates, rounded up, have the
-/// best scores. The rest are further designs of the Pareto set. If the Pareto set has too few designs, the best
-/// remaining designs follow.
+/// Returns the indexes of at most `most` candidates for the next layer of the search. Half of them have the best
+/// scores. The others are designs of the Pareto set, and then the next best designs.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

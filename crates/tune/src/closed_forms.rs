@@ -8,12 +8,11 @@ use tree::Design;
 use types::{Outcome, Problem};
 use workload::Workload;
 
-/// The largest number of flushes for which the growth of a tree is computed.
+/// The largest number of flushes for which the formulas compute the growth of a tree.
 const MOST_FLUSHES: u64 = 2_000;
 
-/// Returns the predicted results of each phase of a workload, one row per phase. The written bytes and the number of
-/// runs come from the closed forms for the growth of a tree. The blocks that gets and scans read are computed from the
-/// mean number of runs during the phase.
+/// Returns the predicted results of a workload, one row per phase. Closed formulas give the written bytes and the
+/// number of runs. The blocks that gets and scans read follow from the mean number of runs during the phase.
 ///
 /// # Errors
 /// The policy cannot be simulated.

@@ -27,7 +27,7 @@ pub struct Confirmation {
 }
 
 /// The inputs of a confirmation run, which compares the best design of a search with other designs. `designs` contains
-/// the designs that the best design must beat, with their labels. The first of these designs is the baseline.
+/// these other designs with their labels, and the first design is the baseline.
 pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,
@@ -47,10 +47,8 @@ pub(crate) fn designs_to_beat(
     all.map(|(label, design)| (label, EngineDesign { engine: engine.clone(), design })).collect()
 }
 
-/// Returns the configurations that the best configuration of another engine must beat:
-///
-/// * The first configuration of the sweep.
-/// * The engine with the settings of the base design and without options of its own.
+/// Returns the configurations that the best configuration of another engine must beat: the first configuration of the
+/// sweep, and the engine with the base design and without options of its own.
 ///
 /// # Errors
 /// The engine cannot be built without its own options.
@@ -68,8 +66,8 @@ pub(crate) fn engines_to_beat(
 }
 
 impl Rivals<'_> {
-    /// Runs the rivals and the best design `winner` as one experiment. Returns `None` if every rival equals `winner`,
-    /// or if the user interrupted the run.
+    /// Runs the best design `winner` and the designs that it must beat as one experiment. Returns `None` if all of them
+    /// are equal, or if the user interrupted the run.
     ///
     /// # Errors
     /// The run fails.

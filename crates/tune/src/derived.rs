@@ -13,8 +13,8 @@ use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
 
-/// The tables of the searched experiment that a derived experiment replaces or omits. A derived experiment compares
-/// some candidates of the search.
+/// The tables of an experiment that tune replaces or omits, when it writes an experiment with some candidates of the
+/// search.
 const REPLACED: [&str; 9] =
     [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune", "quick"];
 
@@ -70,7 +70,7 @@ impl Derived<'_> {
     }
 }
 
-/// Sorts the keys of a table so that all plain values come before the tables, as TOML requires.
+/// Sorts the keys of a table so that all values come before the subtables, as TOML requires.
 fn plain_values_first(table: Table) -> Table {
     let is_table = |value: &Value| match value {
         Value::Table(_) => true,
@@ -88,8 +88,8 @@ fn designs(setups: &[EngineDesign]) -> Vec<Table> {
     tables.map(|table| if has_budget { Design::without_cache_capacity(table) } else { table }).collect()
 }
 
-/// Returns a design with all keys of the memtable axis, including keys with their default value. A sweep can then set
-/// each key in all designs.
+/// Returns a design with all keys of the table `memtable`, including keys with their default value. A sweep can then
+/// set each key in all designs.
 fn with_own_keys(mut design: Table) -> Table {
     if let Some(Value::Table(memtable)) = design.get_mut("memtable") {
         for KeyEntry { key, default, .. } in own_key_entries() {
@@ -103,9 +103,8 @@ fn with_own_keys(mut design: Table) -> Table {
     design
 }
 
-/// Returns a `[sweep]` table whose configurations are the given engines and designs, in this order. The table contains
-/// each path in which they differ, with one value per design. Returns an empty table if all engines and designs are
-/// equal.
+/// Returns a `[sweep]` table whose configurations are the given engines and designs, in this order. Each key of the
+/// table is a setting in which they differ. Returns an empty table if all are equal.
 fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     let flat: Vec<Vec<(String, Value)>> = designs.iter().map(paths).collect();
     // A plain value comes before lists of tables.
@@ -137,8 +136,7 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
-/// Returns the settings of a design as paths with values: the choice of each axis, the keys of an axis that do not
-/// belong to a variant, and single options. The label of a configuration contains these paths.
+/// Returns the settings of a design as pairs of a path and a value. The label of a configuration contains these paths.
 pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {

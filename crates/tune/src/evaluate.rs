@@ -89,9 +89,8 @@ fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     2.0 * design.memtable_capacity.0 as f64 + cache as f64 + of(&c::FILTER_BYTES) + of(&c::FENCE_BYTES)
 }
 
-/// Returns the costs of the operations of a phase. The first list contains the fractions of writes, gets and scans. The
-/// second list contains the number of blocks that one operation of each kind reads and writes. Both lists omit kinds of
-/// operations that the phase does not have. Returns `None` if the layer cannot compute a cost.
+/// Returns the costs of the operations of a phase in two lists: the fractions of writes, gets and scans, and the number
+/// of blocks that one operation of each kind reads and writes. Returns `None` if a cost cannot be computed.
 fn costs(
     phase: &Phase,
     design: &Design,
@@ -125,8 +124,8 @@ fn costs(
     (!costs.is_empty()).then_some((weights, costs))
 }
 
-/// Returns the numbers of written entries, gets and scans per operation of a phase, and the mean length of a scan in
-/// entries. Returns `None` for phases without a mix: steps (such as a flush), replays, and phases with roles.
+/// Returns the fractions of writes, gets and scans in a phase, and the mean length of a scan in entries. Returns `None`
+/// for phases without a mix of operations, such as a flush or a replay.
 fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
     let length = match &phase.work {
         Work::Load(_) => 0.0,

@@ -7,7 +7,7 @@ use tree::{AXES, Design};
 
 use crate::derived::paths;
 
-/// The axis that determines the structure of the tree. Its factors come before the factors of all other axes.
+/// The axis that determines the structure of the tree. Its factors are the first factors of the search.
 const STRUCTURE: &str = "compaction";
 
 /// The key that names the variant in the table of an axis.
@@ -16,14 +16,14 @@ const KIND: &str = "kind";
 /// A factor of the search: a part of a design in which the candidates differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Factor {
-    /// The path of this part of a design, such as `design.compaction.size_ratio`.
+    /// The path of the setting, such as `design.compaction.size_ratio`.
     pub(crate) path: String,
     /// The value of each candidate, in the notation of an experiment file.
     pub(crate) values: Vec<String>,
 }
 
-/// Returns the factors of the designs, which are the parts in which the designs differ. An axis has one factor for its
-/// variant and one factor for the parameters of the variant. Each option outside of the axes is a separate factor.
+/// Returns the parts in which the designs differ, which are the factors of the search. An axis has one factor for its
+/// variant and one factor for the parameters of the variant. Each other option is a factor of its own.
 pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     let tables: Vec<Table> = designs.iter().map(|design| design.to_toml()).collect();
     let mut axes: Vec<&str> = AXES.iter().map(|axis| axis.name()).collect();
@@ -54,7 +54,7 @@ pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     factors
 }
 
-/// Returns the factor for the parameters of an axis. The factor contains the parameters in which designs with the same
+/// Returns the factor for the parameters of an axis, which contains the parameters in which designs with the same
 /// variant differ. Returns `None` if no parameter differs.
 fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     let mut first: HashMap<(&str, &str), &Value> = HashMap::new();
@@ -83,8 +83,8 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     (!names.is_empty()).then(|| Factor { path, values: choices.iter().map(joined).collect() })
 }
 
-/// Formats a value in the notation of an experiment file, without quotes. A whole number always has the same notation,
-/// because some variants parse it as an integer and others as a fraction.
+/// Formats a value in the notation of an experiment file, without quotes. The number `4.0` becomes `4`, because some
+/// variants parse a parameter as an integer and others as a fraction.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -11,8 +11,7 @@ use crate::candidate::{DesignScore, Layer, pareto, ranked};
 use crate::goal::GoalMetric;
 use crate::space::{ChartRows, Space, is_wide, set};
 
-/// The name of the column of the chart with the labels of designs. The chart writes the label of a design in the Pareto
-/// set next to its point.
+/// The name of the column that contains the labels of the designs in the chart.
 const DESIGN: &str = "design";
 
 /// A point of the chart, which shows one design.
@@ -21,14 +20,13 @@ struct Point<'a> {
     /// The label next to the point. Empty for designs outside of the Pareto set.
     tag: &'a str,
     score: &'a DesignScore,
-    /// Whether the search maximizes the objective of the score.
+    /// Whether the search maximizes the objective, so that the score contains its negative value.
     is_maximised: bool,
 }
 
 impl Space<'_> {
-    /// Draws the chart of the Pareto set. The chart contains the designs of the last layer, and the predictions of the
-    /// earlier layers for these designs. Each confirmed design has its own series. Draws nothing if the two metrics are
-    /// equal, or if no design has both metrics.
+    /// Draws the chart of the Pareto set: the designs of the last layer, and the predictions of the earlier layers for
+    /// them. Draws nothing if both axes would show the same metric, or if no design has both metrics.
     ///
     /// # Errors
     /// The chart cannot be written.
@@ -93,9 +91,8 @@ impl Space<'_> {
         }
     }
 
-    /// Returns the points of the chart. The last layer, which determines the result of the search, contributes all its
-    /// designs. Each earlier layer contributes its predictions for these designs, and for the designs of its own Pareto
-    /// set.
+    /// Returns the points of the chart: all designs of the last layer, and the predictions of the earlier layers for
+    /// these designs. Each earlier layer also adds the designs of its own Pareto set.
     fn points(&self, goal: GoalMetric) -> Vec<Point<'_>> {
         let mut points = Vec::new();
         for layer in Layer::ALL.into_iter().filter(|layer| *layer <= self.layer) {
@@ -120,8 +117,8 @@ impl Space<'_> {
         points
     }
 
-    /// Returns the name of the chart series for a layer. If the layer uses another metric than the vertical axis shows,
-    /// the name contains this metric.
+    /// Returns the name of the chart series for a layer. The name contains the metric of the layer if the vertical axis
+    /// shows another metric.
     fn name_of(&self, layer: Layer, goal: GoalMetric) -> String {
         let metric = self.objectives.of(layer).goal.metric;
         match metric == goal {

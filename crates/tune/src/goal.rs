@@ -21,7 +21,7 @@ pub enum GoalMetric {
     IoPerOp,
 }
 
-/// A value by which the search judges designs: a metric of a kind of operation in a phase.
+/// A value by which the search judges designs: a metric of one kind of operation in one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     /// The metric of the goal.
@@ -39,7 +39,7 @@ pub struct Constraint {
     pub goal: Goal,
     /// Whether `bound` is the largest permitted value. If not, `bound` is the smallest permitted value.
     pub is_most: bool,
-    /// The largest or smallest permitted value.
+    /// The largest or smallest permitted value of the metric.
     pub bound: f64,
     /// The limit as the user wrote it.
     pub text: String,
@@ -56,9 +56,9 @@ pub struct Objectives {
     pub also: Goal,
     /// The limits that a design must meet.
     pub limits: Vec<Constraint>,
-    /// The robustness of the objective, as a Kullback-Leibler divergence from the mix of the phase. The search judges a
-    /// design by the worst value of the objective over all mixes within this divergence. With 0, the search considers
-    /// only the mix of the phase.
+    /// The drift of the mix of operations for which a design must be good, as a Kullback-Leibler divergence. The search
+    /// judges a design by the worst objective over all mixes within this divergence. With 0, only the mix of the phase
+    /// counts.
     pub drift: f64,
 }
 
@@ -111,7 +111,7 @@ impl Goal {
             "memory" => GoalMetric::Memory,
             "io_per_op" => GoalMetric::IoPerOp,
             name => GoalMetric::Column(reference::metric(name).ok_or_else(|| {
-                format!("unknown metric \"{name}\"; `lsmbench list --columns` lists all metrics except memory and io_per_op")
+                format!("unknown metric \"{name}\"; `lsmbench list --columns` lists all metrics except `memory` and `io_per_op`")
             })?),
         };
         let mut goal = Self { metric, operation: c::ALL.to_owned(), phase: phase.to_owned() };
@@ -184,7 +184,7 @@ impl Objectives {
             (None, None) => {
                 return Err(at(
                     "minimise",
-                    "the metric is missing; set it, such as \"write_amp\"".to_owned(),
+                    "the name of the metric is missing; write a metric such as \"write_amp\"".to_owned(),
                 ));
             }
             (Some(_), Some(_)) => {
@@ -237,8 +237,8 @@ impl Objectives {
         Ok(Self { goal, is_maximised, also, limits, drift })
     }
 
-    /// Returns the objectives by which a layer judges designs. If the objective is a time and the layer measures no
-    /// time, the device time per operation replaces the objective.
+    /// Returns the objectives by which a layer judges designs. A layer that measures no time uses the device time per
+    /// operation instead of an objective that is a time.
     pub(crate) fn of(&self, layer: Layer) -> Self {
         let mut objectives = self.clone();
         if layer != Layer::Measured && objectives.goal.metric.is_timed() {
@@ -249,8 +249,8 @@ impl Objectives {
         objectives
     }
 
-    /// Returns the value of the objective with its sign changed if the search maximizes the objective. In this form,
-    /// smaller values are always better.
+    /// Returns the value of the objective, with its sign changed if the search maximizes the objective. A smaller
+    /// result is always better.
     pub(crate) fn sign(&self, value: f64) -> f64 {
         if self.is_maximised { -value } else { value }
     }

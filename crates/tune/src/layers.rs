@@ -24,12 +24,11 @@ use crate::goal::{Objectives, has_models};
 use crate::settings::Settings;
 use crate::textbook::textbook;
 
-/// The number of trials in the first round of the timed runs. Round n has n times as many trials. After each round,
-/// only the better half of the designs continues.
+/// The number of trials in the first round of the timed runs. Round n has n times as many trials.
 const RACE_TRIALS: u64 = 2;
 
-/// The axes of a design that affect neither the size of an SSTable nor the costs of its entries. All designs that
-/// differ only in these axes share one measurement of these costs.
+/// The axes of a design that change neither the size of an SSTable nor the cost of its entries. Designs that differ
+/// only in these axes share one measurement of these costs.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
 /// The state of a search for the best design.
@@ -41,10 +40,10 @@ struct Search<'a> {
     /// Whether the layers theory and simulation can evaluate all candidates, because all of them use the engine
     /// `lsmbench`.
     has_models: bool,
-    /// The costs of reads and writes, such as bytes per entry, that were measured on sample SSTables. The key is the
-    /// part of a design that determines its SSTables, as TOML.
+    /// The costs of reads and writes, such as bytes per entry, measured on sample SSTables. The key is the part of the
+    /// design that determines its SSTables, as TOML.
     costs: HashMap<String, Costs>,
-    /// The name and the duration of each layer.
+    /// The name and the duration of each layer of the search.
     times: Vec<(&'static str, Duration)>,
     folder: PathBuf,
 }
@@ -89,7 +88,7 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
 }
 
 impl Search<'_> {
-    /// Runs all layers that the objective needs. Returns the last layer that has finished.
+    /// Runs all layers of the search that the objective needs. Returns the last layer that has finished.
     fn layers(&mut self) -> Outcome<Layer> {
         let say = self.settings.run.console.line;
         let spec = self.settings.spec;
@@ -125,8 +124,8 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// Measures all candidates in timed rounds. The function is for engines other than `lsmbench`, because these
-    /// engines have no models that could exclude candidates in advance.
+    /// Measures all candidates in timed rounds. Engines other than `lsmbench` need this function, because no model can
+    /// exclude their candidates in advance.
     fn race_all(&mut self) -> Outcome<Layer> {
         let begun = Instant::now();
         self.race((0..self.candidates.len()).collect())?;
@@ -269,8 +268,8 @@ impl Search<'_> {
         Ok((rows.rows().to_vec(), ending != Ending::Interrupted))
     }
 
-    /// Sets the scores of the candidates `chosen` in a layer. The configuration number i in `rows` is the candidate
-    /// `chosen[i]`.
+    /// Sets the scores of the candidates `chosen` in a layer of the search. The configuration number i in `rows` is the
+    /// candidate `chosen[i]`.
     fn set_rows(&mut self, chosen: &[usize], layer: Layer, rows: &[Row]) {
         let objectives = self.objectives.of(layer);
         for (cell, at) in chosen.iter().enumerate() {

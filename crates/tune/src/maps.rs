@@ -22,9 +22,8 @@ const MOST_MAPS: usize = 6;
 const MOST_VALUES: usize = 24;
 
 impl Space<'_> {
-    /// Draws a heat map for each pair of factors of the design space. A field of a map shows the best design that has
-    /// both values and meets the limits. The scores come from the layer of the search that has evaluated the most
-    /// designs, or from the last of several such layers.
+    /// Draws a heat map for each pair of factors of the design space. Each field shows the best design that has both
+    /// values and meets the limits, by the scores of the layer that evaluated the most designs.
     ///
     /// # Errors
     /// A chart cannot be written.
@@ -44,8 +43,8 @@ impl Space<'_> {
         Ok(())
     }
 
-    /// Draws the heat map of two factors. Draws nothing if a factor has too many values, or if fewer than two of its
-    /// values have a design that meets the limits.
+    /// Draws the heat map of two factors. Draws nothing if a factor has too many values, or fewer than two values with
+    /// a design that meets the limits.
     fn draw_map(&self, layer: Layer, down: &Factor, across: &Factor, folder: &Path) -> Outcome<()> {
         let objectives = self.objectives.of(layer);
         let goal = objectives.goal.metric;
@@ -96,8 +95,8 @@ impl Space<'_> {
         }
     }
 
-    /// For each pair of values of two factors, returns the best design that has both values and meets the limits. The
-    /// result contains the index of the candidate and its score in `layer`.
+    /// Returns the best design for each pair of values of two factors, as the index of the candidate and its score in
+    /// `layer`. The best design has both values and meets the limits.
     fn best<'b>(
         &'b self,
         layer: Layer,

@@ -7,8 +7,7 @@ use types::Outcome;
 use crate::candidate::{Candidate, Layer};
 use crate::goal::{GoalMetric, Objectives};
 
-/// A chart of designs has a logarithmic scale if the largest value of the objective is more than this multiple of the
-/// smallest value.
+/// The ratio of the largest to the smallest objective above which a chart of designs has a logarithmic scale.
 const WIDE: f64 = 20.0;
 
 /// The designs of a search with their scores, as the input of charts.

@@ -10,8 +10,7 @@ use workload::Workload;
 /// The size ratios that the textbook formulas compare.
 const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 
-/// The number of filter bits per entry for which the textbook formulas are evaluated. The papers on Monkey and
-/// Dostoevsky assume this number.
+/// The number of filter bits per entry in the textbook formulas, as in the papers on Monkey and Dostoevsky.
 const BITS: f64 = 10.0;
 
 /// The number of keys of a workload, and the numbers of its writes, scans, and lookups of absent and present keys.

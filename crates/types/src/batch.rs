@@ -2,14 +2,13 @@
 
 use crate::Entry;
 
-/// The initial capacity of the list of entries that a scan returns. This capacity is small, because most scans are
-/// short.
+/// The initial capacity of the list of entries that a scan returns, which is small because most scans are short.
 const FOUND_AT_FIRST: usize = 16;
 
 /// The entries that a scan has found, in the order of the scan. The entries are borrowed or copied.
 pub struct Entries<'a> {
     found: EntryStorage<'a>,
-    /// The scan that can continue after these entries. `None` if the scan cannot continue.
+    /// The rest of the scan, which continues after these entries. `None` if the scan cannot continue.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 
@@ -19,8 +18,8 @@ enum EntryStorage<'a> {
     Copied(EntryBatch),
 }
 
-/// A scan that can continue after the entries that it has already returned. A source implements this trait if it can
-/// keep its position, so that the next batch needs no search.
+/// A scan that can continue after the entries that it has already returned. A source whose scans keep their position
+/// implements this trait, so that the next batch needs no search.
 pub trait Rest<'a>: Send + Sync {
     /// Appends the next entries of the scan to `found`, until `found` has `limit` entries. If `found` then has fewer
     /// entries, the scan is at its end.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The number of readable bytes after the end of every buffer that [`Bytes::with_len`] allocates.
 ///
 /// Vector loads and `memcmp` may read a whole cache line beyond the last byte. With the padding, such reads never
-/// access an unmapped page. On machines with AVX-512, such an access would cost about 150 ns.
+/// access an unmapped page.
 pub const PADDING: usize = 64;
 
 /// A shared immutable slice, which owns an allocation or is a part of a mapped file.
@@ -57,7 +57,7 @@ impl Bytes {
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Self {
         assert!(
             range.start <= range.end && range.end <= (*owner).as_ref().len(),
-            "the range exceeds the bytes of the owner"
+            "the range must be within the bytes of the owner"
         );
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
@@ -70,7 +70,7 @@ impl Bytes {
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(
             range.start <= range.end && range.end <= self.end - self.start,
-            "the range exceeds the length of this byte string"
+            "the range of a part must be within the shared bytes"
         );
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the range exceeds the length of this byte string")]
+    #[should_panic(expected = "the range of a part must be within the shared bytes")]
     fn a_slice_never_leaves_its_parent() {
         let _ = Bytes::copy_from(b"abcdef").slice(0..3).slice(0..4);
     }

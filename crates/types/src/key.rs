@@ -53,8 +53,8 @@ fn short_head(key: &[u8]) -> u64 {
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut shared = 0;
     for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        let x = u64::from_le_bytes(x.try_into().expect("a chunk must have eight bytes"));
-        let y = u64::from_le_bytes(y.try_into().expect("a chunk must have eight bytes"));
+        let x = u64::from_le_bytes(x.try_into().expect("each compared chunk of a key must have eight bytes"));
+        let y = u64::from_le_bytes(y.try_into().expect("each compared chunk of a key must have eight bytes"));
         let difference = x ^ y;
         if difference != 0 {
             return shared + difference.trailing_zeros() as usize / 8;

@@ -84,8 +84,7 @@ impl PlatformPart {
         self.on(Platform::HERE)
     }
 
-    /// Returns the error that this system does not support this part of lsmbench. Code that is compiled for such a
-    /// system calls this function.
+    /// Returns the error that this system does not support this part of lsmbench.
     pub fn missing(self) -> NotOnPlatform {
         NotOnPlatform { part: self, platform: Platform::HERE }
     }
@@ -151,7 +150,8 @@ impl NotOnPlatform {
 
 impl fmt::Display for NotOnPlatform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: not on this system ({}); {}", self.part.name(), self.platform, self.part.remedy())
+        let (name, remedy) = (self.part.name(), self.part.remedy());
+        write!(f, "{name}: not on this system ({}); {remedy}", self.platform)
     }
 }
 

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 /// functions that return [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file that the message is about, and the line number if it is known.
+    /// The file that the error is about, and the line number if it is known.
     place: Option<(PathBuf, Option<usize>)>,
     message: String,
 }
 
-/// The maximum length, in bytes, of a word that an error message prints completely. Most paths are shorter.
+/// The maximum length of a word that an error message prints completely, in bytes. Most paths are shorter.
 const LONGEST_WORD: usize = 250;
 
-/// The number of characters that an error message prints of a longer word.
+/// The number of characters that an error message prints of a word above this length.
 const SHOWN_CHARACTERS: usize = 40;
 
 /// The result of a user request, or the error to report to the user.
@@ -41,8 +41,8 @@ impl Problem {
     }
 }
 
-/// Shortens long words of a message, such as a number with 300 digits. The message then contains the start of the word,
-/// and its length.
+/// Shortens long words of an error message, such as a number with 300 digits. The message then contains the start of
+/// the word and its length.
 fn shortened(message: String) -> String {
     if message.split_whitespace().all(|word| word.len() <= LONGEST_WORD) {
         return message;

@@ -8,15 +8,13 @@ use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for a data block, which the target scans and searches. Invariants:
+/// The fuzz target for a data block of any format, which the target scans and searches.
 ///
-/// * A scan ends, and returns at most as many entries as the block has bytes.
-/// * If the keys ascend and the backward scan is the reverse of the forward scan, a search for a key finds the value
-///   that the scan returned, or no value.
-/// * If ascending entries are encoded again in any format, scans and searches return these entries unchanged.
+/// A scan must end, and must not return more entries than the block has bytes. A search must not return another value
+/// than the scan. Ascending entries must be unchanged after they are encoded and decoded.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
-    about: "a data block, scanned in both directions and searched",
+    about: "a data block, which the target scans in both directions and searches",
     form: InputForm::Bytes,
     seeds,
     run,
@@ -25,9 +23,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// An entry with its key and its value, as a scan returns it. The value of a tombstone is `None`.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// The distance in bytes from the end of a block to the byte that contains the kind of the block index in its lower
-/// four bits. A block index finds keys in the block. If this kind is not [`BlockIndex::None`], the target does not
-/// check the results of searches.
+/// The distance in bytes from the end of a block to the byte with the kind of the block's hash index. For a block with
+/// such an index, the target does not check the results of searches.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
@@ -152,8 +149,8 @@ fn check_relaid(forward: &[Owned]) {
             Some(forward),
             "a forward scan of the encoded block does not return the encoded entries"
         );
-        let mut backward = entries(&block, Direction::Backward)
-            .expect("a block that was just encoded must be readable backward");
+        let mut backward =
+            entries(&block, Direction::Backward).expect("a newly encoded block must be readable backward");
         backward.reverse();
         assert_eq!(
             backward, forward,

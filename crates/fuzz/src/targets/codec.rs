@@ -10,8 +10,8 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for a compressed block. An input consists of a tag that names a codec, two bytes of length, and the
-/// stored bytes. Invariants: decoding an input twice gives the same result. If a codec compresses a block,
-/// decompression returns the same block.
+/// compressed bytes. Two decompressions must give the same result, and a block must be unchanged after compression and
+/// decompression.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
     about: "a compressed block of any codec",
@@ -72,7 +72,7 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
     for codec in ["zstd(dictionary=256)", "fsst"] {
         let choice = CATALOG
             .choose(&toml::Value::from(codec))
-            .expect("the catalog must contain the codec of the test data");
+            .expect("the catalog of codecs must contain the codec of the test data");
         let codec = CATALOG.build(&choice).expect("the codec of the test data must build");
         let samples: Vec<Vec<u8>> = (0..64).flat_map(|_| blocks().into_iter().take(1)).collect();
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();

@@ -39,16 +39,16 @@ pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     run: run_message,
 };
 
-/// The constant part of the memory limit for an experiment, in bytes. Plans of workloads need this memory for the
-/// catalogs, and for a pool of random bytes for each kind of value.
+/// The number of bytes of memory that the reader of an experiment may use in addition to 64 bytes per byte of input.
+/// The plan of a workload needs this memory for the catalogs, and for a pool of random bytes for each kind of value.
 const PLAN_BYTES: usize = 512 << 20;
 
 /// Returns the paths of the files in a folder of the repository, such as `configs`, sorted by name.
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files = fs::read_dir(&folder)
-        .expect("the folder of shipped files must exist in the repository")
-        .map(|file| file.expect("the folder of shipped files must be listable").path());
+        .expect("the repository must contain the folder of experiments or designs")
+        .map(|file| file.expect("the fuzz target must be able to list a folder of the repository").path());
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files.into_iter()
@@ -58,8 +58,8 @@ fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
 /// Comments at the top are removed, because most mutations would otherwise change only these comments.
 fn experiment_seeds() -> Vec<Vec<u8>> {
     let files = shipped("configs").chain(shipped("configs/components"));
-    let resolved =
-        files.map(|file| hostile::experiment(&file).expect("lsmbench must accept every shipped file"));
+    let resolved = files
+        .map(|file| hostile::experiment(&file).expect("lsmbench must accept every file in its repository"));
     resolved.map(|text| body(&text).as_bytes().to_vec()).collect()
 }
 
@@ -83,14 +83,14 @@ fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-/// Returns the shipped designs in resolved form. For a design that extends no other file, also returns its unchanged
-/// file.
+/// Returns the shipped designs in resolved form. If a design extends no other file, the result also contains its
+/// original file.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
     for file in folders.into_iter().flat_map(shipped) {
-        let text = fs::read_to_string(&file).expect("every shipped file must be readable");
-        let resolved = hostile::design(&file).expect("lsmbench must accept every shipped file");
+        let text = fs::read_to_string(&file).expect("every design file of the repository must be readable");
+        let resolved = hostile::design(&file).expect("lsmbench must accept every file in its repository");
         seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));
         seeds.push(as_file(&resolved).into_bytes());
     }

@@ -11,14 +11,13 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for stored fence pointers, which the target opens and searches. The first byte of an input selects
-/// the variant, and the next two bytes are the number of blocks. Invariants:
+/// the variant, and the next two bytes are the number of blocks.
 ///
-/// * A search returns a block of the SSTable.
-/// * Batches give the same results as single searches.
-/// * A search reads a limited number of pages.
+/// A search must return a block of the SSTable, and read only a limited number of pages. Batches must give the same
+/// results as single searches.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
-    about: "the stored bytes of a fence of any variant, opened and searched",
+    about: "stored fence pointers of any variant, which the target opens and searches",
     form: InputForm::Bytes,
     seeds,
     run,
@@ -57,7 +56,7 @@ impl TableView for View<'_> {
         self.stored
             .get(range)
             .map(Bytes::copy_from)
-            .ok_or_else(|| "the range is outside of the stored bytes of the fence".into())
+            .ok_or_else(|| "the range is outside of the stored bytes of the fence pointers".into())
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
@@ -122,7 +121,7 @@ fn run(input: &[u8]) -> bool {
     let blocks = u32::from(u16::from_le_bytes(*blocks)).max(1);
     let policy = policies()
         .nth(variant % CATALOG.variants().len())
-        .expect("the number must select one of the fence variants");
+        .expect("the first byte of an input must select a variant of the fence pointers");
     let view = View { stored, blocks, reads: Cell::new(0) };
     // A fence may keep some memory for each block of the table, in addition to its stored bytes.
     bounded(input.len() + blocks as usize, SPARE_BYTES, || {

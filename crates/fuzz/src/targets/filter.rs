@@ -10,21 +10,20 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for a stored filter, which the target opens and probes. The first byte of an input selects the
-/// variant. Invariants:
+/// variant.
 ///
-/// * An opened filter answers every probe, with the same answer each time and in batches.
-/// * The false-positive rate of the filter is between 0 and 1.
-/// * The memory of the filter is at most 64 bytes per byte of input, plus 4,096 bytes.
+/// An opened filter must answer every probe, with the same answer each time and in batches. Its false-positive rate
+/// must be between 0 and 1. Its memory must be at most 64 bytes per byte of input, plus 4,096 bytes.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
-    about: "the stored bytes of a filter of any variant, opened and probed",
+    about: "a stored Bloom filter of any variant, which the target opens and probes",
     form: InputForm::Bytes,
     seeds,
     run,
 };
 
-/// The number of key hashes with which the target probes each opened filter, in addition to hashes at limits of
-/// integers.
+/// The number of pseudorandom key hashes with which the target probes each opened filter. The target also probes hashes
+/// at the limits of integers.
 const QUESTIONS: u64 = 40;
 
 fn policies() -> Vec<Box<dyn FilterPolicy>> {
@@ -60,14 +59,18 @@ fn seeds() -> Vec<Vec<u8>> {
 fn run(input: &[u8]) -> bool {
     let Some((variant, stored)) = choose(input) else { return false };
     let variants = CATALOG.variants().len();
-    let choice =
-        CATALOG.all().nth(variant % variants).expect("the number must select one of the filter variants");
+    let choice = CATALOG
+        .all()
+        .nth(variant % variants)
+        .expect("the first byte of an input must select a filter variant");
     let policy = CATALOG.build(&choice).expect("every filter must build with its default parameters");
     let stored = Bytes::copy_from(stored);
     bounded(input.len(), SPARE_BYTES, || {
         let Ok(filter) = policy.open(stored.clone()) else { return false };
         check(&*filter, input.len());
-        let again = policy.open(stored.clone()).expect("bytes that were opened as a filter must open again");
+        let again = policy
+            .open(stored.clone())
+            .expect("a filter that was opened once must open again from the same bytes");
         for number in 0..QUESTIONS {
             let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
             assert!(same, "two filters opened from the same bytes gave different answers");

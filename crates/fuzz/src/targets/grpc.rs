@@ -15,11 +15,10 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for calls of the gRPC service on a store with two column families. An input is a list of calls: one
-/// byte for the method, two bytes for the length, and the request. Invariants:
+/// byte for the method, two bytes for the length, and the request.
 ///
-/// * A valid call has the effect that the file `lsmbench.proto` describes, in its family only.
-/// * A failed call changes nothing.
-/// * The entries of a range are complete and in order.
+/// A valid call must have the effect that the file `lsmbench.proto` describes, only in its family. A failed call must
+/// change nothing.
 pub(super) const GRPC: FuzzTarget = FuzzTarget {
     name: "grpc",
     about: "calls of the gRPC service on a store with column families",
@@ -37,8 +36,8 @@ const FAMILIES: [&str; 2] = ["index", "values"];
 /// Maximum number of executed calls of an input.
 const MOST_CALLS: usize = 64;
 
-/// The constant part of the memory limit for an input, in bytes. The memtables, the cache and the SSTable buffers of
-/// the store need this memory.
+/// The number of bytes of memory that a target may use in addition to 64 bytes per byte of input. The memtables, the
+/// cache and the SSTable buffers of the store need this memory.
 const STORE_BYTES: usize = 16 << 20;
 
 /// A function that executes a method on an encoded request, and returns the encoded responses. Returns `None` if the
@@ -60,12 +59,12 @@ fn service() -> LocalService {
     let design = "storage = \"memory\"\nmemtable = { capacity = \"4KiB\" }\ncache = { capacity = \"16KiB\" }\n\
                   families = { index = {}, values = {} }";
     let design = Design::default()
-        .with(&design.parse().expect("the design of the store must be TOML"))
-        .expect("the design of the store must be valid");
+        .with(&design.parse().expect("the design of the gRPC target's store must be TOML"))
+        .expect("the design of the gRPC target's store must be valid");
     let store = Families::open(OpenOptions::new(design).mode(Mode::Counted), "store")
-        .expect("a store in memory must open");
+        .expect("the in-memory store of the gRPC target must open");
     let options = ServerOptions::new(([127, 0, 0, 1], 0).into(), Protocol::Grpc);
-    LocalService::new(store, options).expect("a new store must be readable")
+    LocalService::new(store, options).expect("the in-memory store of the gRPC target must be readable")
 }
 
 /// Splits an input into calls of the service. A call is the name of a method and an encoded request.
@@ -201,7 +200,7 @@ fn content(service: Service<'_>) -> Model {
     FAMILIES.map(|family| {
         let request = RangeRequest { family: family.to_owned(), ..RangeRequest::default() };
         let responses = service("Range", &request.encode_to_vec())
-            .expect("a Range call on a family of the store must succeed");
+            .expect("a Range call on a column family of the store must succeed");
         entries(&responses).into_iter().collect()
     })
 }

@@ -17,8 +17,7 @@ use std::sync::LazyLock;
 
 use crate::target::FuzzTarget;
 
-/// All fuzz targets. The first targets read parts of a store's files, then whole files of a store. The targets for all
-/// other inputs follow.
+/// All fuzz targets: targets for parts of a store's files, for whole files of a store, and for all other inputs.
 pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
     // A catalog accepts additions until its first lookup, and every target looks up a variant.
     study::register()

@@ -14,7 +14,7 @@ use crate::target::{FuzzTarget, InputForm};
 /// written and read again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
-    about: "the rows of runs.csv",
+    about: "the rows of a file `runs.csv`",
     form: InputForm::Text,
     seeds: row_seeds,
     run: run_rows,
@@ -50,7 +50,7 @@ const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {
     Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"])
-        .expect("a schema must accept the two swept paths of the test")
+        .expect("a schema must accept the two swept parameters of the fuzz target")
 }
 
 fn rows() -> Vec<Row> {
@@ -63,7 +63,7 @@ fn rows() -> Vec<Row> {
             .set(&MODE, "counted")
             .set(&SEED, 42u64);
         for (path, value) in [("design.bloom.bits_per_key", "12"), ("phase.load.insert", "1_000")] {
-            row.set_swept(path, value).expect("the schema of a row must contain the swept path");
+            row.set_swept(path, value).expect("the schema of the row must contain the swept parameter");
         }
         for (number, metric) in results::columns::METRICS.iter().enumerate() {
             match (number % 3, metric.kind) {
@@ -80,17 +80,17 @@ fn rows() -> Vec<Row> {
 /// Returns rows as the bytes of a CSV file.
 fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
     in_file("fresh.csv", b"", |path| {
-        std::fs::remove_file(path).expect("a file that was just written must be removable");
+        std::fs::remove_file(path).expect("the fuzz target must be able to remove its CSV file");
         let mut writer =
-            RowWriter::create(path, schema).expect("the target must be able to create a new CSV file");
-        writer.append(rows).expect("rows that were read must be writable");
-        std::fs::read(path).expect("a file that was just written must be readable")
+            RowWriter::create(path, schema).expect("the fuzz target must be able to create a new CSV file");
+        writer.append(rows).expect("the fuzz target must be able to write the rows that it read");
+        std::fs::read(path).expect("the fuzz target must be able to read the file that it wrote")
     })
 }
 
 fn row_seeds() -> Vec<Vec<u8>> {
-    let plain = Schema::runs::<&str>(&[]).expect("a schema without swept paths must be valid");
-    let timeline = Schema::timeline::<&str>(&[]).expect("a schema without swept paths must be valid");
+    let plain = Schema::runs::<&str>(&[]).expect("a schema without swept parameters must be valid");
+    let timeline = Schema::timeline::<&str>(&[]).expect("a schema without swept parameters must be valid");
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 
@@ -98,9 +98,9 @@ fn run_rows(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("runs.csv", bytes, Table::read);
     let read_input = bounded(input.len(), SPARE_BYTES, || read(input));
     let Ok(table) = read_input else { return false };
-    let again =
-        read(&written(table.schema(), table.rows())).expect("a file that was just written must be readable");
-    assert!(again.torn().is_none(), "a file that was just written has an incomplete last line");
+    let again = read(&written(table.schema(), table.rows()))
+        .expect("the fuzz target must be able to read the file that it wrote");
+    assert!(again.torn().is_none(), "the file that the fuzz target wrote has an incomplete last line");
     let cells =
         |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
     assert_eq!(cells(&again), cells(&table), "the rows changed when they were written and read again");
@@ -127,11 +127,11 @@ fn run_manifest(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("manifest.json", bytes, Manifest::read);
     let Ok(manifest) = bounded(input.len(), SPARE_BYTES, || read(input)) else { return false };
     let again = in_file("again.json", b"", |path| {
-        manifest.write(path).expect("a manifest that was read must be writable");
+        manifest.write(path).expect("the fuzz target must be able to write the manifest that it read");
         Manifest::read(path)
     });
     assert_eq!(
-        again.expect("a file that was just written must be readable"),
+        again.expect("the fuzz target must be able to read the file that it wrote"),
         manifest,
         "the manifest changed when it was written and read again"
     );
@@ -152,8 +152,9 @@ fn latency_seeds() -> Vec<Vec<u8>> {
 
 fn logged(log: &LatencyLog) -> Vec<u8> {
     in_file(LOG, b"", |path| {
-        log.write(path, Duration::from_millis(1500)).expect("the target must be able to write a latency log");
-        std::fs::read(path).expect("a file that was just written must be readable")
+        log.write(path, Duration::from_millis(1500))
+            .expect("the fuzz target must be able to write a latency log");
+        std::fs::read(path).expect("the fuzz target must be able to read the file that it wrote")
     })
 }
 
@@ -172,7 +173,7 @@ fn check_log(input: &[u8]) -> bool {
     let Ok(log) = bounded(input.len(), SPARE_BYTES + 2 * intervals * HISTOGRAM_BYTES, || read(input)) else {
         return false;
     };
-    let again = read(&logged(&log)).expect("a file that was just written must be readable");
+    let again = read(&logged(&log)).expect("the fuzz target must be able to read the file that it wrote");
     assert!(again.histograms == log.histograms, "the latency log changed when it was written and read again");
     true
 }

@@ -7,11 +7,10 @@ use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
 /// The fuzz target for requests in the Redis protocol. The first byte of an input, plus 1, is the size of the pieces in
-/// which the other bytes arrive. Invariants:
+/// which the other bytes arrive.
 ///
-/// * The parsed requests and the error do not depend on the size of the pieces.
-/// * Every request is within the limits.
-/// * If a request announces a length, the parser allocates no memory for bytes that have not arrived.
+/// The requests that the parser returns must not depend on the size of the pieces, and must be within the limits. For a
+/// request that announces a length, the parser must not allocate memory for bytes that have not arrived.
 pub(super) const RESP: FuzzTarget =
     FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: InputForm::Text, seeds, run };
 
@@ -36,7 +35,7 @@ fn run(input: &[u8]) -> bool {
         let in_pieces = read(bytes, piece_bytes + 1);
         assert!(
             (&at_once, &error) == (&in_pieces.0, &in_pieces.1),
-            "the requests or the error depend on the pieces in which the input arrives"
+            "the parsed requests or the error depend on the pieces in which the input arrives"
         );
         error.is_none() && !at_once.is_empty()
     })

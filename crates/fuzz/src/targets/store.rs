@@ -10,15 +10,15 @@ use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets of
-/// this module have the same invariants:
+/// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets for
+/// stores have the same invariants:
 ///
-/// * A store opens or reports the corruption. Each later call returns a result or an error.
+/// * A store opens or reports the corruption, and each later call returns a result or an error. This also holds for a
+///   store that moves corrupt files to the quarantine.
 /// * If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with gets.
-/// * The move of corrupt files to the quarantine and later calls of the store also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
-    about: "an SSTable in a store that is verified, opened, read and written to",
+    about: "an SSTable of a store, which the target verifies, opens, reads and changes",
     form: InputForm::Bytes,
     seeds: table_seeds,
     run: |input| feed(&[&TABLE_HOST, &APART_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
@@ -27,7 +27,7 @@ pub(super) const TABLE: FuzzTarget = FuzzTarget {
 /// The fuzz target for a blob file, which contains the values of a store.
 pub(super) const BLOB: FuzzTarget = FuzzTarget {
     name: "blob",
-    about: "a blob file in a store that is verified, opened, read and written to",
+    about: "a blob file of a store, which the target verifies, opens, reads and changes",
     form: InputForm::Bytes,
     seeds: || vec![BLOB_HOST.content().to_vec()],
     run: |input| feed(&[&BLOB_HOST], input, |bytes, host| reseal::blob(bytes, host.seal)),
@@ -36,7 +36,7 @@ pub(super) const BLOB: FuzzTarget = FuzzTarget {
 /// The fuzz target for the write-ahead log (WAL) of a store. One store syncs its writes, and another store does not.
 pub(super) const LOG: FuzzTarget = FuzzTarget {
     name: "log",
-    about: "a write-ahead log in a store that is verified, opened, read and written to",
+    about: "the write-ahead log of a store, which the target verifies, opens, reads and changes",
     form: InputForm::Bytes,
     seeds: || LOG_HOSTS.iter().map(|host| host.content().to_vec()).collect(),
     run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
@@ -45,14 +45,14 @@ pub(super) const LOG: FuzzTarget = FuzzTarget {
 /// The fuzz target for the manifest of a store.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "manifest",
-    about: "a manifest in a store that is verified, opened, read and written to",
+    about: "the manifest of a store, which the target verifies, opens, reads and changes",
     form: InputForm::Bytes,
     seeds: || vec![MANIFEST_HOST.content().to_vec()],
     run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
 };
 
-/// The constant part of the memory limit for a store: its memtable, its cache, and the buffers of the SSTables that it
-/// writes.
+/// The number of bytes of memory that a store may use in addition to 64 bytes per byte of input: its memtable, its
+/// cache, and the buffers of the SSTables that it writes.
 const STORE_BYTES: usize = 16 << 20;
 
 /// The directory of every store of this module.
@@ -87,8 +87,8 @@ const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
 
-/// A design option that stores the values of most keys in a blob file. Values of at least 21 bytes are in the blob
-/// file. These are the values of keys with at least two digits.
+/// A design option that stores values of at least 21 bytes in a blob file. These are the values of keys with at least
+/// two digits.
 const VALUES_APART: &str = "values = { kind = \"blob-files\", threshold = 21 }";
 
 static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".table"));
@@ -110,14 +110,14 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the file that the fuzz input replaces.
     replaced: usize,
-    /// The seal of the file that the fuzz input replaces: a number that every checksum of the file covers. The seal of
-    /// a manifest is 0.
+    /// The seal of the file that the fuzz input replaces. The seal is a number that every checksum of the file covers.
+    /// A manifest has the seal 0.
     seal: u64,
 }
 
 fn small(toml: &str) -> Design {
     let parsed = |text: &str| text.parse().expect("the designs of the targets must be TOML");
-    let small = Design::default().with(&parsed(SMALL)).expect("the design SMALL must be valid");
+    let small = Design::default().with(&parsed(SMALL)).expect("the design `SMALL` must be valid");
     small.with(&parsed(toml)).expect("the designs of the targets must be valid")
 }
 
@@ -125,17 +125,18 @@ fn key(number: u32) -> Vec<u8> {
     format!("user{:04}", number * 13 % 1000).into_bytes()
 }
 
-/// Opens a store in counted mode.
+/// Opens a store in counted mode, in which writes also run the flushes and compactions. With `quarantine`, corrupt
+/// files are moved aside.
 fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result<Tree, Error> {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     options.quarantine(quarantine).open(DIRECTORY)
 }
 
-/// Creates a store in memory with one entry per number. Every seventh entry is deleted, and half of these deletes are
-/// single deletes.
+/// Creates an in-memory store with one entry for each number in `numbers`. Every seventh entry is deleted, and half of
+/// these deletes are single deletes.
 fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
-    let tree = open(design, &storage, false).expect("a new store in memory must open");
+    let tree = open(design, &storage, false).expect("the in-memory store of the fuzz target must open");
     for number in numbers {
         let done = match number % 7 {
             6 if number % 2 == 1 => tree.single_delete(&key(number)),
@@ -143,9 +144,10 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
             1 if design.options.merge_operator.is_some() => tree.merge(&key(number - 1), b" and more"),
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
         };
-        done.expect("a store in memory must accept writes");
+        done.expect("the in-memory store of the fuzz target must accept the write");
         if number == 30 {
-            tree.delete_range(b"user01", b"user02").expect("a store in memory must accept writes");
+            tree.delete_range(b"user01", b"user02")
+                .expect("the in-memory store of the fuzz target must accept the write");
         }
     }
     (storage, tree)
@@ -157,7 +159,7 @@ impl Host {
     fn with_table(toml: &str, replaced: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
-        tree.flush().expect("a store in memory must flush");
+        tree.flush().expect("the in-memory store of the fuzz target must flush");
         drop(tree);
         Self::of(design, &*storage, replaced)
     }
@@ -167,9 +169,12 @@ impl Host {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);
         let mut batch = tree::WriteBatch::new();
-        (20..24)
-            .for_each(|number| batch.put(&key(number), b"of a batch").expect("a batch must accept a write"));
-        tree.write(&batch).expect("a store in memory must accept a batch");
+        (20..24).for_each(|number| {
+            batch
+                .put(&key(number), b"of a batch")
+                .expect("the batch of the fuzz target must accept the write")
+        });
+        tree.write(&batch).expect("the in-memory store of the fuzz target must accept the batch");
         drop(tree);
         Self::of(design, &*storage, ".wal")
     }
@@ -179,26 +184,28 @@ impl Host {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);
         for first in [10, 20, 30] {
-            tree.flush().expect("a store in memory must flush");
+            tree.flush().expect("the in-memory store of the fuzz target must flush");
             (first..first + 10).for_each(|number| {
-                tree.put(&key(number), b"later").expect("a store in memory must accept writes");
+                tree.put(&key(number), b"later")
+                    .expect("the in-memory store of the fuzz target must accept the write");
             });
         }
         drop(tree);
         Self::of(design, &*storage, "manifest")
     }
 
-    /// Returns the files of the store in a storage. The fuzz input replaces the first file whose name ends with
+    /// Returns the files of the store in `storage`. The fuzz input replaces the first file whose name ends with
     /// `replaced`.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
-        let names = storage.list(directory).expect("the directory of a store in memory must be listable");
+        let names =
+            storage.list(directory).expect("the fuzz target must be able to list the files of its store");
         let content = |name: &String| {
             let file = storage
                 .open(&directory.join(name), Purpose::Table)
-                .expect("every file of a store in memory must open");
+                .expect("the fuzz target must be able to open each file of its store");
             file.read(0, file.len() as usize)
-                .expect("every file of a store in memory must be readable")
+                .expect("the fuzz target must be able to read each file of its store")
                 .to_vec()
         };
         let files: Vec<_> =
@@ -207,7 +214,8 @@ impl Host {
         let replaced = replaced.expect("the store must have a file whose name has the requested ending");
         let number = files[replaced].0.split('.').next().and_then(|number| number.parse().ok());
         let seal = number.map_or(0, |number| {
-            reseal::seal(storage, directory, number).expect("the manifest of a new store must be readable")
+            reseal::seal(storage, directory, number)
+                .expect("the fuzz target must be able to read the manifest of its store")
         });
         Self { design, files, replaced, seal }
     }
@@ -225,15 +233,17 @@ impl Host {
     /// Returns a storage in memory with the files of the store, in which `input` is the content of the replaced file.
     fn storage(&self, input: &[u8]) -> Arc<dyn Storage> {
         let (storage, directory) = (Memory::default(), Path::new(DIRECTORY));
-        storage.create_directory(directory).expect("storage in memory must create a directory");
+        storage
+            .create_directory(directory)
+            .expect("the in-memory storage must create the directory of the store");
         for (at, (name, content)) in self.files.iter().enumerate() {
             let content = if at == self.replaced { input } else { content };
             let mut file = storage
                 .create(&directory.join(name), Purpose::Table)
-                .expect("storage in memory must create a file");
+                .expect("the in-memory storage must create each file of the store");
             file.append(content)
                 .and_then(|()| file.sync())
-                .expect("storage in memory must append and sync a file");
+                .expect("the in-memory storage must append to the file and sync it");
         }
         Arc::new(storage)
     }
@@ -258,8 +268,8 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).chain([APART_HOST.content().to_vec()]).collect()
 }
 
-/// Checks each store with the input: first with the input unchanged, and then with corrected checksums. `reseal`
-/// corrects the checksums in an input. Returns whether any store accepts the input.
+/// Opens and uses each store of `hosts` with the input in place of one file: first with the input unchanged, and then
+/// with corrected checksums. Returns whether any store accepts the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {
@@ -283,7 +293,7 @@ fn check(host: &Host, input: &[u8]) -> bool {
         match open(&host.design, &storage, false) {
             Ok(tree) => live(&tree, is_clean),
             Err(error) => {
-                assert!(!is_clean, "verify finds no corruption, but the store does not open: {error}");
+                assert!(!is_clean, "`verify` finds no corruption, but the store does not open: {error}");
             }
         }
         if !is_clean && let Ok(tree) = open(&host.design, &host.storage(input), true) {
@@ -308,7 +318,10 @@ fn live(tree: &Tree, is_clean: bool) {
             backward.expect("a store in which `verify` finds no corruption must be readable backward"),
         );
         backward.reverse();
-        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "the keys are not in ascending order");
+        assert!(
+            forward.windows(2).all(|pair| pair[0].0 < pair[1].0),
+            "the scan returned keys that are not in ascending order"
+        );
         assert!(forward == backward, "forward and backward scans return different entries");
         for (key, value) in &forward {
             let got = tree.get(key).expect("a store in which `verify` finds no corruption must answer gets");
@@ -317,11 +330,14 @@ fn live(tree: &Tree, is_clean: bool) {
     }
     let goes_on = tree.put(b"one more", b"value").and_then(|()| tree.flush()).and_then(|()| tree.compact());
     if let Err(error) = goes_on {
-        assert!(!is_clean, "verify finds no corruption, but the store cannot continue: {error}");
+        assert!(
+            !is_clean,
+            "`verify` finds no corruption, but the store rejects a write, a flush or a compaction: {error}"
+        );
     }
     if is_clean {
         assert_eq!(
-            tree.get(b"one more").expect("a store that accepted writes must be readable"),
+            tree.get(b"one more").expect("a store that accepted a write must return the written value"),
             Some(b"value".to_vec())
         );
     }

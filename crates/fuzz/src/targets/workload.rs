@@ -60,8 +60,8 @@ pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     run: run_format,
 };
 
-/// The constant part of the memory limit for an `.xz` file, in bytes. The decompressor needs this memory for its
-/// dictionary and its output buffer.
+/// The number of bytes of memory that the reader of an `.xz` file may use in addition to 64 bytes per byte of input.
+/// The decompressor needs this memory for its dictionary and its output buffer.
 const DECOMPRESSOR_BYTES: usize = 512 << 20;
 
 fn dsl_seeds() -> Vec<Vec<u8>> {
@@ -95,7 +95,7 @@ fn run_dsl(input: &[u8]) -> bool {
                         "the position of an error is invalid: line {line} of {lines}, {error}"
                     );
                 }
-                Err(error) => panic!("text in memory cannot be read: {error}"),
+                Err(error) => panic!("the reader of the DSL cannot read the fuzz input from memory: {error}"),
             }
             assert!(reader.line() <= lines, "line {} of {lines}", reader.line());
         }
@@ -110,8 +110,8 @@ fn numbers() -> Vec<u8> {
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0))
         .expect("the XZ options of the test must be valid");
-    writer.write_all(bytes).expect("an XZ writer must be able to write to a vector");
-    writer.finish().expect("an XZ writer must be able to write to a vector")
+    writer.write_all(bytes).expect("the XZ writer must be able to write to a vector in memory");
+    writer.finish().expect("the XZ writer must be able to write to a vector in memory")
 }
 
 thread_local! {
@@ -135,7 +135,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
     let name = if is_packed { "trace.xz" } else { "trace" };
     let trace = TraceFile::raw(name.into(), width, endian)
-        .expect("a raw trace must support the width of its numbers");
+        .expect("the raw trace format must support the width that the fuzz input selects");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
         let base = path.parent().expect("the path of a trace file must have a parent folder");
@@ -148,11 +148,11 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
                 );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
-                .expect("a trace that was read once must be readable again")
-                .expect("a trace that was read once must exist at the second reading");
+                .expect("a trace that the fuzz target read once must be readable again")
+                .expect("a trace that the fuzz target read once must exist at the second reading");
             assert!(
                 recording.numbers().is_sorted_by(|a, b| a < b),
-                "the second reading did not sort the key numbers"
+                "the second reading of the trace did not sort the key numbers"
             );
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
             assert!(named.eq(numbers), "the two readings of the trace return different keys for an access");
@@ -195,8 +195,10 @@ fn format_seeds() -> Vec<Vec<u8>> {
     ];
     let texts = texts.into_iter().map(|(kind, text)| (kind, text.to_vec()));
     let place = |kind: &str| {
-        TRACES.kinds().position(|known| known == kind).expect("the catalog must contain the trace format")
-            as u8
+        TRACES
+            .kinds()
+            .position(|known| known == kind)
+            .expect("the catalog of trace formats must contain the format") as u8
     };
     texts.chain(binary).map(|(kind, trace)| [&[place(kind)][..], &trace].concat()).collect()
 }
@@ -207,7 +209,8 @@ fn run_format(input: &[u8]) -> bool {
     let Some((how, content)) = choose(input) else { return false };
     let kind = TRACES.kinds().nth(how);
     let name = "trace-of-a-format";
-    let trace = TraceFile::new(name.into(), kind).expect("the catalog must contain the trace format");
+    let trace =
+        TraceFile::new(name.into(), kind).expect("the catalog of trace formats must contain the format");
     in_file(name, content, |path| {
         let base = path.parent().expect("the path of a trace file must have a parent folder");
         bounded(input.len(), DECOMPRESSOR_BYTES, || {

@@ -133,7 +133,7 @@ fn implausible_numbers_are_told_and_carry_no_verdict() {
     let mut of_look = of_look.filter(|d| d["label"] == "standard" && d["phase"] == "look").peekable();
     assert!(of_look.peek().is_some());
     assert!(of_look.all(|d| d["verdict"] == "inconclusive"
-        && d["doubt"] == "a value of one side exceeds a physical or theoretical bound"));
+        && d["doubt"] == "a value of the baseline or the candidate exceeds a physical or theoretical bound"));
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn each_fault_of_a_contribution_has_one_error() {
         ("build.profile: a debug build measured", |bench| {
             change(bench, |of| of.build.debug_assertions = true);
         }),
-        ("components: this lsmbench has no bloom \"magic\" of magic-filter 9.9.9", |bench| {
+        ("components: this version of lsmbench has no bloom \"magic\" of magic-filter 9.9.9", |bench| {
             change(bench, |of| {
                 let [axis, kind, package, version] =
                     ["bloom", "magic", "magic-filter", "9.9.9"].map(str::to_owned);

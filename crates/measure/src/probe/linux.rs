@@ -26,8 +26,8 @@ pub fn stolen_ns() -> Option<u64> {
     Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
 }
 
-/// The peak of the resident memory up to the last reset of the peak in the kernel, in bytes. The peak of the process is
-/// the larger one of this value and the peak of the kernel.
+/// The largest resident memory in bytes before the last reset of the peak in the kernel. The peak of the process is the
+/// maximum of this value and the peak in the kernel.
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the peak of the resident memory of the process so far, in bytes.
@@ -35,8 +35,8 @@ pub fn rss_peak_bytes() -> Option<u64> {
     Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
 }
 
-/// Runs `work` in such a way that its memory does not count for the peak of the resident memory of the process. If the
-/// kernel cannot reset the peak, returns `None` without running `work`.
+/// Runs `work` without counting its memory in the peak of the resident memory of the process. If the kernel cannot
+/// reset the peak, returns `None` without running `work`.
 pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
     /// The value that resets the peak of the resident memory; see `proc_pid_clear_refs(5)`.
     const PEAK: &str = "5";

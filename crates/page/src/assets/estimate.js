@@ -97,7 +97,7 @@ const judge = (middle, low, high, better, { delta, name }) => {
     const limit = max(abs(low), abs(high)) > margin ? 'it' : `${percent(WIDEST_EQUIVALENCE)}, the largest difference that counts as equivalent`;
     return ['inconclusive', `the difference is smaller than the ${name} of ${percent(delta)}, but the confidence interval (CI) extends beyond ${limit}`];
   }
-  if (better === 'neither') return ['inconclusive', 'the values differ, but neither higher nor lower is better'];
+  if (better === 'neither') return ['inconclusive', 'the values differ, but neither higher nor lower values of this metric are better'];
   return [middle > 0 === (better === 'higher') ? 'improved' : 'regressed', ''];
 };
 
@@ -105,7 +105,7 @@ const doubtful = (n, doubt, ratio = null) =>
   ({ verdict: 'inconclusive', doubt, ratio, low: null, high: null, p: null, n });
 
 const tooFew = (n, criteria) => {
-  if (!n) return 'no trial has a value for both sides';
+  if (!n) return 'no trial has values for both the baseline and the candidate';
   return `${n} ${n === 1 ? 'trial is' : 'trials are'} too few for a verdict; run at least ${criteria.fewest_rounds} trials`;
 };
 
@@ -116,7 +116,7 @@ const compareRounds = (base, own, better, threshold, page) => {
   for (let at = 0; at < base.length; at++) {
     if (base[at] == null || own[at] == null) continue;
     const log = logRatio(base[at], own[at]);
-    if (log === null) return doubtful(logs.length, 'a value is negative, so the ratio is undefined');
+    if (log === null) return doubtful(logs.length, 'a value of the baseline or the candidate is negative, so the ratio is undefined');
     logs.push(log);
   }
   const n = logs.length;
@@ -124,7 +124,7 @@ const compareRounds = (base, own, better, threshold, page) => {
   const sorted = ascending(logs);
   const isConstant = sorted[0] === sorted[n - 1];
   if (!isConstant && !(Number.isFinite(sorted[0]) && Number.isFinite(sorted[n - 1])))
-    return doubtful(n, 'one side is 0 in some trials, so the ratio is undefined');
+    return doubtful(n, 'the baseline or the candidate is 0 in some trials, so the ratio is undefined');
   const middle = median(sorted);
   if (n < criteria.fewest_rounds) return doubtful(n, tooFew(n, criteria), exp(middle));
   const [low, high] = isConstant ? [sorted[0], sorted[0]] : intervalOf(sorted, draws[n], criteria);

@@ -90,9 +90,9 @@ impl Arbitration {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// If a decision of the arbiter is due, lets the arbiter choose new sizes, and returns whether a size changed.
-    /// Otherwise, returns `false`. `counts` returns the current counters of the tree, `tree` returns its current sizes,
-    /// and `block_bytes` is the size of its data blocks.
+    /// Lets the memory arbiter choose new sizes if its next decision is due. Returns whether a size changed. `counts`
+    /// returns the current counters of the tree, `tree` returns its current sizes, and `block_bytes` is the size of its
+    /// data blocks in bytes.
     pub(crate) fn decide(
         &self,
         counts: impl FnOnce() -> Counts,

@@ -72,7 +72,7 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// The recent operations of the tree, from which the compaction policy chooses the structure of the tree.
+    /// The recent operations of the tree. The compaction policy adapts the structure of the tree to these operations.
     pub(crate) observed: Mutex<OperationWindow>,
     /// Whether the compaction policy observes operations.
     pub(crate) observes_operations: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Inner {
     pub(crate) observes_reads: bool,
     /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
     pub(crate) arbitration: Option<Arbitration>,
-    /// Decides which values are stored in blob files, outside of SSTables.
+    /// The policy that decides which values are stored in blob files, outside of SSTables.
     pub(crate) values: Box<dyn ValuePolicy>,
     /// The numbers of the blob files whose live values garbage collection is moving to other files.
     pub(crate) collected_blobs: Mutex<HashSet<u64>>,
@@ -114,10 +114,10 @@ pub(crate) struct Inner {
     pub(crate) logged: CachePadded<AtomicU64>,
     /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The manifest, which contains the durable state of the tree. A new version becomes current only while its thread
-    /// holds this lock.
+    /// The manifest, which contains the durable state of the tree. A thread must hold this lock while it changes the
+    /// SSTables of the tree.
     pub(crate) manifest: Mutex<Manifest>,
-    /// A thread holds this lock while it replaces the view.
+    /// A thread holds this lock while it replaces the view of the tree, that is the current memtables and SSTables.
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
@@ -208,7 +208,7 @@ pub(crate) struct WriteQueue {
     pub(crate) full_from: SequenceNumber,
     /// The delay state of the active memtable: the size at which the next writer waits, if the design delays writes.
     pub(crate) payment: Payment,
-    /// The encoded records that are not in the WAL yet.
+    /// The encoded records of the queued commits, which are not in the WAL yet.
     pub(crate) records: Vec<u8>,
     /// The number of commits in `records`, the encoded records that are not in the WAL yet.
     pub(crate) commits: u64,
@@ -219,8 +219,9 @@ pub(crate) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// Creates an empty write queue. Its next write follows the write with the sequence number `written`. The new WAL
-    /// has the seal `log_seal`, and its first `synced_offset` bytes are durable.
+    /// Creates an empty write queue. Its next write follows the write with the sequence number `written`. The checksums
+    /// of the new WAL cover `log_seal`, a number that identifies the file and its store. Its first `synced_offset`
+    /// bytes are durable.
     pub(crate) fn new(
         design: &Design,
         written: SequenceNumber,
@@ -253,7 +254,7 @@ pub(crate) struct Signals {
     pub(crate) stop: AtomicBool,
 }
 
-/// The state that background threads check to find out whether a compaction is due.
+/// The state from which background threads learn whether a compaction may be due.
 #[derive(Default)]
 pub(crate) struct SignalState {
     /// Whether the compaction thread must check if a compaction is due, because the levels have changed or a read has
@@ -302,12 +303,13 @@ impl Inner {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns an unused run number.
+    /// Returns an unused number for a sorted run.
     pub(crate) fn new_run(&self) -> u64 {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Replaces the view with the view that `next` creates from the current view.
+    /// Replaces the view of the tree, that is its memtables and SSTables, with the view that `next` creates from the
+    /// current view.
     pub(crate) fn swap_view(&self, next: impl FnOnce(&View) -> View) {
         let _guard = self.view_lock.lock();
         let current = self.view.load();

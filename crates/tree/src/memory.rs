@@ -28,7 +28,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Creates a slot for a new, active memtable, whose writes are in the WAL with the number `log`.
+    /// Creates the slot of a new, active memtable. The writes of the memtable are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
@@ -195,7 +195,7 @@ impl<'t> MemtableCursor<'t> {
         Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0 })
     }
 
-    /// Returns whether the cursor iterates over the memtable of this slot.
+    /// Returns whether the cursor iterates over the memtable in `slot`.
     pub(crate) fn is_of(&self, slot: &Slot) -> bool {
         std::ptr::eq(self.slot, slot)
     }

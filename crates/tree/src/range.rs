@@ -29,14 +29,14 @@ pub struct Range<'t> {
     bounds: Bounds,
     is_done: bool,
     given_out: u64,
-    /// The number of sources of the scan minus 1. If the ends have different numbers of sources, the larger number
-    /// counts.
+    /// The number of memtables and sorted runs that the scan merges, minus 1. If the two ends of the scan merge
+    /// different numbers, the larger number.
     extra_sources: u64,
     /// The number of entries that the caller expects to read, if the caller has announced a number.
     expected: Option<u64>,
-    /// Whether the view has range deletes.
+    /// Whether a memtable or an SSTable that the scan can read has range deletes.
     has_deletes: bool,
-    /// Whether the view has values in blob files.
+    /// Whether an SSTable that the scan can read has values in blob files.
     has_blobs: bool,
     /// The current value, if it is in a blob file.
     value: Vec<u8>,
@@ -45,8 +45,8 @@ pub struct Range<'t> {
 }
 
 self_cell! {
-    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks without reference
-    /// counts, because threads that change the same reference count slow each other down.
+    /// The memtables and SSTables of a scan, and the iterators over them from both ends. The iterators borrow runs and
+    /// blocks without reference counts, because threads that change the same reference count slow each other down.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -391,7 +391,7 @@ impl<'v> Ends<'v> {
     }
 }
 
-/// The range deletes of a view that are visible at a snapshot.
+/// The range deletes of memtables and SSTables that are visible to a scan.
 struct ViewDeletes<'v> {
     inner: &'v Inner,
     view: &'v View,
@@ -621,7 +621,7 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// Computes the values that a scan returns: reads values in blob files, and combines merge operands.
+/// Computes the values that a scan returns. Reads values in blob files, and combines merge operands.
 struct ValueView<'v> {
     operator: Option<MergeOperator>,
     inner: &'v Inner,

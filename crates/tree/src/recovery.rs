@@ -468,7 +468,8 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     }
 }
 
-/// A number in place of the WAL number of a memtable with replayed writes. The flush of this memtable removes no WAL.
+/// The value that replaces the number of a WAL if a memtable contains replayed writes. The flush of this memtable
+/// removes no WAL.
 const NO_LOG: u64 = 0;
 
 /// Replays the writes of WALs into memtables, and flushes these memtables.

@@ -61,7 +61,7 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
 }
 
 /// Checks every file of the store or of the column family in `directory`. For a family, `family` contains its identity,
-/// and the sequence number of its last write in the removed segments of the shared WAL.
+/// and its last sequence number in the removed segments of the shared WAL.
 ///
 /// Returns the report, and the sequence number up to which the SSTables contain all writes. This number is `None` if
 /// the manifest is corrupt or belongs to another tree.

@@ -20,7 +20,7 @@ use crate::stats::{AllCounters, BlobStats, LevelStats};
 use crate::table::Table;
 use crate::values::BlobFileShape;
 
-/// A reference to an SSTable, as the levels of a version contain it.
+/// A reference to an SSTable of the tree.
 #[derive(Clone)]
 pub(crate) struct TableRef(pub(crate) Arc<Table>);
 
@@ -87,8 +87,8 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The sorted runs of the version in the order in which reads search them, from the newest to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The additional work of all scans before the runs last changed. Read-triggered compaction subtracts this number
-    /// from the current counters, so that it counts only scans of the current runs.
+    /// The additional work of all scans before the sorted runs last changed. Read-triggered compaction subtracts this
+    /// work from the current counters, so it counts only scans of the current runs.
     pub(crate) ranges_before: RangeWork,
     /// Whether stored values of any SSTable in the version have a tag byte, so that they can be pointers to blob files.
     has_blobs: bool,
@@ -101,8 +101,8 @@ pub(crate) struct Version {
     access: ReadAccess,
 }
 
-/// The structures that reads use in addition to the runs of a version: the culling method, the sorted view and the
-/// locks of levels.
+/// The structures that reads use in addition to the sorted runs: the culling method, the sorted view and the locks of
+/// levels.
 #[derive(Clone)]
 pub(crate) struct ReadAccess {
     /// The culling method of the design, which finds the SSTables that can contain a key.
@@ -144,8 +144,7 @@ fn indexes(
 
 impl Version {
     /// Creates the first version of an open tree, with the levels `levels`. `ranges_before` is the additional work of
-    /// all scans so far. `counters` counts the bytes that the construction of a sorted view or an index of all runs
-    /// reads.
+    /// all scans so far. `counters` counts the bytes that the construction of indexes reads.
     pub(crate) fn new(
         levels: Levels<TableRef>,
         access: ReadAccess,
@@ -155,7 +154,7 @@ impl Version {
         Self::after(None, levels, access, ranges_before, counters)
     }
 
-    /// Creates the version that has these levels and follows `previous`. `previous` is `None` for the first version of
+    /// Creates the version with the given levels that follows `previous`. `previous` is `None` for the first version of
     /// a tree.
     fn after(
         previous: Option<&Self>,
@@ -180,7 +179,7 @@ impl Version {
         Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, sorted_view, file_index, access }
     }
 
-    /// Returns a version of the same tree with other levels. `counters` counts the bytes that the construction of a
+    /// Returns the next version of the tree, with other levels. `counters` counts the bytes that the construction of a
     /// sorted view or an index of all runs reads.
     pub(crate) fn with(
         &self,
@@ -254,8 +253,8 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree (its levels, runs and SSTables with their sizes), from which a compaction policy
-    /// picks jobs. The caller must set the observed operations, which are 0 in the result. `buffer_bytes` is the
+    /// Returns the levels, runs and SSTables of the tree with their sizes. From this shape, a compaction policy picks
+    /// jobs. The counts of recent operations are 0 in the result, so the caller must set them. `buffer_bytes` is the
     /// capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
@@ -272,8 +271,8 @@ impl Version {
         Shape { buffer_bytes, levels: self.levels.map(table_shape), operations: Operations::default() }
     }
 
-    /// Returns the number of entries and runs that each level will have after a change. From these numbers, the axis
-    /// `allocation` divides the filter memory between the levels.
+    /// Returns the number of entries and runs that each level will have after a change. From these numbers, the tree
+    /// divides the filter memory between the levels.
     ///
     /// The change moves the entries of the SSTables in `moved` to `level`, and adds `new` further entries to `level`.
     /// If `own_run` is set, these entries form an additional run. The result still counts entries that a compaction

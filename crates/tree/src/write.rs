@@ -35,14 +35,14 @@ const ATTEMPTS: u32 = 64;
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
 /// The divisor for the longest wait of a group-commit leader. The leader waits for other commits at most for the
-/// duration of the last sync divided by this number.
+/// duration of the last sync divided by `WAIT_SHARE`.
 const WAIT_SHARE: u32 = 4;
 
-/// The maximum of [`CommitGroup::backoff`], which counts waits of a leader that no other commit joined. After 7 or more
-/// such waits, 2⁷ − 1 syncs pass before the next wait.
+/// The maximum of [`CommitGroup::backoff`], the number of waits in a row in which no other commit joined the leader.
+/// After 7 or more such waits, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// The memtable and the sequence numbers that a commit has reserved, before it writes its entries.
+/// The memtable and the sequence numbers that a commit reserves before it writes its entries.
 pub(crate) struct CommitSlot {
     /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
@@ -272,8 +272,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Inserts the entries of a commit into its memtable with `apply`, and makes the commit visible. Does not add
-    /// `counts` to the counters of the tree.
+    /// Inserts the entries of a commit into its memtable with `apply`, and makes the commit visible. The counters of
+    /// the tree stay unchanged.
     #[inline]
     pub(crate) fn apply_uncounted(
         &self,
@@ -286,7 +286,7 @@ impl Inner {
     }
 
     /// Locks the WAL for a commit that may write its own record. Returns `None` if the record must wait in the write
-    /// queue for the thread that locks the WAL next. The commit has no sequence number yet.
+    /// queue for the thread that locks the WAL next.
     ///
     /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
     /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs no
@@ -468,7 +468,7 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers while `waits` returns `true` for the visible writes.
+    /// Waits for other writers as long as `waits` returns `true` for the writes that are visible to readers.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;

@@ -2,10 +2,10 @@
 
 use crate::codec::{Reader, put_varint};
 
-/// The tag byte before a stored value that the SSTable contains itself.
+/// The first byte of a stored value that is in the SSTable itself, and not in a blob file.
 const INLINE: u8 = 0;
 
-/// The tag byte before a pointer to a value in a blob file.
+/// The first byte of a pointer from an SSTable to a value in a blob file.
 const APART: u8 = 1;
 
 /// A value as stored in an SSTable with blob files: the value itself, or a pointer to the value in a blob file.
@@ -22,7 +22,7 @@ pub(crate) enum Stored<'a> {
 pub(crate) struct Pointer {
     /// The number of the blob file.
     pub(crate) file: u64,
-    /// The offset in the blob file of the record with the value, in bytes.
+    /// The offset, in bytes, of the blob file record that contains the value.
     pub(crate) offset: u64,
     /// The length of the value, in bytes.
     pub(crate) value_bytes: u64,

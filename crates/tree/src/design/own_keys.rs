@@ -14,7 +14,7 @@ pub(super) struct OwnKey {
     entry: KeyEntry,
     /// Sets the value of the key in a design. The error describes the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
-    /// Returns the value of the key in a design. Returns `None` if the design has the default value.
+    /// Returns the value of the key in a design, or `None` if this value is the default.
     write: fn(&Design) -> Option<Value>,
 }
 

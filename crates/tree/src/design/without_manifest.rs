@@ -59,9 +59,8 @@ impl Design {
             .or_else(|| other().map(|(_, need, remedy)| (need.to_owned(), remedy.to_owned())))
     }
 
-    /// Returns why the compaction policy needs a manifest, and the change of the design that removes this need. A
-    /// policy needs a manifest if its compactions do not always merge all sorted runs. Returns `None` for other
-    /// policies.
+    /// Returns why the compaction policy needs a manifest, and how to change the design. A policy needs a manifest if
+    /// its compactions do not always merge all sorted runs. Returns `None` for other policies.
     fn need_of_policy(&self) -> Option<(String, String)> {
         let choice = self.choice(axes::COMPACTION);
         if compaction::CATALOG.build(choice).is_ok_and(|policy| policy.merges_all_runs()) {

@@ -64,8 +64,8 @@ impl Retired {
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)
     }
 
-    /// Begins with the column families of an opened store: records them in the manifest, with the sequence number up to
-    /// which each family is flushed. Removes the WAL segments that no family needs.
+    /// Records the column families of an opened store in the manifest, with the sequence number up to which each family
+    /// is flushed. Removes the WAL segments that no family needs.
     pub(super) fn begin(
         &mut self,
         storage: &dyn Storage,

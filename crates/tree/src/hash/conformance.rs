@@ -47,7 +47,7 @@ pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
 const BUCKETS: usize = 256;
 const KEYS: u64 = 64 * 1024;
 
-/// A pattern of keys: its name, and the function from a number to a key with this pattern.
+/// A pattern of test keys: its name, and a function that returns the key with a given number.
 type Form = (&'static str, fn(u64) -> Vec<u8>);
 
 const FORMS: [Form; 2] = [

@@ -18,7 +18,7 @@ use crate::version::{TableRef, Version, View, blob_files, references};
 
 /// A change of the tree's SSTables by a flush or a compaction.
 pub(super) struct Change<'a> {
-    /// The SSTables that the change removes from their runs.
+    /// The SSTables that the change removes from their sorted runs.
     pub(super) removed: &'a [TableId],
     /// The sorted run to which the change adds SSTables.
     pub(super) place: OutputRun,
@@ -108,9 +108,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Builds the version after a change early, before the change is recorded in the manifest. The construction of the
-    /// indexes of all sorted runs takes long, and other threads can install their changes meanwhile. Returns the
-    /// current version and the new version. Returns `None` if the design has no such indexes.
+    /// Builds the next version of the tree before the change is recorded in the manifest, because its indexes of all
+    /// sorted runs take long to build. Returns the current version and the new version. Returns `None` if the design
+    /// has no such indexes.
     fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
         let before = Arc::clone(&self.view.load().version);
         if !before.has_indexes() {
@@ -152,7 +152,7 @@ impl Inner {
     }
 }
 
-/// Returns the levels of the tree after a change of the SSTables of `version`.
+/// Returns the levels of the tree after `change` of the SSTables in `version`.
 fn edited(version: &Version, change: &Change<'_>) -> Result<Levels<TableRef>> {
     let levels = version.levels.edit(change.removed, change.place, change.added);
     levels.map_err(|error| Error::Failed(format!("cannot add the new SSTables to the tree: {error}")))

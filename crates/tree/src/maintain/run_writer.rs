@@ -20,8 +20,8 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The size of the filters of the run, which the axis `allocation` derives from the sizes of all levels. `None` if
-    /// the filter variant has no parameter for the bits per key.
+    /// The size of the filters of the run, which depends on the sizes of all levels. `None` if the filter variant has
+    /// no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
     /// The file number and the writer of the SSTable that is being written.
     current: Option<(u64, TableWriter)>,
@@ -77,15 +77,14 @@ impl<'a> RunWriter<'a> {
     }
 
     /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the
-    /// SSTable marks the entry. The mark stands for a single delete (see `single_deletes`).
+    /// SSTable marks the entry, which is a single delete or has replaced one.
     pub(super) fn add(&mut self, entry: Entry<'_>, is_marked: bool) -> Result<()> {
         self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
-    /// Appends an entry as an input SSTable stores it. `source` lists the blob files to which the input SSTable refers.
-    /// Without `source`, the entry contains the value itself. The key must be larger than the previous key. If
-    /// `is_marked` is set, the output SSTable marks the entry. The mark stands for a single delete. Returns `false` if
-    /// the value is corrupt.
+    /// Appends an entry as an input SSTable stores it. The key must be larger than the previous key. `source` lists the
+    /// blob files of the input SSTable, or is `None` if the entry contains the value itself. If `is_marked` is set, the
+    /// output marks the entry, which is a single delete or has replaced one. Returns `false` if the value is corrupt.
     pub(super) fn add_stored(
         &mut self,
         entry: Entry<'_>,
@@ -154,7 +153,8 @@ impl<'a> RunWriter<'a> {
             }
             self.current = Some((id, writer));
         }
-        let (_, writer) = self.current.as_mut().expect("a run writer must have a current SSTable here");
+        let (_, writer) =
+            self.current.as_mut().expect("the writer of a sorted run must have a current SSTable");
         Ok(writer)
     }
 
@@ -182,9 +182,8 @@ impl<'a> RunWriter<'a> {
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Splits the first remaining range tombstone at `end`, because the current SSTable ends there. The current SSTable
-    /// gets the part of the range below `end`, and later SSTables get the part from `next` on. Does nothing if no
-    /// remaining range tombstone begins before `end`.
+    /// Splits the first remaining range tombstone at the key `end`, where the current SSTable ends. Later SSTables get
+    /// the part of its range from `next` on. Does nothing if no remaining range tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });
@@ -216,8 +215,8 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-/// New SSTables that no version contains yet. If this value is dropped before [`keep`](Self::keep), the files of the
-/// SSTables are removed.
+/// New SSTables that are not part of the tree yet. If this value is dropped before [`keep`](Self::keep), the files of
+/// the SSTables are removed.
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
@@ -226,11 +225,11 @@ impl NewTables {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
 
-    /// Makes the directory entries of the files durable, and returns the SSTables. The caller must install the SSTables
-    /// in a version, because dropping them no longer removes their files.
+    /// Makes the directory entries of the files durable, and returns the SSTables. The caller must add the SSTables to
+    /// the tree, because dropping them no longer removes their files.
     ///
     /// # Errors
-    /// If the directory cannot be synced, or if the keys of two tables are out of order. Keys are out of order if the
+    /// If the directory cannot be synced, or if the keys of two SSTables are out of order. Keys are out of order if the
     /// inputs are corrupt.
     pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
         if self.0.windows(2).any(|pair| pair[0].0.largest() >= pair[1].0.smallest()) {

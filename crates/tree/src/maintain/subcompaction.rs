@@ -11,8 +11,8 @@ use crate::table::Table;
 /// The input SSTables of a compaction in one sorted run, in key order.
 pub(super) type Input = Vec<Arc<Table>>;
 
-/// The number of anchors per part of a compaction. An anchor is a key at which the compaction can be split, so the
-/// sizes of parts differ by at most the distance between two anchors.
+/// The number of anchors per part of a compaction. An anchor is a key at which the compaction can be split. With more
+/// anchors, the parts have more equal sizes.
 const ANCHORS_PER_PART: u64 = 32;
 
 /// Returns the keys that split a compaction of `inputs` into at most `parts` parts with about equal numbers of bytes.

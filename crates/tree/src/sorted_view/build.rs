@@ -245,8 +245,8 @@ impl<'v> Construction<'v> {
     }
 }
 
-/// Returns a list with the number of entries before each block of an SSTable, followed by the number of all its
-/// entries. `sizes` contains the number of entries of each block.
+/// Returns the number of entries before each block of an SSTable, followed by the number of all its entries. `sizes`
+/// contains the number of entries of each block.
 fn ends(sizes: &[u32]) -> Arc<[u32]> {
     let mut before = 0;
     let ends = sizes.iter().map(|size| {

@@ -45,8 +45,8 @@ pub(super) struct BlockCursor<'t> {
     next_at: usize,
     /// The number of restart points of the block that a backward iteration has not reached yet.
     restarts_left: usize,
-    /// The offset in the block at which the current batch begins, if a backward iteration has not decoded all entries
-    /// between the current restart point and the batch. Otherwise `None`.
+    /// The offset of the current batch in the block, if a backward iteration must still decode entries between the
+    /// current restart point and this offset. Otherwise `None`.
     rest_end: Option<usize>,
 }
 

@@ -85,8 +85,8 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// Searches for the key `target` in the entries from a restart point to the offset `end`, without restoring their
-    /// keys.
+    /// Searches for the key `target` in the entries from a restart point to the offset `end`. In most cases, the
+    /// lengths of shared prefixes show whether a key is below or above `target`, so no key is restored.
     ///
     /// The search remembers in `matched` how many bytes the target shares with the previous key, which is below the
     /// target. In most cases, a comparison of `matched` with the length of the shared prefix in the entry already shows

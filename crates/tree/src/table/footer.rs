@@ -67,8 +67,8 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    /// Returns the footer as bytes. Its checksum also covers `seal`, the seal of the file, and `offset`, the offset of
-    /// the footer.
+    /// Returns the footer as bytes. Its checksum also covers `offset`, the offset of the footer, and `seal`, a number
+    /// that identifies the file and its store.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FOOTER_BYTES + 2 * SECTION_BYTES);
         for section in self.sections() {
@@ -95,8 +95,8 @@ impl Footer {
         FOOTER_BYTES + optional * SECTION_BYTES
     }
 
-    /// Verifies and decodes the footer of an SSTable. `offset` is the offset of the footer, and `seal` is the seal of
-    /// the file.
+    /// Verifies and decodes the footer of an SSTable. `offset` is the offset of the footer, and `seal` is the number
+    /// that identifies the file and its store.
     ///
     /// # Errors
     /// The bytes are not a footer, are corrupt, have an unknown version, or refer to parts outside of the file.
@@ -125,8 +125,8 @@ impl Footer {
     }
 
     /// Recomputes the checksums in the footer of an SSTable, so that fuzzing reaches the code after the checksum
-    /// verification. `at` is the offset of the footer, and `seal` is the seal of the file. Parts that extend beyond the
-    /// file keep their checksums.
+    /// verification. `at` is the offset of the footer, and `seal` is the number that identifies the file and its store.
+    /// Parts that extend beyond the file keep their checksums.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&file[at..]).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {

@@ -41,8 +41,8 @@ impl Leaves {
         Ok(Self { storage: Arc::clone(storage), path, file, blocks: Vec::new() })
     }
 
-    /// Adds a block to the list of blocks, before the bytes of the block are in the file. The caller must append these
-    /// bytes with [`append`](Self::append), in the order of the list.
+    /// Adds a data block to the list of blocks. The caller must append the bytes of the blocks with
+    /// [`append`](Self::append), in the order of the list.
     pub(super) fn push(&mut self, leaf: Leaf) {
         self.blocks.push(leaf);
     }

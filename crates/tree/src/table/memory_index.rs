@@ -23,7 +23,7 @@ use crate::design::BlockOptions;
 /// open.
 #[derive(Default)]
 pub(super) struct MemoryIndex {
-    /// The index of each data block, by block number. `None` for a corrupt block: a lookup then reads the block and
+    /// The index of each data block, by block number. A corrupt block has `None`. A lookup then reads the block and
     /// returns the error.
     blocks: Vec<Option<IndexOfBlock>>,
 }
@@ -59,8 +59,8 @@ impl MemoryIndex {
         self.blocks.push(block.and_then(|block| IndexOfBlock::new(block, options, hash)));
     }
 
-    /// Returns what the index knows about a key with this hash in the data block number `block`. Returns `None` if this
-    /// block has no index.
+    /// Returns whether the index excludes a key with this hash from the data block number `block`, or which part can
+    /// contain the key. Returns `None` if this block has no index.
     pub(super) fn hint(&self, block: u32, hash: KeyHash) -> Option<Hint> {
         let index = self.of(block)?;
         if index.buckets.is_empty() {

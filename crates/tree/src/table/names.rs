@@ -9,8 +9,8 @@ use types::SequenceNumber;
 
 use crate::design::TableNames;
 
-/// The range of sequence numbers of the writes in a sorted run. In a store without a manifest, the file names contain
-/// this range.
+/// The range of sequence numbers of the writes in a sorted run. In a store without a manifest, the file name of an
+/// SSTable contains this range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SequenceRange {
     /// The first sequence number of the range.

@@ -512,7 +512,10 @@ impl<'t> RunCursor<'t> {
             counters.local().compaction_bytes_read.add(bytes);
             self.ahead.extend(blocks);
         }
-        Ok(self.ahead.pop_front().expect("a read of data blocks must return at least the first block"))
+        Ok(self
+            .ahead
+            .pop_front()
+            .expect("a read of data blocks must return at least the first requested block"))
     }
 
     /// Moves the cursor of a compaction to the first entry whose key is at or above `key`. Returns `false` if there is

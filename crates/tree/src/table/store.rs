@@ -23,7 +23,7 @@ const WRITE_BUFFER_BYTES: usize = 1 << 20;
 /// The file of an SSTable under construction. The file is written from start to end.
 pub(super) struct Store {
     context: Arc<TableContext>,
-    /// The seal of the file. Every checksum in the file also covers the seal.
+    /// A number that identifies the file and its store. Every checksum in the file covers this number.
     seal: u64,
     /// The level of the SSTable. The compression may use another codec in each level.
     pub(super) level: usize,
@@ -204,7 +204,7 @@ impl Store {
         }
     }
 
-    /// Returns the offset in the file at which the next byte will be.
+    /// Returns the offset in the file at which the next byte will be written.
     pub(super) fn offset(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }

@@ -31,7 +31,7 @@ use crate::stats::Counters;
 pub(super) struct TableFile {
     pub(super) context: Arc<TableContext>,
     pub(super) id: u64,
-    /// The seal of the file. Every checksum in the file also covers the seal.
+    /// A number that identifies the file and its store. Every checksum in the file covers this number.
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn ReadFile>,
@@ -178,7 +178,7 @@ impl TableFile {
         }
         Ok(blocks
             .into_iter()
-            .map(|block| block.expect("`read_many` must return one result per part"))
+            .map(|block| block.expect("`read_many` must return one result per requested part"))
             .collect())
     }
 

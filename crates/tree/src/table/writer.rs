@@ -150,8 +150,8 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Marks the last added entry for single deletes: its tombstone belongs to a single delete, or its value replaced a
-    /// single delete (see [`single_deletes`](crate::single_deletes)).
+    /// Marks the last added entry. Its tombstone belongs to a single delete, or its value replaced a single delete (see
+    /// [`single_deletes`](crate::single_deletes)).
     pub(crate) fn mark_last(&mut self) {
         let (block, first) = (self.block_starts.len() as u32, self.block_starts.last().copied());
         let entry = (self.properties.entries as u32).saturating_sub(first.unwrap_or_default());

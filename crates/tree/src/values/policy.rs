@@ -12,7 +12,7 @@ pub enum Writing {
     },
 }
 
-/// The data about one blob file that a value policy receives.
+/// The number, sizes and partition of one blob file, from which a value policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobFileShape {
     /// The number of the blob file. A file with a larger number is newer.

@@ -32,7 +32,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks every invariant of the axis for a WAL mode with its default parameters. Also checks that a tree with this
+/// Checks every invariant of WAL modes for one mode, with its default parameters. Also checks that a tree with this
 /// mode gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
 /// The function adds the mode to the catalog if the catalog lacks it, because a design refers to a mode by name.

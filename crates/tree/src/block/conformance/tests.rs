@@ -76,7 +76,7 @@ fn every_canary_is_caught_by_its_invariant() {
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));
         let (_, check) =
-            INVARIANTS.iter().find(|(other, _)| *other == name).expect("the name is an invariant");
+            INVARIANTS.iter().find(|(other, _)| *other == name).expect("the name must be an invariant");
         assert!(check(&canary).is_err(), "the invariant \"{name}\" does not catch {fault:?}");
     }
 }

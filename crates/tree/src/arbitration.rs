@@ -147,8 +147,8 @@ pub(crate) struct TreeSizes {
     pub(crate) table_bytes: u64,
 }
 
-/// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
-/// counts half as much as the period after it.
+/// The I/O and the reuse distances that the memory arbiter observes, and the counters of the tree at its last decision.
+/// Each decision period counts half as much as the period after it.
 struct Observed {
     /// The counters of the tree at the last decision of the memory arbiter.
     last: Counts,

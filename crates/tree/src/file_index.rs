@@ -35,7 +35,7 @@ impl FileIndex {
     /// SSTables that the previous index lacks. `counters` counts the read bytes as bytes that a compaction read.
     ///
     /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
-    /// run after another, so the get that reads the block returns the error.
+    /// run after another.
     pub(crate) fn build(
         previous: Option<&Self>,
         runs: &[Arc<[Arc<Table>]>],

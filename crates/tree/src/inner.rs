@@ -183,11 +183,11 @@ impl Log {
 /// Describes the records that were moved from the write queue to the buffer of the WAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The sequence number of the last operation in the moved records.
+    /// The sequence number of the last operation in the records that were taken from the write queue.
     pub(crate) last: SequenceNumber,
-    /// The offset in the WAL at which the moved records end.
+    /// The offset in the WAL at which the records from the write queue end.
     pub(crate) end: u64,
-    /// The number of commits in the moved records.
+    /// The number of commits in the records that were taken from the write queue.
     pub(crate) commits: u64,
 }
 
@@ -210,9 +210,9 @@ pub(crate) struct WriteQueue {
     pub(crate) payment: Payment,
     /// The encoded records of the queued commits, which are not in the WAL yet.
     pub(crate) records: Vec<u8>,
-    /// The number of commits in `records`, the encoded records that are not in the WAL yet.
+    /// The number of queued commits, whose records are not in the WAL yet.
     pub(crate) commits: u64,
-    /// The offset in the WAL at which `records` will begin.
+    /// The offset in the WAL at which the first queued record will begin.
     pub(crate) log_offset: u64,
     /// The number of bytes at the front of the WAL that are known to be durable.
     pub(crate) synced_offset: u64,

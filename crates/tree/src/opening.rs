@@ -265,8 +265,7 @@ impl Inner {
     }
 }
 
-/// Returns an error if the store in `directory` was created with another merge operator than the design has. Values are
-/// stored in another form with an operator than without.
+/// Returns an error if the store in `directory` was created with another merge operator than the design has.
 fn check_operator(
     of_store: Option<MergeOperator>,
     of_design: Option<MergeOperator>,
@@ -283,8 +282,10 @@ fn check_operator(
         Some(operator) => format!("set merge_operator = \"{}\"", operator.name()),
         None => "remove merge_operator".to_owned(),
     };
-    let (store, design, directory) = (quoted(of_store), quoted(of_design), directory.display());
-    Err(Error::Misuse(format!("{directory} was created with {store}, but the design has {design}; {remedy}")))
+    let (of_store, of_design, directory) = (quoted(of_store), quoted(of_design), directory.display());
+    Err(Error::Misuse(format!(
+        "{directory} was created with {of_store}, but the design has {of_design}; {remedy}"
+    )))
 }
 
 /// Starts the threads that search sorted runs for gets. Returns `None` if the caller of a get searches the runs, as

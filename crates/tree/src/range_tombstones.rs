@@ -29,8 +29,8 @@ impl KeyRange {
         (self.low.len() + self.high.len()) as u64
     }
 
-    /// Returns an upper bound of the keys in the range. If `high` ends with a zero byte, the result is the largest key
-    /// of the range. Otherwise, no key of the range is the largest, and the result is `high`.
+    /// Returns the largest key of the range, if `high` ends with a zero byte. Otherwise, the range has no largest key,
+    /// and the function returns `high`.
     pub(crate) fn largest(&self) -> &[u8] {
         match self.high.split_last() {
             Some((0, rest)) => rest,
@@ -44,8 +44,8 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns the end (exclusive) of the longest key range in which all keys are below `cut`, so that the next SSTable can
-/// begin at `cut`. Returns `None` if no key is below `cut`.
+/// Returns the exclusive end of the key range that contains every key below `cut`, and no other key. The next SSTable
+/// can then begin at `cut`. Returns `None` if no key is below `cut`.
 ///
 /// The end is the smallest key above the largest key below `cut`. This largest key exists, because keys have at most
 /// [`MAX_KEY_BYTES`] bytes.

@@ -28,9 +28,9 @@ use crate::wal::{self, LogContent, ReplayStart};
 pub struct Verification {
     /// The number of SSTables that the manifest names.
     pub tables: u64,
-    /// The number of readable entries in these SSTables.
+    /// The number of readable entries in the SSTables that the manifest names.
     pub entries: u64,
-    /// The number of data blocks in the SSTables.
+    /// The number of data blocks in the SSTables that the manifest names.
     pub blocks: u64,
     /// The number of blocks without a checksum (`block.checksum = "none"`). Verification may miss corruption in these
     /// blocks.

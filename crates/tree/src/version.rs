@@ -90,7 +90,8 @@ pub(crate) struct Version {
     /// The additional work of all scans before the sorted runs last changed. Read-triggered compaction subtracts this
     /// work from the current counters, so it counts only scans of the current runs.
     pub(crate) ranges_before: RangeWork,
-    /// Whether stored values of any SSTable in the version have a tag byte, so that they can be pointers to blob files.
+    /// Whether any SSTable of the version can contain pointers to blob files. A tag byte before each stored value then
+    /// distinguishes pointers from values.
     has_blobs: bool,
     /// Whether any SSTable of the version has range tombstones.
     has_range_tombstones: bool,
@@ -231,7 +232,8 @@ impl Version {
         self.has_range_tombstones
     }
 
-    /// Returns whether stored values of any SSTable have a tag byte, so that they can be pointers to blob files.
+    /// Returns whether any SSTable of the version can contain pointers to blob files, so that its stored values have
+    /// tag bytes.
     #[inline]
     pub(crate) fn has_blobs(&self) -> bool {
         self.has_blobs
@@ -352,8 +354,8 @@ pub(crate) fn blob_files(levels: &Levels<TableRef>) -> Result<Vec<BlobFileShape>
     shapes(references(levels))
 }
 
-/// Returns the references to blob files of each SSTable in these levels. Omits SSTables whose stored values have no tag
-/// byte.
+/// Returns the references to blob files of each SSTable in these levels. Omits SSTables that cannot contain pointers to
+/// blob files.
 pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &References> {
     levels.tables().filter_map(|(_, table)| table.0.references())
 }

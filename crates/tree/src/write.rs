@@ -389,9 +389,8 @@ impl Inner {
     /// Lets a group-commit leader wait at most `most_wait` for other commits, so that they share its sync. The leader
     /// waits for as many commits as shared the last sync or entered the queue during the last sync.
     ///
-    /// The threads of these commits are likely to commit again soon. Without the wait, their next commits would need
-    /// another sync. A group of one commit does not wait. After each wait without followers, twice as many syncs pass
-    /// before the next wait.
+    /// The threads of these commits are likely to commit again soon. A group of one commit does not wait. After each
+    /// wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {

@@ -26,8 +26,8 @@ struct Subject(Box<dyn BlockFormat>);
 
 /// The invariants of block formats: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("all formats of the catalog must have different codes", a_code_is_one_format),
-    ("an iterator over a block must return every entry in order", a_walk_gives_every_entry),
+    ("all block formats of the catalog must have different codes", a_code_is_one_format),
+    ("an iterator over a block must return all entries in key order", a_walk_gives_every_entry),
     ("a lookup in a block must find every key of the block, and no other key", every_key_is_found),
     ("reads of corrupt blocks must not panic", corruption_is_an_error),
 ];
@@ -113,7 +113,7 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
     let code = format.0.code();
     ensure(code < 16, || {
         format!(
-            "the code of the format is {code}; it must be 0 to 15, because a block footer has four bits for \
+            "the code of the block format is {code}; it must be 0 to 15, because a block footer has four bits for \
              the code"
         )
     })?;

@@ -157,10 +157,9 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the maximum number of parts (subcompactions) of a compaction of `inputs`: the smaller of
-    /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, the estimate assumes
-    /// that output SSTables are 20 % empty on average. Without a manifest, the output is one SSTable, so the result is
-    /// 1.
+    /// Returns the maximum number of subcompactions of a compaction of `inputs`: the smaller of
+    /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, output SSTables count
+    /// as 20 % empty. Without a manifest, the output is one SSTable, so the result is 1.
     fn part_count(&self, inputs: &[Input]) -> usize {
         if self.is_scanned() {
             return 1;

@@ -65,7 +65,7 @@ impl<'v> EntryReader<'v> {
                     && cursor.move_within_block(position)?
                 {
                     *at = ordinal;
-                    return Ok(&placed.as_ref().expect("each placed run must have a cursor").cursor);
+                    return Ok(&placed.as_ref().expect("the reader must have a cursor of the run").cursor);
                 }
                 let cursor = RunCursor::open_at(&in_view.tables, position, direction, self.reads, counters)?;
                 let placed = placed.insert(PlacedCursor { cursor, ordinal });

@@ -52,11 +52,9 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_noting(block, key, |_| {})
 }
 
-/// Looks up a key in a data block, like [`find`], and reports to `note` whether the index inside the block answered the
-/// lookup. If the block has no index, `note` is not called.
-///
-/// The index answers a lookup if it shows that the key is absent, or if it shows which entries or which restart point
-/// to compare. Otherwise, the lookup searches the entries of the block. Returns `None` if the block is corrupt.
+/// Looks up a key in a data block, like [`find`]. Reports to `note` whether the index inside the block answered the
+/// lookup, so that no binary search was necessary. If the block has no index, `note` is not called. Returns `None` if
+/// the block is corrupt.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };

@@ -8,7 +8,7 @@ use crate::codec::{Reader, put_varint};
 /// The block directory of an SSTable: the position of each data block in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directory {
-    /// The offset of the first data block in the file.
+    /// The offset of the first data block in the file of the SSTable.
     start: u64,
     lengths: Lengths,
 }
@@ -21,9 +21,9 @@ enum Lengths {
     Ends(Vec<u32>),
     /// Blocks that are padded to whole pages. Every block takes one page, except the blocks in the list `long`.
     Aligned {
-        /// The page size, in bytes.
+        /// The size of a page, to which blocks are padded, in bytes.
         page_bytes: u32,
-        /// The number of blocks.
+        /// The number of data blocks in the SSTable.
         blocks: u32,
         /// The blocks that take more than one page, in ascending order of their numbers.
         long: Vec<LongBlock>,
@@ -45,9 +45,9 @@ pub(super) struct LongBlock {
 /// The offset and the stored length of a data block in an SSTable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
-    /// The offset of the block in the file.
+    /// The offset of the data block in the file of its SSTable.
     pub(super) offset: u64,
-    /// The stored length of the block with its trailer, in bytes.
+    /// The length of the data block in the file with its trailer, in bytes.
     pub(super) len: usize,
 }
 

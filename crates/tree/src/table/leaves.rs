@@ -13,7 +13,7 @@ use types::Bytes;
 
 use crate::error::Result;
 
-/// The temporary file of the data blocks of one SSTable. The blocks are compressed, but have no trailers yet. Dropping
+/// The temporary file of the data blocks of one SSTable. The file contains compressed blocks without trailers. Dropping
 /// this value removes the file.
 pub(super) struct Leaves {
     storage: Arc<dyn Storage>,

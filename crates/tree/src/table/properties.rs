@@ -36,13 +36,13 @@ pub(crate) struct Properties {
     /// The size of the largest data block before compression, in bytes. A reader never allocates more memory than this
     /// for a block.
     pub(crate) largest_block_bytes: u64,
-    /// The smallest key of the entries.
+    /// The smallest key of the entries in the SSTable.
     pub(crate) smallest: Arc<[u8]>,
-    /// The largest key of the entries.
+    /// The largest key of the entries in the SSTable.
     pub(crate) largest: Arc<[u8]>,
-    /// The label of the filter policy that built the filter.
+    /// The label of the filter policy that built the filter of the SSTable.
     pub(crate) bloom: String,
-    /// The label of the fence policy that built the fence.
+    /// The label of the fence policy that built the fence of the SSTable.
     pub(crate) fence: String,
     /// The label of the hash function that the filter and the hash indexes use.
     pub(crate) hash: String,

@@ -52,8 +52,8 @@ pub(crate) struct Table {
     fence: Box<dyn Fence>,
     /// The hash function with which the SSTable was written. `None` if the tree still has this hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// The blob files that contain values of the SSTable. `None` if the SSTable contains all its values, so that stored
-    /// values have no tag byte (see `blob`).
+    /// The blob files that contain values of the SSTable. `None` if the SSTable cannot contain pointers to blob files,
+    /// so that its stored values have no tag byte (see `blob`).
     references: Option<References>,
     /// Whether the SSTable is obsolete, because no version of the tree contains it any more. If set, dropping the last
     /// reference to the SSTable removes its files.
@@ -81,11 +81,11 @@ impl Table {
         }
         let footer =
             Footer::decode(&footer, seal, footer_offset).map_err(|what| damaged(footer_offset, what))?;
-        let section = |section: Section, name: &str| {
+        let section = |section: Section, part: &str| {
             let bytes = file.read(section.offset, section.len as usize)?;
             match checksum(seal, section.offset, &bytes) == section.checksum {
                 true => Ok(bytes),
-                false => Err(damaged(section.offset, format!("the {name} does not match its checksum"))),
+                false => Err(damaged(section.offset, format!("the {part} does not match its checksum"))),
             }
         };
         let properties = section(footer.properties, "properties block")?;
@@ -441,8 +441,8 @@ impl Table {
         }
     }
 
-    /// Returns the blob files that contain values of the SSTable. Returns `None` if the SSTable contains all its
-    /// values, so that stored values have no tag byte (see `blob`).
+    /// Returns the blob files that contain values of the SSTable. Returns `None` if the SSTable cannot contain pointers
+    /// to blob files, so that its stored values have no tag byte (see `blob`).
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.references.as_ref()

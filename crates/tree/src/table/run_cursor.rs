@@ -316,7 +316,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Returns the blob files that contain values of the current SSTable. Returns `None` at the end of the run, or if
-    /// stored values of the SSTable have no tag byte (see `blob`).
+    /// the SSTable cannot contain pointers to blob files.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.tables.get(self.table?)?.references()

@@ -31,7 +31,7 @@ pub(super) struct Store {
     /// The final path of the SSTable, if its file has a temporary name while it is written. `None` if the file has its
     /// final name from the start.
     finished: Option<PathBuf>,
-    /// The write buffer: the bytes that are not appended to the file yet, or to the temporary file of blocks if
+    /// The bytes that are not yet written to the file of the SSTable, or to the temporary file of its data blocks if
     /// `leaves` is set.
     buffer: Vec<u8>,
     /// The temporary file of the data blocks, until the fence is written. `None` if the blocks come before the fence in

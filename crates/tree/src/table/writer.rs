@@ -52,7 +52,7 @@ pub(crate) struct TableWriter {
     delete_bytes: u64,
     /// The positions of the entries that carry the mark of a single delete.
     marks: SingleMarks,
-    /// The blob files that contain values of the SSTable. `None` if stored values have no tag byte (see `blob`).
+    /// The blob files that contain values of the SSTable. `None` if the SSTable cannot contain pointers to blob files.
     references: Option<References>,
     properties: Properties,
 }

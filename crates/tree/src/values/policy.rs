@@ -17,7 +17,7 @@ pub enum Writing {
 pub struct BlobFileShape {
     /// The number of the blob file. A file with a larger number is newer.
     pub id: u64,
-    /// The total size of all values in the file with their keys and checksums, in bytes.
+    /// The total size of all values in the blob file with their keys and checksums, in bytes.
     pub bytes: u64,
     /// The part of `bytes` to which SSTables refer. The rest belongs to stale values. If a key is overwritten, its old
     /// value becomes stale when a compaction drops the old entry.

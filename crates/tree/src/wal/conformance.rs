@@ -21,7 +21,7 @@ struct Subject(Box<dyn WalPolicy>);
 
 /// The invariants of WAL modes: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a mode without a WAL must sync nothing, and the period must be above 0", |subject| {
+    ("a mode without a WAL must not sync, and the period between syncs must be above 0", |subject| {
         subject.0.mode().check()
     }),
     ("every call of mode() must return equal decisions", |subject| {

@@ -146,8 +146,8 @@ pub(crate) fn replay(
 /// the write after `start.after`, or with an earlier write if `start` skips earlier writes. If writes are missing
 /// before a later record, replay ends there and the result contains the `gap`.
 ///
-/// Replay also ends at the first record that is not intact, and drops all later records. A crash can break a record
-/// that was not durable yet. But if a later record shows that the broken record was durable, no crash can be the cause.
+/// Replay also ends at the first record that is not intact, and drops all later records. This is an error if a later
+/// record shows that the broken record was durable.
 ///
 /// # Errors
 /// The WAL file cannot be read, or it is corrupt so that no crash can be the cause.

@@ -21,7 +21,7 @@ pub enum Error {
     Damaged {
         /// The corrupt file.
         file: PathBuf,
-        /// The offset of the first corrupt byte or record in the file.
+        /// The offset of the first corrupt byte or record in the corrupt file.
         offset: u64,
         /// The description of the corruption.
         what: String,

@@ -99,7 +99,7 @@ pub(crate) struct Inner {
     pub(crate) compacting: Mutex<()>,
     /// The obsolete files that are not removed yet.
     pub(crate) obsolete: Mutex<ObsoleteFiles>,
-    /// The input tables of the last compaction, if the design keeps these tables open until the next compaction.
+    /// The input SSTables of the last compaction, if the design keeps these SSTables open until the next compaction.
     pub(crate) stale_tables: Mutex<Vec<Arc<Table>>>,
     /// The WAL to which writers currently append.
     pub(crate) log: CachePadded<Mutex<Log>>,

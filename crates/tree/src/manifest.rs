@@ -110,14 +110,14 @@ pub(crate) struct FamilyIdentity {
 /// A sorted run: its number and the file numbers of its SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunState {
-    /// The number of the run.
+    /// The number of the sorted run.
     pub(crate) id: u64,
-    /// The file numbers of the run's SSTables, in key order.
+    /// The file numbers of the SSTables in the sorted run, in key order.
     pub(crate) tables: Vec<u64>,
 }
 
 impl State {
-    /// Returns the file numbers of all SSTables.
+    /// Returns the file numbers of all SSTables in this state.
     pub(crate) fn tables(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().flatten().flat_map(|run| run.tables.iter().copied())
     }

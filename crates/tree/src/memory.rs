@@ -28,7 +28,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Creates the slot of a new, active memtable. The writes of the memtable are in the WAL with the number `log`.
+    /// Wraps a new, active memtable, whose writes are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }

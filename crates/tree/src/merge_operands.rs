@@ -77,8 +77,8 @@ enum Base {
 }
 
 impl OperandStack {
-    /// Adds the next older version of the key. `stored` contains the stored bytes of the version, or `None` for a
-    /// tombstone. Returns `false` if the bytes are corrupt.
+    /// Adds the next older version of the key to the stack. `stored` contains the stored bytes of the version, or
+    /// `None` for a tombstone. Returns `false` if the bytes are corrupt.
     #[must_use]
     pub(crate) fn add(&mut self, stored: Option<&[u8]>) -> bool {
         match stored.map(<[u8]>::split_last) {

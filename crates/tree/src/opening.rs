@@ -297,7 +297,7 @@ fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
     }
 }
 
-/// Returns the view of a tree that has just been opened: an empty memtable and the SSTables.
+/// Returns the first view of a tree that is being opened: an empty memtable and the SSTables.
 fn first_view(
     active: &Arc<Slot>,
     levels: Levels<TableRef>,

@@ -89,8 +89,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns the position, in the version, of the run that contains the current entry. Returns `None` if a memtable
-    /// contains the entry.
+    /// Returns the position of the sorted run that contains the current entry. Returns `None` if a memtable contains
+    /// the entry.
     fn run(&self) -> Option<usize> {
         match self {
             Self::Memtable(_) => None,
@@ -477,9 +477,9 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. In
-    /// `direction`, each source begins at its first key within the bounds. The sources see the writes up to `snapshot`.
-    /// `expected` is the number of entries that the caller has announced, if any.
+    /// Opens the memtables and sorted runs that can have keys between the bounds, from the newest to the oldest source.
+    /// In `direction`, each source begins at its first key within the bounds. The sources see the writes up to
+    /// `snapshot`. `expected` is the number of entries that the caller has announced, if any.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -537,8 +537,8 @@ impl Bounds {
         Ok(sources)
     }
 
-    /// Appends the memtables of a view that have visible keys between the bounds to `sources`, from the newest to the
-    /// oldest memtable. The first batch from each memtable has `batch` entries.
+    /// Appends the memtables that have visible keys between the bounds to `sources`, from the newest to the oldest
+    /// memtable. The first batch from each memtable has `batch` entries.
     #[inline]
     fn open_memtables<'v>(
         &self,

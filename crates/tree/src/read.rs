@@ -186,7 +186,7 @@ fn lookup_memtables(
     Lookup::Absent
 }
 
-/// Returns whether the key exists in the SSTables of the view, which means that its newest version there is not a
+/// Returns whether the key exists in the SSTables of the view, that is whether its newest version there is not a
 /// tombstone.
 pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
     lookup_runs(&view.version, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)

@@ -11,10 +11,10 @@ use crate::version::{SortedRun, Version};
 
 /// The result of the filter probe for a key in a sorted run. The probe reads no data block.
 pub(crate) enum Probe<'v> {
-    /// The result of the lookup of the key in the run, which is known without a search: the key is absent, or a range
-    /// tombstone deletes the key.
+    /// The lookup in the sorted run needs no search, because the result is known: the key is absent, or a range
+    /// tombstone deletes it.
     Answer(Lookup),
-    /// The only SSTable of the run that can have the key. The lookup must search this SSTable.
+    /// The only SSTable of the sorted run that can have the key. The lookup must search this SSTable.
     Search(&'v Table),
 }
 

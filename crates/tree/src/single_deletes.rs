@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use types::{KeyHash, SequenceNumber};
 
-/// The kind of a version of a key, as far as single deletes depend on it.
+/// The kind of a version of a key: a value, a merge operand, a tombstone or a single delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionKind {
     /// A value. The value is marked if it replaced a single delete whose put may still exist in an older run.

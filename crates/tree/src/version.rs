@@ -38,13 +38,13 @@ impl Placed for TableRef {
 
 /// A sorted run, which consists of SSTables in key order and an index over their key ranges.
 pub(crate) struct SortedRun {
-    /// The level that contains the run.
+    /// The level that contains the sorted run.
     pub(crate) level: usize,
-    /// The SSTables of the run, in key order.
+    /// The SSTables of the sorted run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
-    /// The total file size of the run's SSTables, in bytes.
+    /// The total file size of the SSTables in the sorted run, in bytes.
     pub(crate) bytes: u64,
-    /// Whether any SSTable of the run has range tombstones.
+    /// Whether any SSTable of the sorted run has range tombstones.
     has_range_tombstones: bool,
     index: Box<dyn RunIndex>,
 }
@@ -62,20 +62,20 @@ impl SortedRun {
         }
     }
 
-    /// Returns the position in the run of the only SSTable that can have the key. Returns `None` if no SSTable can have
-    /// the key.
+    /// Returns the position, in the sorted run, of the only SSTable that can have the key. Returns `None` if no SSTable
+    /// can have it.
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
         self.index.file_for(key)
     }
 
-    /// Returns whether a range tombstone of the run deletes the key in older runs.
+    /// Returns whether a range tombstone of the sorted run deletes the key in older runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
         self.has_range_tombstones && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
     }
 
-    /// Returns the positions in the run of the SSTables that can have keys between the bounds.
+    /// Returns the positions in the sorted run of the SSTables that can have keys between the bounds.
     pub(crate) fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
         self.index.overlapping(low, high)
     }
@@ -226,7 +226,7 @@ impl Version {
         self.runs.iter().flat_map(|run| run.tables.iter())
     }
 
-    /// Returns whether any SSTable has range tombstones.
+    /// Returns whether any SSTable of the version has range tombstones.
     #[inline]
     pub(crate) fn has_range_tombstones(&self) -> bool {
         self.has_range_tombstones
@@ -363,21 +363,21 @@ pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &Ref
 /// All memtables and SSTables that a reader needs, like the superversion of RocksDB. A view never changes, so a
 /// reader with a view sees a consistent state of the tree.
 pub(crate) struct View {
-    /// The active memtable of the view, which receives the writes.
+    /// The active memtable, which receives the writes.
     pub(crate) active: Arc<Slot>,
-    /// The immutable memtables of the view, which wait for their flush, newest first.
+    /// The immutable memtables, which wait for their flush, newest first.
     pub(crate) frozen: Vec<Arc<Slot>>,
-    /// The version of the view, which contains the SSTables.
+    /// The SSTables, as one immutable version of all levels.
     pub(crate) version: Arc<Version>,
 }
 
 impl View {
-    /// Returns all memtables of the view, newest first.
+    /// Returns the active memtable and all immutable memtables, newest first.
     pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
         std::iter::once(&self.active).chain(&self.frozen)
     }
 
-    /// Returns whether any memtable or SSTable has range tombstones.
+    /// Returns whether any memtable or SSTable of the view has range tombstones.
     pub(crate) fn has_range_deletes(&self) -> bool {
         self.version.has_range_tombstones || self.memtables().any(|slot| !slot.range_deletes.is_empty())
     }

@@ -77,8 +77,8 @@ impl CommitSlot {
         }
     }
 
-    /// Returns the memtable of the commit, without the view, because a view would keep SSTables that a compaction has
-    /// removed.
+    /// Returns the memtable of the commit, and drops the view of the tree, because the view would keep SSTables that a
+    /// compaction has removed.
     fn into_memtable(self) -> Arc<Slot> {
         Arc::clone(&Guard::into_inner(self.view).active)
     }

@@ -37,7 +37,7 @@ impl References {
         self.0[at].bytes = self.0[at].bytes.saturating_add(bytes);
     }
 
-    /// Returns the blob files of the list, sorted by file number.
+    /// Returns the blob files with values of the SSTable, sorted by file number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter()
     }

@@ -29,7 +29,7 @@ pub(crate) struct Pointer {
 }
 
 impl<'a> Stored<'a> {
-    /// Appends the value or the pointer to `out`, with its tag byte.
+    /// Appends the value or the pointer to `out`, after the byte that distinguishes values from pointers.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Inline(value) => {

@@ -165,7 +165,7 @@ fn changed_levels<'v>(view: &'v View, change: &Change<'v>) -> impl Iterator<Item
     tables.map(|(place, _)| place.level).chain([change.place.level])
 }
 
-/// Returns the run numbers and SSTable numbers of each level, in the form in which the manifest records them.
+/// Returns the numbers of the sorted runs and SSTables of each level, as the manifest records them.
 pub(crate) fn run_states(levels: &Levels<TableRef>) -> Vec<Vec<RunState>> {
     let run = |run: &compaction::Run<TableRef>| RunState {
         id: run.id,

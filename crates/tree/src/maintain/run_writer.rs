@@ -15,26 +15,26 @@ use crate::range_tombstones::{KeyRange, end_below, successor};
 use crate::table::{FilterBudget, SequenceRange, TableWriter};
 use crate::version::TableRef;
 
-/// Writes a sorted run and splits the run into SSTables of the capacity in the design. Dropping the writer before
+/// Writes a sorted run, split into SSTables of the capacity `table.capacity`. Dropping the writer before
 /// [`finish`](Self::finish) removes the files.
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The size of the filters of the run, which depends on the sizes of all levels. `None` if the filter variant has
-    /// no parameter for the bits per key.
+    /// The size of the filters of the sorted run, which depends on the sizes of all levels. `None` if the filter
+    /// variant has no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
     /// The file number and the writer of the SSTable that is being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
-    /// The range tombstones of the run that no SSTable contains yet, in key order.
+    /// The range tombstones of the sorted run that no SSTable contains yet, in key order.
     deletes: VecDeque<KeyRange>,
     /// Writes large values to blob files. `None` if neither the run nor its inputs have values in blob files.
     separation: Option<Separation<'a>>,
     /// Whether stored values in the SSTables begin with a tag byte, which distinguishes values from pointers to blob
     /// files.
     marks_values: bool,
-    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one SSTable.
-    /// `None` if the store has a manifest.
+    /// The range of the sequence numbers of the sorted run, which becomes part of its file name. The run is then one
+    /// SSTable. `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Returns whether the run has neither an entry nor a range tombstone yet.
+    /// Returns whether the sorted run has neither an entry nor a range tombstone yet.
     pub(super) fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.current.is_none() && self.deletes.is_empty()
     }
@@ -121,7 +121,8 @@ impl<'a> RunWriter<'a> {
         Ok(true)
     }
 
-    /// Completes the current SSTable of the run, if one was begun. The next SSTable begins at or above the key `cut`.
+    /// Completes the current SSTable of the sorted run, if one was begun. The next SSTable begins at or above the key
+    /// `cut`.
     pub(super) fn cut(&mut self, cut: &[u8]) -> Result<()> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *cut) {
             self.add_range_tombstone(range)?;
@@ -132,7 +133,8 @@ impl<'a> RunWriter<'a> {
         self.close_table()
     }
 
-    /// Completes the run and makes its files durable, except for their directory entries. Returns the new SSTables.
+    /// Completes the sorted run and makes its files durable, except for their directory entries. Returns the new
+    /// SSTables.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         while let Some(range) = self.deletes.pop_front() {
             self.add_range_tombstone(range)?;

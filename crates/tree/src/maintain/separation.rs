@@ -171,7 +171,7 @@ impl<'a> Separation<'a> {
         Ok(Some(reference))
     }
 
-    /// Completes all open blob files of the run.
+    /// Completes all open blob files of the sorted run.
     pub(super) fn finish(&mut self) -> Result<()> {
         (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
     }

@@ -18,10 +18,10 @@ pub(crate) struct ViewCursor<'v> {
     direction: Direction,
     /// The position of the current entry in the sorted view.
     at: usize,
-    /// For each run, the number of its entries before the current entry.
+    /// For each sorted run, the number of its entries before the current entry.
     before: Vec<u32>,
     reader: EntryReader<'v>,
-    /// The number of the run that contains the current entry.
+    /// The number of the sorted run that contains the current entry.
     run: usize,
 }
 
@@ -95,8 +95,8 @@ impl<'v> ViewCursor<'v> {
         Ok((segment, found.start))
     }
 
-    /// Finds the run that contains the current entry of the view, and moves the cursor of this run to the entry. Always
-    /// returns `true`.
+    /// Finds the run that contains the current entry of the sorted view, and moves the cursor of this run to the entry.
+    /// Always returns `true`.
     #[inline]
     fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
         self.run = self.view.run(self.at);

@@ -33,8 +33,8 @@ impl<'v> EntryReader<'v> {
         Self { view, direction, reads, cursors }
     }
 
-    /// Moves the cursor of the run `run` to the entry that has `ordinal` entries before it in this run. Returns the
-    /// cursor.
+    /// Moves the cursor of the sorted run `run` to the entry that has `ordinal` entries before it in this run. Returns
+    /// the cursor.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt.

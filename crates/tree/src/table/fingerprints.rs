@@ -33,7 +33,7 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 /// The fingerprint index of a data block: one hash byte per entry.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
-    /// The restart interval of the block in entries, at least one.
+    /// The restart interval of the data block in entries, at least one.
     pub(super) interval: usize,
     /// The data block from its first byte to the end of the index.
     bytes: &'a [u8],

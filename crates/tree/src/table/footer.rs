@@ -39,11 +39,11 @@ const LAST_VERSION: u32 = VERSION + RANGE_TOMBSTONES + SINGLE_MARKS;
 /// The position and the checksum of one part of an SSTable, such as the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The offset of the part in the file.
+    /// The offset of the part in the file of the SSTable.
     pub(super) offset: u64,
-    /// The length of the part, in bytes.
+    /// The length of the part of the SSTable, in bytes.
     pub(super) len: u64,
-    /// The checksum of the part, as stored in the footer.
+    /// The checksum of the part of the SSTable, as stored in the footer.
     pub(super) checksum: u32,
 }
 
@@ -55,12 +55,12 @@ pub(super) struct Footer {
     pub(super) filter: Section,
     /// The position of the fence in the SSTable.
     pub(super) fence: Section,
-    /// The position of the range tombstones. `None` if the SSTable has no range tombstones.
+    /// The position of the range tombstones in the SSTable. `None` if the SSTable has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
-    /// The position of the marks of single deletes. `None` if the SSTable has no marked entries.
+    /// The position of the marks of single deletes in the SSTable. `None` if the SSTable has no marked entries.
     pub(super) single_marks: Option<Section>,
-    /// The position of the block directory. The same section contains the checksums of the fence chunks, and the
-    /// references to blob files if values are in blob files.
+    /// The position of the block directory in the SSTable. The same section contains the checksums of the fence chunks,
+    /// and the references to blob files if values are in blob files.
     pub(super) directory: Section,
     /// The position of the properties of the SSTable.
     pub(super) properties: Section,

@@ -38,12 +38,12 @@ struct IndexOfBlock {
 
 /// An answer of the memory index about a key in one data block, before the lookup reads the block.
 pub(super) enum Hint {
-    /// The block does not contain the key.
+    /// The data block does not contain the key.
     Absent,
-    /// The block can contain the key only in this part.
+    /// The data block can contain the key only in this part.
     Part(Part),
-    /// The block can contain the key, but the hash index cannot exclude any part. The lookup must search all restart
-    /// points.
+    /// The data block can contain the key, but the hash index cannot exclude any part. The lookup must search all
+    /// restart points.
     Unknown,
 }
 
@@ -86,7 +86,7 @@ impl MemoryIndex {
         Some(index.part(low))
     }
 
-    /// Returns the memory that the index takes, in bytes.
+    /// Returns the memory that the in-memory index of all data blocks takes, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         let blocks = self.blocks.iter().flatten();
         let parts = blocks.map(|index| size_of_val(&*index.restarts) + index.buckets.len());
@@ -99,7 +99,7 @@ impl MemoryIndex {
 }
 
 impl IndexOfBlock {
-    /// Creates the index of a data block. Returns `None` if the block is corrupt.
+    /// Creates the in-memory index of a data block. Returns `None` if the block is corrupt.
     fn new(block: &[u8], options: &BlockOptions, hash: impl Fn(&[u8]) -> KeyHash) -> Option<Self> {
         let layout = layout_of(block)?;
         let (mut restarts, mut keys): (Vec<u32>, Vec<(KeyHash, usize)>) = Default::default();
@@ -123,7 +123,7 @@ impl IndexOfBlock {
         (!restarts.is_empty()).then(|| Self { restarts: restarts.into(), buckets })
     }
 
-    /// Returns the part of the block from the restart point number `restart` to the next restart point.
+    /// Returns the part of the data block from the restart point number `restart` to the next restart point.
     fn part(&self, restart: usize) -> Part {
         let offset = |restart: usize| self.restarts.get(restart).map(|offset| *offset as usize);
         Part { restarts: 0..1, start: offset(restart).unwrap_or_default(), end: offset(restart + 1) }

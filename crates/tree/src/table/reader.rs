@@ -226,7 +226,7 @@ impl Table {
         self.file.directory.len()
     }
 
-    /// Returns the size of all data blocks in the file, in bytes.
+    /// Returns the size of all data blocks in the file of the SSTable, in bytes.
     pub(crate) fn block_bytes(&self) -> u64 {
         self.file.directory.data_bytes()
     }
@@ -264,7 +264,7 @@ impl Table {
         }
     }
 
-    /// Probes the filter, and counts the probe. Returns `false` only if the SSTable does not contain the key.
+    /// Probes the filter of the SSTable, and counts the probe. Returns `false` only if the SSTable lacks the key.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -506,7 +506,7 @@ impl Table {
         self.file.is_in_place
     }
 
-    /// Returns whether the whole file is memory-mapped, so that reading a block needs no call to storage.
+    /// Returns whether the whole SSTable is memory-mapped, so that reading a block needs no call to storage.
     pub(super) fn is_mapped(&self) -> bool {
         self.file.file.mapped().is_some()
     }

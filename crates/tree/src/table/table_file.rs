@@ -43,7 +43,7 @@ pub(super) struct TableFile {
     /// Whether data blocks are read in place, in a memory-mapped file. The value is true if the file is memory-mapped
     /// and its first data block is not compressed.
     pub(super) is_in_place: bool,
-    /// Prefetches the parts of the file that will be read soon.
+    /// Prefetches the parts of the SSTable that will be read soon.
     pub(super) ahead: Prefetcher,
     /// The data blocks whose checksums were verified. `None` if every read from storage must verify the checksum.
     pub(super) checked: Option<CheckedBlocks>,
@@ -56,9 +56,9 @@ pub(super) struct TableFile {
 /// The decoded trailer of a data block.
 pub(super) struct Trailer {
     codec: u8,
-    /// The length of the block in the file before its padding and trailer, in bytes.
+    /// The length of the data block in the file before its padding and trailer, in bytes.
     stored_len: usize,
-    /// The length of the block before compression, in bytes.
+    /// The length of the data block before compression, in bytes.
     raw_len: usize,
 }
 

@@ -121,7 +121,7 @@ impl TableWriter {
         })
     }
 
-    /// Appends an entry. The key must be larger than the previous key.
+    /// Appends an entry to the SSTable. The key must be larger than the previous key.
     ///
     /// # Errors
     /// If writing fails, or if the key is not larger than the previous key, which happens if a compaction has corrupt
@@ -169,7 +169,7 @@ impl TableWriter {
         self.references.get_or_insert_default().add(file, bytes);
     }
 
-    /// Appends a range tombstone. The range tombstone must begin after the previous range tombstone.
+    /// Appends a range tombstone to the SSTable. It must begin after the previous range tombstone.
     pub(crate) fn add_range_tombstone(&mut self, range: KeyRange) {
         self.delete_bytes += range.bytes();
         self.deletes.push(range);

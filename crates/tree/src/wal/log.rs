@@ -75,8 +75,8 @@ impl LogFile {
         }
     }
 
-    /// Reserves space for the next `bytes` bytes of the file, if the storage supports this. Appends to reserved space
-    /// need no work of the kernel.
+    /// Reserves space for the next `bytes` bytes of the WAL file, if the storage supports this. Appends to reserved
+    /// space need no work of the kernel.
     pub(crate) fn reserve(&mut self, bytes: u64) {
         if let Some(file) = &mut self.file {
             file.reserve(bytes);

@@ -98,9 +98,9 @@ pub(crate) fn frame(
 
 /// A WAL record: the operations of one commit.
 pub(super) struct Record<'a> {
-    /// The sequence number of the first operation in the record.
+    /// The sequence number of the first operation in the WAL record.
     pub(super) first_sequence: SequenceNumber,
-    /// The operations of the record, encoded like the operations of a write batch.
+    /// The operations of the WAL record, encoded like the operations of a write batch.
     pub(super) operations: &'a [u8],
     /// The offset in the WAL file at which the next record begins.
     pub(super) end: usize,
@@ -160,7 +160,7 @@ struct Head {
     length: usize,
     first_sequence: SequenceNumber,
     synced: u64,
-    /// The offset in the WAL file at which the head ends.
+    /// The offset in the WAL file at which the head of the record ends.
     end: usize,
 }
 

@@ -368,13 +368,12 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Reads all records of a manifest and returns the last intact record. If a record is corrupt, the function tries every
-/// further offset until it finds an intact record.
-///
-/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of the
-/// search would be quadratic in the size of the file. The function then returns `None`.
+/// Returns the state in the last intact record of a manifest. After a corrupt record, the function tries every further
+/// offset until it finds an intact record. Returns `None` without an intact record, or if the search takes too long.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
+    // A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of
+    // the search would be quadratic in the size of the file.
     let mut left = bytes.len() * MOST_PASSES;
     let (mut last, mut good_bytes) = (None, 0);
     while at < bytes.len() {

@@ -597,11 +597,8 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run under two conditions: exactly one SSTable of the run overlaps the range, and the
-/// range has a lower and an upper bound. Otherwise, probes no filter and returns `None`.
-///
-/// If several SSTables overlap the range, a probe cannot help, because the range includes the largest key of the first
-/// of these SSTables. A range without a lower or an upper bound almost certainly contains a key.
+/// Probes the range filter of a sorted run, if exactly one SSTable of the run overlaps the range, and if the range has
+/// a lower and an upper bound. Otherwise, returns `None` without a probe.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,
@@ -609,6 +606,8 @@ fn passes_range_filter(
     high: Bound<&[u8]>,
     counters: &Counters,
 ) -> Option<bool> {
+    // If several SSTables overlap the range, a probe cannot help, because the range includes the largest key of the
+    // first of these SSTables. A range without a lower or an upper bound almost certainly contains a key.
     if tables.len() != 1 || matches!(low, Bound::Unbounded) || matches!(high, Bound::Unbounded) {
         return None;
     }

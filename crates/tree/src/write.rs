@@ -287,12 +287,11 @@ impl Inner {
 
     /// Locks the WAL for a commit that may write its own record. Returns `None` if the record must wait in the write
     /// queue for the thread that locks the WAL next.
-    ///
-    /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
-    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs no
-    /// queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
+        // In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync.
+        // In modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then
+        // needs no queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
         match self.wal_mode.commit_sync {
             CommitSync::Each => Some(self.log.lock()),
             CommitSync::Never if self.wal_mode.has_log => self.log.try_lock(),

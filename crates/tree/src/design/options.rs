@@ -136,7 +136,7 @@ pub enum BlockIndex {
 }
 
 impl BlockIndex {
-    /// All kinds of index, in the order of their codes in blocks.
+    /// All kinds of index inside blocks, in the order of their codes in blocks.
     pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
 }
 
@@ -171,9 +171,9 @@ pub enum ManifestPlace {
     /// numbers of its writes: `00000012_41_60.table`. Every flush and every compaction writes one SSTable, whatever the
     /// capacity, with less than 2 GiB of keys and values. The store cannot detect that an SSTable or a WAL is missing,
     /// or that it belongs to another store without a manifest. Corruption of a WAL looks like the end of the WAL after
-    /// a crash. The choice needs a compaction policy that merges all sorted runs at once (`merge-all` or `none`),
-    /// values in SSTables (`values = "inline"`), `names = "number"` and `filter = "inside"`, and excludes column
-    /// families and merge operators. Source: golsm, "Crash recovery".
+    /// a crash. This choice needs a compaction policy that merges all sorted runs at once (`merge-all` or `none`),
+    /// `values = "inline"`, `names = "number"` and `filter = "inside"`. Column families and merge operators need a
+    /// manifest. Source: golsm, "Crash recovery".
     None,
 }
 
@@ -206,7 +206,7 @@ pub enum FilterPlace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableNames {
-    /// The file number: `00000012.table`.
+    /// The name is the file number: `00000012.table`.
     #[default]
     Number,
     /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the SSTable as JSON,

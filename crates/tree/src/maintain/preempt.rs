@@ -85,10 +85,9 @@ impl Inner {
 
     /// Returns the compaction of level 0 that is due, and the keys at which its output SSTables end. The compaction
     /// uses only levels with numbers below `top`. Returns `None` if no such compaction is due.
-    ///
-    /// The policy sees only the levels with numbers below `top`. The other levels are older than all inputs of the job,
-    /// so the job is also valid for the complete tree.
     fn level_0_job(&self, version: &Version, top: usize) -> Option<(Job, Vec<Arc<[u8]>>)> {
+        // The policy sees only the levels with numbers below `top`. The other levels are older than all inputs of the
+        // job, so the job is also valid for the complete tree.
         let operations = self.observed_operations();
         let mut shape = Shape { operations, ..version.shape(self.memtable_bytes()) };
         shape.levels.levels.truncate(top);

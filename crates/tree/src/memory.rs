@@ -143,9 +143,8 @@ const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The maximum number of entries in a batch of a scan of a memtable.
 ///
-/// A later batch is half as large as all previous batches together. Larger batches would often read many entries beyond
-/// the end of the scan. If each batch costs a search, a later batch is as large as all previous batches together, so
-/// that there are fewer searches.
+/// Each later batch is half as large as all previous batches together, so that a scan reads few entries beyond its end.
+/// If each batch costs a search, a later batch is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
 /// The minimum number of entries in a batch of a scan of a memtable after the first batch, if each batch costs a

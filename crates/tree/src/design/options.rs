@@ -338,10 +338,11 @@ pub enum Pacing {
     Stop,
     /// Writers are delayed before they reach a limit. The remaining room then lasts until the expected end of a flush
     /// or compaction, which makes more room. A write of b bytes takes at least b · W / R, where R is the room in bytes.
-    /// The expected time W until more room is max(T − t, t). T is the mean time between two releases of room, and t is
-    /// the time since the last release. The runs of level 0 delay writers as soon as their number reaches half of
-    /// `level0_runs`. A wait is at most 4 ms. The option applies to `timed` mode without inline flushes. Sources:
-    /// `WriteController` of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
+    /// The expected time W until more room is max(T − t, t). T is the mean time between two flushes or compactions that
+    /// make room, and t is the time since the last of them. The runs of level 0 delay writers as soon as their number
+    /// reaches half of `level0_runs`. A wait is at most 4 ms. The option applies to `timed` mode without inline
+    /// flushes. Sources: `WriteController` of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan,
+    /// "bLSM" (SIGMOD 2012).
     Delay,
 }
 

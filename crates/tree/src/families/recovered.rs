@@ -94,14 +94,14 @@ impl FamilyProgress {
     }
 }
 
-/// Reads one segment of the WAL that all column families share. Passes the operations of each commit in each family to
-/// `visit`, which returns `None` if they are invalid. A record with invalid operations counts as corrupt.
+/// Reads the segment `logs[place]` of the WAL that all column families share. Passes the operations of each commit in
+/// each family to `visit`, which returns `None` if they are invalid.
 ///
-/// The file number of the segment is `logs[place]`. `after` is the number of the last operation in the older segments.
-/// `state` is the state in the manifest of the store.
+/// `after` is the number of the last operation in the older segments. `state` is the state in the manifest of the
+/// store.
 ///
 /// # Errors
-/// The segment is corrupt, or operations between two segments are missing.
+/// The segment is corrupt or contains invalid operations, or operations between two segments are missing.
 pub(crate) fn read_segment(
     storage: &dyn Storage,
     directory: &Path,

@@ -104,9 +104,9 @@ impl Retired {
     /// Returns the file number and the length in bytes of the newest completed WAL segment. The manifest records them,
     /// so that recovery detects a segment that has lost its last records.
     ///
-    /// Returns `None` if no completed segment has a header. The current segment is not used, because an empty segment
-    /// cannot show such a loss.
+    /// Returns `None` if no completed segment has a header.
     fn closed_log(&self) -> Option<(u64, u64)> {
+        // The current segment is not used, because an empty segment cannot show such a loss.
         let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
         // A segment whose creation was interrupted has no header.
         newest.filter(|(_, bytes)| *bytes > 0)

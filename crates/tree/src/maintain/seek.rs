@@ -22,9 +22,9 @@ struct Wanted {
 }
 
 impl Inner {
-    /// Lets the compaction policy and the arbiter decide after a scan, and checks whether a read-triggered compaction
-    /// is due. `ranges` is the number of scans of the calling thread so far. If a read-triggered compaction is due, the
-    /// function wakes the compaction thread. In a tree without this thread, the function runs the compaction.
+    /// Lets the compaction policy and the arbiter decide after a scan, and starts a read-triggered compaction if one is
+    /// due. The compaction runs on the compaction thread. In a tree without this thread, it runs on the calling thread.
+    /// `ranges` is the number of scans of the calling thread so far.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         self.note_scan(ranges);

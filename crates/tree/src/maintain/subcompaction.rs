@@ -18,9 +18,9 @@ const ANCHORS_PER_PART: u64 = 32;
 /// Returns the keys that split a compaction of `inputs` into at most `parts` parts with about equal numbers of bytes.
 /// The keys are in ascending order, and each key is the first key of a part. Returns no keys if `parts` is below 2.
 ///
-/// The keys are chosen among anchors, which are the first keys of blocks at equal distances in the files. Each anchor
-/// represents the bytes up to the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`.
-/// `counters` counts the bytes read for the anchors as bytes that the compaction read.
+/// The keys are chosen among anchors, which are the first keys of blocks at equal distances in the files. Source:
+/// `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the bytes read for the anchors as bytes
+/// that the compaction read.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());

@@ -112,12 +112,11 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 }
 
 /// Calls `work` with the layout of a data block.
-///
-/// The compiler generates two versions of this call: one for the default block format and one for all other formats. In
-/// the first version, the layout stays in CPU registers. A layout in memory would stall the CPU (failed store
-/// forwarding) for as long as a search of the block takes.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
+    // The compiler generates two versions of this call: one for the default block format and one for all other formats.
+    // In the first version, the layout stays in CPU registers. A layout in memory would stall the CPU (failed store
+    // forwarding) for as long as a search of the block takes.
     match footer.format {
         delta::CODE => match &delta::layout(block, footer) {
             Some(layout) => work(layout),

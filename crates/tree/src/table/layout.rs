@@ -173,11 +173,9 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key in a data block. If the block has a hash index with an answer, the lookup compares at most the
-    /// entries after one restart point. Otherwise, a binary search over the restart points comes first.
-    ///
-    /// If the block has a hash index, the function passes to `note` whether the hash index answered the lookup. Returns
-    /// `None` if the block is corrupt.
+    /// Looks up a key in a data block, with the hash index of the block or with a binary search over its restart
+    /// points. If the block has a hash index, the function passes to `note` whether the index answered the lookup.
+    /// Returns `None` if the block is corrupt.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],

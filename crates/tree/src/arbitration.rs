@@ -143,7 +143,7 @@ pub(crate) struct TreeSizes {
     pub(crate) filter_bytes: u64,
     /// The number of keys in the filters of the tree.
     pub(crate) filter_keys: u64,
-    /// The total size of the SSTables, in bytes.
+    /// The total size of the SSTables of the tree, in bytes.
     pub(crate) table_bytes: u64,
 }
 
@@ -168,7 +168,7 @@ struct ObservedIo {
     flushed: f64,
     compacted: f64,
     fetched: f64,
-    /// The part of the fetched bytes that gets read because a filter had a false positive.
+    /// The bytes that point lookups fetched from storage because a filter had a false positive.
     false_positives: f64,
 }
 

@@ -74,9 +74,9 @@ pub(crate) struct Inner {
     pub(crate) policy: Box<dyn CompactionPolicy>,
     /// The recent operations of the tree. The compaction policy adapts the structure of the tree to these operations.
     pub(crate) observed: Mutex<OperationWindow>,
-    /// Whether the compaction policy observes operations.
+    /// Whether the compaction policy needs the recent operations of the tree for its decisions.
     pub(crate) observes_operations: bool,
-    /// Whether the compaction policy or the memory arbiter observes reads.
+    /// Whether the compaction policy or the memory arbiter needs the recent gets and scans for its decisions.
     pub(crate) observes_reads: bool,
     /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
     pub(crate) arbitration: Option<Arbitration>,
@@ -144,7 +144,7 @@ pub(crate) struct Inner {
 /// The WAL to which writers currently append, with the records that are not written yet.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// The records that were moved from the write queue to this buffer and are not written yet.
+    /// The records that were moved from the write queue to this buffer, and are not written to the WAL yet.
     pub(crate) records: Vec<u8>,
     /// The statistics of group commit, from which a leader decides whether to wait for followers.
     pub(crate) commit_group: CommitGroup,

@@ -101,7 +101,7 @@ pub(crate) struct State {
 /// The identity of a column family: its name and its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FamilyIdentity {
-    /// The name of the family.
+    /// The name of the column family.
     pub(crate) name: String,
     /// The identity of the store that contains the family and its WAL. See [`Seals::identity`].
     pub(crate) store: u64,
@@ -344,11 +344,11 @@ fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
 /// The result of reading a manifest: the current state of the tree, and the number of unreadable bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The state of the tree in the last intact record.
+    /// The state of the tree in the last intact record of the manifest.
     pub(crate) state: State,
-    /// The number of bytes after the last intact record. A crash during a change leaves such bytes.
+    /// The number of bytes after the last intact record of the manifest. A crash during a change leaves such bytes.
     pub(crate) torn_bytes: u64,
-    /// The number of corrupt bytes before the last intact record.
+    /// The number of corrupt bytes before the last intact record of the manifest.
     pub(crate) damaged_bytes: u64,
 }
 

@@ -86,8 +86,8 @@ pub trait Kernel<S: Source>: Sized {
 /// smaller or an equal key. Two entries with equal keys are therefore always compared before one of them wins the whole
 /// loser tree. The mark is sufficient, so the merge keeps no copy of returned keys.
 pub struct Merge<S> {
-    /// The sources, from the newest to the oldest. If several sources have the same key, the merge returns the entry of
-    /// the newest source.
+    /// The sorted sources of the merge, from the newest to the oldest. If several sources have the same key, the merge
+    /// returns the entry of the newest source.
     sources: Vec<S>,
     direction: Direction,
     /// Whether each source is at its end. The elements of unused leaves of the loser tree are `true`. With fewer than

@@ -63,7 +63,7 @@ pub(crate) fn unexpected_merge(log: &Path) -> Error {
 /// The versions of one key that determine its value: the merge operands, and the newest version that is not an operand.
 #[derive(Debug, Default)]
 pub(crate) struct OperandStack {
-    /// The merge operands, newest first.
+    /// The merge operands of the key, newest first.
     operands: Vec<Vec<u8>>,
     base: Option<Base>,
 }

@@ -38,7 +38,7 @@ pub struct Range<'t> {
     has_deletes: bool,
     /// Whether an SSTable that the scan can read has values in blob files.
     has_blobs: bool,
-    /// The current value, if it is in a blob file.
+    /// The value of the current entry, if the value is in a blob file.
     value: Vec<u8>,
     /// The value of the current entry, if the value is combined from operands.
     combined: Vec<u8>,
@@ -75,7 +75,7 @@ enum Cursor<'v> {
     /// A sorted run, with its position in the version. The run cursor is boxed, because sources are moved and a run
     /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
-    /// The sorted view of all runs, which replaces the runs.
+    /// The sorted view of all runs, which the scan reads instead of the runs.
     View(Box<ViewCursor<'v>>),
 }
 

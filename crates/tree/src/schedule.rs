@@ -49,8 +49,8 @@ pub(crate) struct Bandwidth {
     limit: u64,
     /// The bytes per second that compactions may use now.
     free: u64,
-    /// The total bytes of clients at the last measurement, and its time in nanoseconds. `None` before the first
-    /// measurement.
+    /// The total bytes that clients had transferred at the last measurement, and the time of this measurement in
+    /// nanoseconds. `None` before the first measurement.
     measured: Option<(u64, u64)>,
     /// The time, in nanoseconds, at which compactions would have finished all transfers so far if they used exactly the
     /// allowed bandwidth.

@@ -44,11 +44,11 @@ const MOST_BACKOFF: u32 = 7;
 
 /// The memtable and the sequence numbers that a commit reserves before it writes its entries.
 pub(crate) struct CommitSlot {
-    /// The view whose active memtable the commit writes to.
+    /// The view of the tree whose active memtable receives the writes of the commit.
     view: Guard<Arc<View>>,
     /// The first sequence number of the commit.
     pub(crate) first: SequenceNumber,
-    /// Whether this commit fills the memtable.
+    /// Whether this commit fills the active memtable.
     is_full: bool,
     /// Whether this commit must wait, because the design delays writes. The wait covers the bytes written since the
     /// last wait.

@@ -73,7 +73,7 @@ impl Record {
 pub(super) struct Footer {
     /// The number of records in the blob file.
     pub(super) records: u64,
-    /// The total length of all records in bytes. The footer of the blob file begins at this offset.
+    /// The total length of all records in the blob file, in bytes. The footer begins at this offset.
     pub(super) bytes: u64,
     /// The partition of the blob file. The value policy divides keys by their hashes into partitions, and all keys of
     /// the file belong to one partition. 0 if the value policy has only one partition.

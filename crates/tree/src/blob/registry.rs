@@ -17,7 +17,7 @@ const FEW_HANDLES: usize = 64;
 #[derive(Default)]
 struct Handles {
     files: HashMap<u64, Weak<BlobFile>>,
-    /// The number of handles after the registry last dropped the handles of removed blob files.
+    /// The number of blob file handles after the registry last dropped the handles of removed blob files.
     kept: usize,
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum Stored<'a> {
 /// The position of a value in a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
-    /// The number of the blob file.
+    /// The number of the blob file that contains the value.
     pub(crate) file: u64,
     /// The offset, in bytes, of the blob file record that contains the value.
     pub(crate) offset: u64,

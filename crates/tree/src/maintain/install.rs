@@ -24,7 +24,7 @@ pub(super) struct Change<'a> {
     pub(super) place: OutputRun,
     /// The SSTables that the change adds. SSTables that only move are also in `removed`.
     pub(super) added: &'a [TableRef],
-    /// The memtable whose entries are in `added`. The change removes this memtable from the view.
+    /// The memtable whose entries are in `added`. The change removes this memtable from the tree.
     pub(super) flushed: Option<&'a Arc<Slot>>,
 }
 

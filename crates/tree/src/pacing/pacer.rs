@@ -20,9 +20,9 @@ pub(crate) struct Pacer {
 /// wait covers the bytes that were written since the last wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payment {
-    /// The size of the memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
+    /// The size of the active memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
     pub(crate) due_from: u64,
-    /// The size of the memtable, in bytes, at the last wait.
+    /// The size of the active memtable, in bytes, at the last wait.
     pub(crate) paid_bytes: u64,
 }
 

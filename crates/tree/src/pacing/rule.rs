@@ -101,9 +101,9 @@ impl StepQueue {
 /// The number of bytes that writers may write before the memtables are full, and before level 0 is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// The number of bytes until the memtables are full.
+    /// The number of bytes that writers may write before the memtables are full.
     pub(crate) memory: u64,
-    /// The number of bytes until level 0 is full.
+    /// The number of bytes that writers may write before level 0 is full.
     pub(crate) level0: u64,
 }
 

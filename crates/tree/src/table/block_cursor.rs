@@ -31,7 +31,7 @@ pub(super) struct BlockCursor<'t> {
     block: Option<BlockBytes<'t>>,
     layout: Layout,
     direction: Direction,
-    /// The current batch of decoded entries, in key order.
+    /// The current batch of decoded entries of the data block, in key order.
     entries: Vec<Decoded>,
     /// The keys of the decoded entries, concatenated.
     keys: Vec<u8>,

@@ -25,7 +25,7 @@ enum Lengths {
         page_bytes: u32,
         /// The number of data blocks in the SSTable.
         blocks: u32,
-        /// The blocks that take more than one page, in ascending order of their numbers.
+        /// The data blocks that take more than one page, in ascending order of their numbers.
         long: Vec<LongBlock>,
     },
 }

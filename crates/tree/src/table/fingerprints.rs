@@ -35,7 +35,7 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 pub(super) struct Fingerprints<'a> {
     /// The restart interval of the data block in entries, at least one.
     pub(super) interval: usize,
-    /// The data block from its first byte to the end of the index.
+    /// The data block from its first byte to the end of its fingerprint index.
     bytes: &'a [u8],
     count: usize,
 }

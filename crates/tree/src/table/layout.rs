@@ -53,12 +53,12 @@ pub enum Entries {
 /// The method by which a data block stores the offsets of its restart points.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Restarts {
-    /// A list of offsets with four bytes each, after the entries.
+    /// The block stores a list of offsets with four bytes each, after its entries.
     #[default]
     Behind,
-    /// A list of offsets with two bytes each, before the entries.
+    /// The block stores a list of offsets with two bytes each, before its entries.
     Before,
-    /// No list, because the restart points have equal distances. The field is the distance between two restart points,
+    /// The block stores no list of offsets, because its restart points have equal distances. The field is the distance
     /// in bytes. The first entry is a restart point.
     Every(u32),
 }

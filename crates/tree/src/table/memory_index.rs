@@ -32,7 +32,8 @@ pub(super) struct MemoryIndex {
 struct IndexOfBlock {
     /// The offsets of the restart points in the data block.
     restarts: Box<[u32]>,
-    /// The buckets of the hash index. Empty if the block has too many restart points for a hash index.
+    /// The buckets of the hash index of the data block. Empty if the block has too many restart points for a hash
+    /// index.
     buckets: Box<[u8]>,
 }
 

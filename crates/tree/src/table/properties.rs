@@ -13,8 +13,8 @@ const MOST_BYTES: u64 = 1 << 40;
 
 /// The maximum size of a data block before compression, in bytes. The tree rejects an SSTable with a larger block as
 /// corrupt.
-// A block with several entries has at most 64 KiB. The largest block therefore has a single entry with a key and a value
-// of maximum length. The space of two more keys is enough for all other parts of this block.
+// A block with several entries has at most 64 KiB. The largest block therefore has a single entry with a key and a
+// value of maximum length. The space of two more keys is enough for all other parts of this block.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
 /// The bit of the stored checksum code that is set if the filter of the SSTable has a file of its own.

@@ -32,7 +32,7 @@ pub(crate) enum BlockReads {
 /// The position of an entry in a sorted run. A cursor can return to this position without comparing keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryPosition {
-    /// The index of the SSTable in the run.
+    /// The index of the SSTable in the sorted run.
     pub(crate) table: usize,
     /// The number of the data block in the SSTable.
     pub(crate) block: u32,
@@ -70,7 +70,7 @@ const STREAM_BYTES: usize = 512 << 10;
 
 /// An iterator over the entries of one sorted run, which consists of SSTables in key order.
 pub(crate) struct RunCursor<'t> {
-    /// The SSTables of the run in key order. Their key ranges do not overlap.
+    /// The SSTables of the sorted run in key order. Their key ranges do not overlap.
     tables: &'t [Arc<Table>],
     /// References that keep the SSTables open during the scan, if `range.references` is "table". Otherwise empty.
     _references: Vec<Arc<Table>>,

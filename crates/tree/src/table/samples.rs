@@ -5,7 +5,7 @@
 #[derive(Debug)]
 pub(super) struct Samples {
     bytes: Vec<u8>,
-    /// The offset at which each block ends in the buffer.
+    /// For each data block, the offset in the buffer at which the block ends.
     ends: Vec<usize>,
     wanted: usize,
 }

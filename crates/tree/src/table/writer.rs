@@ -38,7 +38,7 @@ pub(crate) struct TableWriter {
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// Copies of the keys, if the filter or the option `table.last_key` needs them.
+    /// Copies of the keys of the SSTable, if the filter or the option `table.last_key` needs them.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
     /// The first and the last key of each data block. `None` if the fence does not need these keys.
@@ -50,7 +50,7 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The total size of the keys of the range tombstones, in bytes.
     delete_bytes: u64,
-    /// The positions of the entries that carry the mark of a single delete.
+    /// The positions of the entries that are single deletes or have replaced one.
     marks: SingleMarks,
     /// The blob files that contain values of the SSTable. `None` if the SSTable cannot contain pointers to blob files.
     references: Option<References>,

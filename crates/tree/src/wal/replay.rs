@@ -14,9 +14,9 @@ use crate::manifest::State;
 /// The result of the replay of one WAL file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogContent {
-    /// The number of commits that were replayed.
+    /// The number of commits in the WAL file that were replayed.
     pub(crate) records: u64,
-    /// The number of operations that were replayed.
+    /// The number of operations in the WAL file that were replayed.
     pub(crate) operations: u64,
     /// The sequence number of the last replayed write. If no write was replayed, the sequence number of the last write
     /// before this WAL file.

@@ -37,9 +37,9 @@ impl Inner {
         }
     }
 
-    /// Records a change of the SSTables or memtables, on which the delay of writes depends. `before` is the view before
-    /// the change, and `level0_runs` is the number of runs in level 0 after the change. `has_flushed` is set if the
-    /// change removed a flushed memtable.
+    /// Records a change of the SSTables or memtables, on which the delay of writes depends. `before` contains the
+    /// memtables and SSTables before the change, and `level0_runs` is the number of runs in level 0 after the change.
+    /// `has_flushed` is set if the change removed a flushed memtable.
     pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;

@@ -68,8 +68,8 @@ impl LookupPool {
         Ok(Self { threads, helpers })
     }
 
-    /// Looks up a key in all runs of a version. If the newest version of the key is a value, appends this value to
-    /// `value`.
+    /// Looks up a key in all sorted runs of a version of the tree. If the newest version of the key is a value, appends
+    /// this value to `value`.
     #[inline(never)]
     pub(crate) fn lookup(
         &self,

@@ -28,13 +28,13 @@ pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
     [operand, &[OPERAND]].concat()
 }
 
-/// Returns whether stored bytes are a merge operand and not a value.
+/// Returns whether the stored bytes are a merge operand, and not a value.
 #[inline]
 pub(crate) fn is_operand(stored: &[u8]) -> bool {
     stored.last() == Some(&OPERAND)
 }
 
-/// Returns the value in stored bytes. Returns `None` if the bytes are a merge operand or corrupt.
+/// Returns the value that the stored bytes contain. Returns `None` if the bytes are a merge operand or corrupt.
 #[inline]
 pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE])
@@ -45,7 +45,7 @@ pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }
 
-/// Returns the error that stored bytes in the store `directory` end with no valid tag byte.
+/// Returns the error for a stored value in the store `directory` whose last byte is not a valid tag.
 pub(crate) fn unmarked(directory: &Path) -> Error {
     Error::damaged(
         directory,

@@ -17,7 +17,7 @@ pub(crate) struct ObsoleteFiles {
     removals: usize,
 }
 
-/// A removal of files in progress. The removal ends when this value is dropped, even by a panic.
+/// A removal of obsolete files that is in progress. The removal ends when this value is dropped, even by a panic.
 pub(crate) struct Removal<'a>(&'a Mutex<ObsoleteFiles>);
 
 impl<'a> Removal<'a> {

@@ -376,7 +376,7 @@ impl<'t> Range<'t> {
 }
 
 impl<'v> Ends<'v> {
-    /// Returns the number of key comparisons in the merges of both ends.
+    /// Returns the number of key comparisons in the merges of both ends of the scan.
     fn comparisons(&self) -> u64 {
         [&self.front, &self.back].into_iter().flatten().map(Merge::comparisons).sum()
     }
@@ -563,8 +563,8 @@ impl Bounds {
         }
     }
 
-    /// Opens the sources like [`open`](Self::open), but with one source for the sorted view instead of one source per
-    /// run.
+    /// Opens the memtables and the sorted view of a scan, like [`open`](Self::open), which opens each sorted run
+    /// instead of the sorted view.
     #[inline(never)]
     fn open_view<'v>(
         &self,

@@ -61,7 +61,7 @@ struct Companion {
     name: String,
 }
 
-/// The numbered files in a tree's directory.
+/// The files in a tree's directory, such as SSTables, blob files and WALs.
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
@@ -373,7 +373,7 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves blob files into the quarantine whose SSTables are already in the quarantine.
+/// Moves each blob file to which no remaining SSTable refers into the quarantine, because its SSTables are there.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,

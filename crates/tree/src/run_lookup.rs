@@ -18,7 +18,7 @@ pub(crate) enum Probe<'v> {
     Search(&'v Table),
 }
 
-/// Probes the filter of the SSTable in `run` whose key range can contain the key.
+/// Probes the filter of the only SSTable in `run` whose key range can contain the key.
 #[inline]
 pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Counters) -> Probe<'v> {
     let Some(table) = run.table_for(key.bytes) else { return Probe::Answer(Lookup::Absent) };
@@ -53,7 +53,7 @@ pub(crate) fn search(
     })
 }
 
-/// Looks up a key in a run. If the run contains a value of the key, appends the value to `value`.
+/// Looks up a key in a sorted run. If the run contains a value of the key, appends the value to `value`.
 #[inline]
 pub(crate) fn lookup_run(
     run: &SortedRun,
@@ -67,8 +67,8 @@ pub(crate) fn lookup_run(
     }
 }
 
-/// Looks up a key in the runs of a version, from the newest run to the oldest run. The lookup ends at the first run
-/// that contains a value or a tombstone of the key. Appends the value, if any, to `value`.
+/// Looks up a key in the sorted runs of a version, from the newest run to the oldest run. The lookup ends at the first
+/// run that contains a value or a tombstone of the key. Appends the value, if any, to `value`.
 #[inline]
 pub(crate) fn lookup_runs(
     version: &Version,

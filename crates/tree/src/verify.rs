@@ -220,7 +220,7 @@ impl Verification {
     }
 
     /// Checks the trees of all column families. Returns, for each family, the sequence number up to which its SSTables
-    /// contain all writes. The check of the shared WAL needs these numbers.
+    /// contain all writes.
     fn check_families(
         &mut self,
         storage: &Arc<dyn Storage>,

@@ -191,7 +191,7 @@ impl Version {
         Self::after(Some(self), levels, self.access.clone(), ranges_before, counters)
     }
 
-    /// Returns whether versions of the tree have an index of all sorted runs.
+    /// Returns whether the tree has an index of all sorted runs: a sorted view, or an index of keys.
     pub(crate) fn has_indexes(&self) -> bool {
         self.access.has_indexes()
     }

@@ -24,7 +24,7 @@ pub(crate) struct Visible {
 }
 
 impl Visible {
-    /// Creates the tracker of a tree in which all writes up to `last` are visible.
+    /// Creates the record of visible writes for a tree in which all writes up to `last` are visible.
     pub(crate) fn new(last: SequenceNumber) -> Self {
         Self { last: AtomicU64::new(last), done: (0..AHEAD).map(|_| AtomicU64::new(0)).collect() }
     }

@@ -160,7 +160,7 @@ impl Inner {
         )
     }
 
-    /// Writes a batch atomically.
+    /// Applies all operations of a batch atomically.
     pub(crate) fn write_batch(&self, batch: &WriteBatch) -> Result<()> {
         if batch.is_empty() {
             return self.failure.check();
@@ -415,7 +415,7 @@ impl Inner {
         self.append(log, taken, sync)
     }
 
-    /// Writes records from the write queue to the WAL, described by `taken`. Syncs the WAL if `sync` is set.
+    /// Writes the records in the buffer of `log`, which `taken` describes, to the WAL. Syncs the WAL if `sync` is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;

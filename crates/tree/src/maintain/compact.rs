@@ -361,7 +361,8 @@ impl PartMerge<'_> {
     }
 
     /// Returns the versions of the current key in older inputs, from the newest version to the first version that is
-    /// not a merge operand. Each version is a value, or `None` for a tombstone, with the rank of its input run.
+    /// not a merge operand. Each version is a value, or `None` for a tombstone, with the rank of its input run (0 is
+    /// the newest run).
     fn older_versions<'t>(
         &self,
         merge: &impl Kernel<RankedRun<'t>>,

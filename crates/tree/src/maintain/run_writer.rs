@@ -222,7 +222,7 @@ impl<'a> RunWriter<'a> {
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Joins the new SSTables of several parts of a compaction into one run. The parts must be in key order.
+    /// Joins the new SSTables of several parts of a compaction into one sorted run. The parts must be in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
@@ -253,7 +253,7 @@ impl Drop for NewTables {
 }
 
 impl Drop for RunWriter<'_> {
-    /// Removes the files of the SSTables, because no version contains them.
+    /// Removes the files of the SSTables, which did not become part of the tree.
     fn drop(&mut self) {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {

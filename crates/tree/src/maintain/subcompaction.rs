@@ -41,8 +41,8 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// Returns the first key of each part except the first part. `anchors` are keys in ascending order, each with the
-/// number of bytes up to the next anchor.
+/// Returns the first key of each part of a compaction, except for the first part. `anchors` are keys in ascending
+/// order, each with the number of bytes up to the next anchor.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();
     let mut cuts: Vec<Bytes> = Vec::new();

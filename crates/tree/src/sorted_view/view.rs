@@ -9,7 +9,7 @@ use crate::table::{EntryPosition, Table};
 /// run and a flag.
 pub(super) const MOST_RUNS: usize = 1 << 7;
 
-/// The flag of an entry in a sorted view that is an older version of the key of the previous entry.
+/// The flag of an entry in a sorted view that has the same key as the previous entry, but an older version.
 const SUPERSEDED: u8 = 1 << 7;
 
 /// A sorted view: the key order of the entries in all sorted runs of a version. A view never changes.

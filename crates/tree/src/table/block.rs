@@ -19,8 +19,8 @@ impl Layout {
         self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
-    /// Decodes the lengths of the entry of a data block that begins at offset `at` of the block. Returns `None` if the
-    /// entry extends beyond the last entry of the block.
+    /// Decodes the lengths of the entry at the offset `at` of a data block. Returns `None` if the entry extends beyond
+    /// the last entry of the block.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
@@ -32,8 +32,8 @@ impl Layout {
         }
     }
 
-    /// Runs a binary search over the restart points of a data block whose numbers are in `among`. Returns the last
-    /// restart point whose key is not above `target`, or the first restart point if all keys are above `target`.
+    /// Runs a binary search over the restart points of a data block, limited to the numbers in `among`. Returns the
+    /// last restart point whose key is not above `target`, or the first restart point if all keys are above `target`.
     /// Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {

@@ -66,8 +66,8 @@ pub enum Restarts {
 /// A decoder for one encoding of entries in data blocks. Code that iterates over entries is generic over the encoding,
 /// so the compiler generates separate code for each encoding.
 pub(super) trait EntryCodec {
-    /// Decodes the lengths of the entry at offset `at` of `entries`, the bytes up to the end of the last entry. Returns
-    /// `None` if the entry extends beyond the end of `entries`.
+    /// Decodes the lengths of the entry at the offset `at` of `entries`, which ends with the last entry. Returns `None`
+    /// if the entry extends beyond the end of `entries`.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
     /// Searches for the key `target` in the entries from a restart point at the offset `at` to the offset `end`.

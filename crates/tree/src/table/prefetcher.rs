@@ -61,9 +61,10 @@ impl Prefetcher {
 }
 
 /// Returns whether the prefetcher always checks the part that begins at `offset`, even if it assumes that the SSTable
-/// is in memory. A hash of the offset selects these parts, because the parts of a scan begin at equal distances.
-/// Without the hash, a scan might check all of its parts or none of them.
+/// is in memory.
 fn is_always_checked(offset: u64) -> bool {
+    // The parts of a scan begin at equal distances. Without the hash, a scan might check all of its parts or none of
+    // them.
     avalanche(offset).is_multiple_of(PARTS_PER_CHECK)
 }
 

@@ -668,7 +668,7 @@ impl Drop for Table {
     }
 }
 
-/// Returns the code of the codec that compressed the first data block. Returns `None` if there is no complete block.
+/// Returns the code of the codec that compressed the first data block. Returns `None` if no block is complete.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };

@@ -273,8 +273,8 @@ impl<'t> RunCursor<'t> {
         Ok(cursor)
     }
 
-    /// Moves to a position in the current data block. Returns `false` without a move if the position is in another
-    /// block.
+    /// Moves the cursor to a position in the current data block. Returns `false` without a move if the position is in
+    /// another block.
     ///
     /// # Errors
     /// If the block is corrupt, or has no entry at this position.

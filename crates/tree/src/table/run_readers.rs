@@ -42,7 +42,8 @@ pub(super) struct Reader<'t> {
 
 impl<'t> RunReaders<'t> {
     /// Prepares a scan in `direction` over the SSTables `run[inside]`, which overlap the scanned range. `inside` must
-    /// not be empty. `expected` is the number of entries that the scan is expected to read from this run, if known.
+    /// not be empty. `expected` is the number of entries that the scan is expected to read from this sorted run, if
+    /// known.
     #[inline]
     pub(crate) fn new(
         run: &'t [Arc<Table>],

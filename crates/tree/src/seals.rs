@@ -3,8 +3,8 @@
 //!
 //! A checksum covers the seal of the file and the offset of the checked bytes (see [`checksum`](crate::checksum)). The
 //! seal combines the file number with the identity of the store that wrote the file. The tree therefore detects a file
-//! of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the tables
-//! of its store with their seals. A checkpoint gets its own identity for the files that it writes.
+//! of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the
+//! SSTables of its store with their seals. A checkpoint gets its own identity for the files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;

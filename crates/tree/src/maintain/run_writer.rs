@@ -1,4 +1,4 @@
-//! Writes a sorted run and splits the run into tables.
+//! Writes a sorted run and splits it into SSTables.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::inner::Inner;
 use crate::memory::{MemtableCursor, Slot};
 
-/// The number of entries that the estimate of a size reads from a memtable in its first batch.
+/// The number of memtable entries that the first batch of a size estimate reads. Further batches follow until the end
+/// of the key range.
 const FIRST_BATCH: usize = 64;
 
 impl Inner {

@@ -90,9 +90,9 @@ impl Arbitration {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// If a decision of the arbiter is due, lets the arbiter choose new sizes, and returns whether a size changed.
-    /// Otherwise, returns `false`. `counts` returns the current counters of the tree, `tree` returns its current sizes,
-    /// and `block_bytes` is the size of its data blocks.
+    /// Lets the memory arbiter choose new sizes if its next decision is due. Returns whether a size changed. `counts`
+    /// returns the current counters of the tree, `tree` returns its current sizes, and `block_bytes` is the size of its
+    /// data blocks in bytes.
     pub(crate) fn decide(
         &self,
         counts: impl FnOnce() -> Counts,
@@ -143,12 +143,12 @@ pub(crate) struct TreeSizes {
     pub(crate) filter_bytes: u64,
     /// The number of keys in the filters of the tree.
     pub(crate) filter_keys: u64,
-    /// The total size of the SSTables, in bytes.
+    /// The total size of the SSTables of the tree, in bytes.
     pub(crate) table_bytes: u64,
 }
 
-/// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
-/// counts half as much as the period after it.
+/// The I/O and the reuse distances that the memory arbiter observes, and the counters of the tree at its last decision.
+/// Each decision period counts half as much as the period after it.
 struct Observed {
     /// The counters of the tree at the last decision of the memory arbiter.
     last: Counts,
@@ -168,7 +168,7 @@ struct ObservedIo {
     flushed: f64,
     compacted: f64,
     fetched: f64,
-    /// The part of the fetched bytes that gets read because a filter had a false positive.
+    /// The bytes that point lookups fetched from storage because a filter had a false positive.
     false_positives: f64,
 }
 

@@ -25,9 +25,8 @@ impl Inner {
         of_design.map(|bits| decided.unwrap_or(bits))
     }
 
-    /// Sets the capacity of the cache to the memory that memtables, filters and fences leave. Has no effect if no limit
-    /// applies. A limit applies if the tree shares a memory limit with other families, if its design has a memory
-    /// limit, or if an arbiter changes sizes.
+    /// Gives the cache the memory that memtables, filters and fences leave. Does nothing if neither a memory limit nor
+    /// an arbiter determines the capacity of the cache.
     pub(crate) fn balance_memory(&self) {
         if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
@@ -58,8 +57,8 @@ impl Inner {
         }
     }
 
-    /// If a decision of the memory arbiter is due, lets the arbiter choose new sizes of memtables and filters. Then
-    /// gives the remaining memory to the cache.
+    /// Lets the memory arbiter choose new sizes of memtables and filters, if a decision is due. Then gives the
+    /// remaining memory to the cache.
     pub(crate) fn arbitrate(&self) {
         if let Some(arbitration) = &self.arbitration
             && arbitration.decide(|| self.counters.sum(), self.design.options.block.size.0, || self.sizes())
@@ -71,8 +70,8 @@ impl Inner {
         self.balance_memory();
     }
 
-    /// If a decision of the memory arbiter is due after some reads, lets the arbiter choose new sizes. Also makes the
-    /// active memtable immutable if it is larger than the capacity of a new memtable.
+    /// Lets the memory arbiter choose new sizes after some reads, if a decision is due. Also makes the active memtable
+    /// immutable if it is larger than the capacity of a new memtable.
     pub(crate) fn arbitrate_after_reads(&self) -> Result<()> {
         self.arbitrate();
         let size = self.memtable_bytes();

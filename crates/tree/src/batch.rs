@@ -7,12 +7,12 @@ use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
 
-/// The maximum capacity, in bytes, of a buffer that a thread keeps for its next batch.
+/// The maximum capacity, in bytes, of a buffer that a thread keeps for its next write batch.
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The largest buffer of the batches that this thread has dropped. The next batch of the thread reuses this buffer,
-    /// so the batch needs no new memory pages.
+    /// The largest buffer of the write batches that this thread has dropped. The next batch of the thread reuses the
+    /// buffer, so it needs no new memory pages.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -50,12 +50,12 @@ pub(crate) enum Operation<'a> {
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// In an encoded operation, the lowest bits of the first number are the key length, and the higher bits are the code of
-/// the operation. This is the number of bits of the key length. The code is 0 for puts, deletes and range deletes.
+/// The number of bits for the key length at the start of an encoded operation of a write batch. The higher bits of the
+/// same number are the code of the operation, which is 0 for puts, deletes and range deletes.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The code of a merge in an encoded operation. The code follows the bits of the key length.
+/// The code of a merge in an encoded operation of a write batch. The code is in the bits above the key length.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
 const SINGLE_DELETE_CODE: u64 = 3;
@@ -210,7 +210,7 @@ impl WriteBatch {
         self.len() == 0
     }
 
-    /// Removes all operations from the batch and keeps its buffer.
+    /// Removes all operations from the batch. Keeps the memory of the batch for new operations.
     pub fn clear(&mut self) {
         self.operations.clear();
         self.counts = BatchCounts::default();
@@ -220,7 +220,7 @@ impl WriteBatch {
         self.counts
     }
 
-    /// Returns the operations of the batch in the encoding of the WAL.
+    /// Returns the operations of the batch as bytes, in the encoding of the WAL.
     pub(crate) fn encoded(&self) -> &[u8] {
         &self.operations
     }
@@ -319,22 +319,22 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     out.extend_from_slice(high);
 }
 
-/// Appends a single delete to `out`, in the encoding of the WAL: a tombstone with the code of a single delete in the
-/// higher bits of the key length.
+/// Appends a single delete to `out`, in the encoding of the WAL: a tombstone in which the higher bits of the key length
+/// are the code of a single delete.
 pub(crate) fn encode_single_delete(out: &mut Vec<u8>, key: &[u8]) {
     put_varint(out, key.len() as u64 | SINGLE_DELETE_CODE << KEY_LEN_BITS);
     put_varint(out, 1);
     out.extend_from_slice(key);
 }
 
-/// Appends a merge to `out`, in the encoding of the WAL: the bytes of a put, with the code of a merge in the higher
-/// bits of the key length.
+/// Appends a merge to `out`, in the encoding of the WAL: the bytes of a put, in which the higher bits of the key length
+/// are the code of a merge.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
     encode_with_code(out, MERGE_CODE, key, operand);
 }
 
-/// Appends a conditional put to `out`, in the encoding of the WAL: the bytes of a put, with the code of a conditional
-/// put in the higher bits of the key length.
+/// Appends a conditional put to `out`, in the encoding of the WAL: the bytes of a put, in which the higher bits of the
+/// key length are the code of a conditional put.
 pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
 }

@@ -13,7 +13,8 @@ use crate::scanned::{mark_complete, mark_incomplete};
 
 impl Inner {
     /// Creates an independent tree in `target` with hard links to the SSTables and blob files of this tree. The
-    /// directory `target` must be new or empty. `family` is the identity of the new tree if it is a family of a store.
+    /// directory `target` must be new or empty. `family` is the identity of the new tree if it is a column family of a
+    /// store.
     pub(crate) fn checkpoint(&self, target: &Path, family: Option<FamilyIdentity>) -> Result<()> {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {
@@ -32,7 +33,7 @@ impl Inner {
         let view = self.view.load_full();
         for table in view.version.tables() {
             for path in table.paths() {
-                let name = path.file_name().expect("the path of an SSTable must end with a file name");
+                let name = path.file_name().expect("the path of an SSTable must have a file name");
                 match self.storage.hard_link(&path, &target.join(name)) {
                     // The store never reads a metadata file, so the user may have removed it.
                     Err(error) if error.kind() == ErrorKind::NotFound && is_metadata(&path) => {}
@@ -57,7 +58,7 @@ impl Inner {
     }
 }
 
-/// Returns whether `path`, which is a file of an SSTable, is the metadata file of the SSTable (see `table::metadata`).
+/// Returns whether the file `path` of an SSTable is its metadata file, and not its data file or filter file.
 fn is_metadata(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "meta")
 }

@@ -31,14 +31,14 @@ impl Checksum {
     pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 
-/// Returns the CRC-32C of some bytes and their position: the `offset` in the file, and the seal `file`, a number that
-/// identifies the file and its store.
+/// Returns the CRC-32C of `bytes` and their position. The position is the `offset` in the file and `file`, a number
+/// that identifies the file and its store.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
 
-/// Returns the checksum of the data block `bytes` at `offset` in an SSTable, computed with the algorithm `kind`. `file`
-/// is the seal of the SSTable, a number that identifies the file and its store. Returns 0 for [`Checksum::None`].
+/// Returns the checksum of the data block `bytes` at `offset` in an SSTable, computed with the algorithm `kind`. The
+/// checksum also covers `file`, a number that identifies the SSTable and its store. Returns 0 for [`Checksum::None`].
 pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     match kind {
         Checksum::None => 0,
@@ -51,8 +51,8 @@ pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u
     }
 }
 
-/// Returns the seed of a block checksum, which combines the offset of the block with the seal of its file. With this
-/// seed, the checksum of a block in another file or at another offset is wrong.
+/// Returns the seed of a block checksum, which combines the offset of the block with `file`, the number that identifies
+/// its file. A block in another file or at another offset therefore has a wrong checksum.
 fn seed(file: u64, offset: u64) -> u64 {
     file.rotate_left(40) ^ offset
 }

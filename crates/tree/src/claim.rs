@@ -22,7 +22,8 @@ pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,
     pub(crate) files: Files,
-    /// The state of the store from the manifest. The seals of the state already contain the identity for new files.
+    /// The state of the store from its manifest. If the store has no identity yet, the state already contains the new
+    /// identity.
     pub(crate) state: State,
     /// The file number of the WAL that the opening of the store will create.
     pub(crate) new_log: u64,
@@ -75,17 +76,16 @@ impl Claim {
     }
 }
 
-/// Returns an error if the store has a manifest but the design has none, or if the design has a manifest but the store
-/// has none.
+/// Returns an error if only one of the store and the design has a manifest.
 fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
-    let (store, design, remedy) = match (is_store_scanned, is_design_scanned) {
+    let (with_or_without, one_or_none, setting) = match (is_store_scanned, is_design_scanned) {
         (true, false) => ("without", "one", "table.manifest = \"none\""),
         (false, true) => ("with", "none", "table.manifest = \"file\""),
         _ => return Ok(()),
     };
     let directory = directory.display();
     Err(Error::Misuse(format!(
-        "{directory} is a store {store} a manifest, but the design has {design}; set {remedy}"
+        "{directory} is a store {with_or_without} a manifest, but the design has {one_or_none}; set {setting}"
     )))
 }
 

@@ -1,7 +1,7 @@
 //! Encoding of numbers and byte strings in the tree's files. Decoding checks every length.
 
-/// Appends `number` as a varint: in groups of seven bits, lowest group first. The high bit of a byte is set if another
-/// group follows.
+/// Appends `number` as a varint: seven bits per byte, lowest bits first. The high bit of a byte is set if another byte
+/// follows.
 #[inline]
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         self.at == self.bytes.len()
     }
 
-    /// Reads a varint: a number in groups of seven bits.
+    /// Reads a varint, a number with seven bits per byte.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let (number, end) = varint(self.bytes, self.at)?;
         self.at = end;
@@ -105,12 +105,14 @@ impl<'a> Reader<'a> {
 
     /// Reads a 32-bit little-endian number.
     pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|taken| u32::from_le_bytes(taken.try_into().expect("take must return 4 bytes")))
+        self.take(4)
+            .map(|taken| u32::from_le_bytes(taken.try_into().expect("the reader must return 4 bytes")))
     }
 
     /// Reads a 64-bit little-endian number.
     pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.take(8).map(|taken| u64::from_le_bytes(taken.try_into().expect("take must return 8 bytes")))
+        self.take(8)
+            .map(|taken| u64::from_le_bytes(taken.try_into().expect("the reader must return 8 bytes")))
     }
 }
 

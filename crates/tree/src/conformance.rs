@@ -28,7 +28,8 @@ const STEPS: usize = 4_000;
 /// The number of replays per mode. Each replay has its own seed and therefore its own sequence of operations.
 const SEEDS: u64 = 2;
 
-/// The options of a design with small memtables, tables and blocks, as TOML.
+/// The options of the small test design, as TOML. Memtables, SSTables and blocks are small, so few operations cause
+/// flushes and compactions.
 static SMALL: LazyLock<Table> = LazyLock::new(|| {
     let small = r#"
         memtable = { capacity = "2KiB" }
@@ -40,8 +41,8 @@ static SMALL: LazyLock<Table> = LazyLock::new(|| {
     small.parse().expect("the options of the small test design must be valid TOML")
 });
 
-/// Returns the design that a TOML table describes, but with small memtables, tables and blocks. A few hundred
-/// operations in a tree of this design cause flushes, compactions and several tables per run.
+/// Returns the design that a TOML table describes, but with small memtables, SSTables and blocks. A few hundred
+/// operations on a tree of this design cause flushes, compactions and several SSTables per run.
 ///
 /// # Errors
 /// If the design is invalid. See [`Design::with`].
@@ -77,6 +78,6 @@ pub(crate) fn check_in_tree(axis: &str, kind: &str) -> Result<(), String> {
     let named = Table::from_iter([(axis.to_owned(), kind.into())]);
     let checked = small(&named).map_err(|error| error.to_string()).and_then(|design| check(&design));
     checked.map_err(|what| {
-        format!("{kind}: \"a tree with this variant returns the same results as a BTreeMap\": {what}")
+        format!("{kind}: a tree with this variant does not return the same results as a BTreeMap: {what}")
     })
 }

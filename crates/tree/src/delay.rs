@@ -10,8 +10,8 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// The runs of level 0 delay writers only if a compaction is due and if level 0 has at least `stall.level0_runs` /
-/// `LEVEL0_SHARE` runs.
+/// The divisor of the stall limit of level 0. The runs of level 0 delay writers only if there are at least
+/// `stall.level0_runs` / `LEVEL0_SHARE` of them and a compaction is due.
 const LEVEL0_SHARE: usize = 2;
 
 /// Creates the pacer, which delays the writes of a tree. Returns `None` if the design stops writers at limits instead
@@ -24,7 +24,7 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 
 impl Inner {
     /// Returns the delay state of a new memtable that becomes active while an older memtable waits for its flush. If
-    /// the design delays writes, the first write to the new memtable computes how long it must wait.
+    /// the design delays writes, the first write to the new memtable computes its delay.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
@@ -37,9 +37,9 @@ impl Inner {
         }
     }
 
-    /// Records a change of the SSTables or memtables, on which the delay of writes depends. `before` is the view before
-    /// the change, and `level0_runs` is the number of runs in level 0 after the change. `has_flushed` is set if the
-    /// change removed a flushed memtable.
+    /// Records a change of the SSTables or memtables, on which the delay of writes depends. `before` contains the
+    /// memtables and SSTables before the change, and `level0_runs` is the number of runs in level 0 after the change.
+    /// `has_flushed` is set if the change removed a flushed memtable.
     pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;
@@ -85,7 +85,7 @@ impl Inner {
     }
 
     /// Returns how many bytes writers may write before the memtables are full, and before level 0 is full. `charged` is
-    /// the size of the active memtable in bytes. The caller must hold the lock that protects the active memtable.
+    /// the size of the active memtable in bytes. The caller must hold the lock of the write queue.
     fn room(&self, charged: u64) -> Room {
         let (view, stall) = (self.view.load(), self.design.options.stall);
         let memtable = self.memtable_bytes();

@@ -21,7 +21,7 @@ pub enum Error {
     Damaged {
         /// The corrupt file.
         file: PathBuf,
-        /// The offset of the first corrupt byte or record in the file.
+        /// The offset of the first corrupt byte or record in the corrupt file.
         offset: u64,
         /// The description of the corruption.
         what: String,
@@ -44,7 +44,7 @@ pub enum Error {
     /// The directory has files, but none of them is a file of a store.
     #[error("{} has files, but no store; use an empty or a new directory", .0.display())]
     NotATree(PathBuf),
-    /// The directory contains no store, so no existing store can be opened.
+    /// The directory contains no store, and the caller wants to open an existing store.
     #[error("{} is not a store: it has no manifest, no SSTable and no WAL", .0.display())]
     NotAStore(PathBuf),
     /// The directory already contains a store, but the caller requires a new store.

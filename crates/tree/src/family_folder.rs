@@ -47,9 +47,8 @@ pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Resul
     })
 }
 
-/// Returns the state in the manifest of `directory`. Returns `None` without a readable manifest: if the file is
-/// missing, corrupt, or not readable for this process. The parent directory of a store usually has no manifest. For the
-/// directory of the store itself, later steps of opening report these cases.
+/// Returns the state of the store in the manifest of `directory`. Returns `None` if the manifest is missing, corrupt or
+/// not readable for this process.
 fn manifest_if_readable(storage: &dyn Storage, directory: &Path) -> Result<Option<State>> {
     match manifest::read(storage, directory) {
         Ok(found) => Ok(Some(found.state)),
@@ -64,9 +63,9 @@ fn manifest_if_readable(storage: &dyn Storage, directory: &Path) -> Result<Optio
     }
 }
 
-/// Returns an error if `state`, which was read from the manifest in `directory`, does not belong to the family
-/// `expected`. A family that only earlier versions of lsmbench have opened has no identity, so its identity is not
-/// checked.
+/// Returns an error if `state`, which was read from the manifest in `directory`, does not belong to the column family
+/// `expected`. A family that only earlier versions of lsmbench have opened has no identity, so the function does not
+/// check it.
 ///
 /// # Errors
 /// If the manifest belongs to another family, to a family of another store, or to a store with families.

@@ -14,14 +14,14 @@ use crate::table::{RunCursor, Table};
 /// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// The number that the index uses for each SSTable, by the file number of the SSTable.
+    /// For the file number of each SSTable, the smaller number that the index uses for the SSTable.
     numbers: HashMap<u64, u32>,
-    /// The position of each SSTable in the version, by the number of the SSTable in the index. `None` for a number that
-    /// is not in use.
+    /// The position of each SSTable in the tree, by the number that the index uses for the SSTable. `None` for an
+    /// unused number.
     places: Vec<Option<FilePlace>>,
 }
 
-/// The position of an SSTable in a version. In the order of this type, SSTables of newer runs come first.
+/// The position of an SSTable in a version of the tree. SSTables of newer runs sort first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FilePlace {
     /// The position of the SSTable's run in the list of all sorted runs, where the newest run has the position 0.
@@ -35,7 +35,7 @@ impl FileIndex {
     /// SSTables that the previous index lacks. `counters` counts the read bytes as bytes that a compaction read.
     ///
     /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
-    /// run after another, so the get that reads the block returns the error.
+    /// run after another.
     pub(crate) fn build(
         previous: Option<&Self>,
         runs: &[Arc<[Arc<Table>]>],

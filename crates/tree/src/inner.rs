@@ -72,15 +72,15 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// The recent operations of the tree, from which the compaction policy chooses the structure of the tree.
+    /// The recent operations of the tree. The compaction policy adapts the structure of the tree to these operations.
     pub(crate) observed: Mutex<OperationWindow>,
-    /// Whether the compaction policy observes operations.
+    /// Whether the compaction policy needs the recent operations of the tree for its decisions.
     pub(crate) observes_operations: bool,
-    /// Whether the compaction policy or the memory arbiter observes reads.
+    /// Whether the compaction policy or the memory arbiter needs the recent gets and scans for its decisions.
     pub(crate) observes_reads: bool,
     /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
     pub(crate) arbitration: Option<Arbitration>,
-    /// Decides which values are stored in blob files, outside of SSTables.
+    /// The policy that decides which values are stored in blob files, outside of SSTables.
     pub(crate) values: Box<dyn ValuePolicy>,
     /// The numbers of the blob files whose live values garbage collection is moving to other files.
     pub(crate) collected_blobs: Mutex<HashSet<u64>>,
@@ -99,7 +99,7 @@ pub(crate) struct Inner {
     pub(crate) compacting: Mutex<()>,
     /// The obsolete files that are not removed yet.
     pub(crate) obsolete: Mutex<ObsoleteFiles>,
-    /// The input tables of the last compaction, if the design keeps these tables open until the next compaction.
+    /// The input SSTables of the last compaction, if the design keeps these SSTables open until the next compaction.
     pub(crate) stale_tables: Mutex<Vec<Arc<Table>>>,
     /// The WAL to which writers currently append.
     pub(crate) log: CachePadded<Mutex<Log>>,
@@ -114,10 +114,10 @@ pub(crate) struct Inner {
     pub(crate) logged: CachePadded<AtomicU64>,
     /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The manifest, which contains the durable state of the tree. A new version becomes current only while its thread
-    /// holds this lock.
+    /// The manifest, which contains the durable state of the tree. A thread must hold this lock while it changes the
+    /// SSTables of the tree.
     pub(crate) manifest: Mutex<Manifest>,
-    /// A thread holds this lock while it replaces the view.
+    /// A thread holds this lock while it replaces the view of the tree, that is the current memtables and SSTables.
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
@@ -144,7 +144,7 @@ pub(crate) struct Inner {
 /// The WAL to which writers currently append, with the records that are not written yet.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// The records that were moved from the write queue to this buffer and are not written yet.
+    /// The records that were moved from the write queue to this buffer, and are not written to the WAL yet.
     pub(crate) records: Vec<u8>,
     /// The statistics of group commit, from which a leader decides whether to wait for followers.
     pub(crate) commit_group: CommitGroup,
@@ -183,11 +183,11 @@ impl Log {
 /// Describes the records that were moved from the write queue to the buffer of the WAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The sequence number of the last operation in the moved records.
+    /// The sequence number of the last operation in the records that were taken from the write queue.
     pub(crate) last: SequenceNumber,
-    /// The offset in the WAL at which the moved records end.
+    /// The offset in the WAL at which the records from the write queue end.
     pub(crate) end: u64,
-    /// The number of commits in the moved records.
+    /// The number of commits in the records that were taken from the write queue.
     pub(crate) commits: u64,
 }
 
@@ -208,19 +208,20 @@ pub(crate) struct WriteQueue {
     pub(crate) full_from: SequenceNumber,
     /// The delay state of the active memtable: the size at which the next writer waits, if the design delays writes.
     pub(crate) payment: Payment,
-    /// The encoded records that are not in the WAL yet.
+    /// The encoded records of the queued commits, which are not in the WAL yet.
     pub(crate) records: Vec<u8>,
-    /// The number of commits in `records`, the encoded records that are not in the WAL yet.
+    /// The number of queued commits, whose records are not in the WAL yet.
     pub(crate) commits: u64,
-    /// The offset in the WAL at which `records` will begin.
+    /// The offset in the WAL at which the first queued record will begin.
     pub(crate) log_offset: u64,
     /// The number of bytes at the front of the WAL that are known to be durable.
     pub(crate) synced_offset: u64,
 }
 
 impl WriteQueue {
-    /// Creates an empty write queue. Its next write follows the write with the sequence number `written`. The new WAL
-    /// has the seal `log_seal`, and its first `synced_offset` bytes are durable.
+    /// Creates an empty write queue. Its next write follows the write with the sequence number `written`. The checksums
+    /// of the new WAL cover `log_seal`, a number that identifies the file and its store. Its first `synced_offset`
+    /// bytes are durable.
     pub(crate) fn new(
         design: &Design,
         written: SequenceNumber,
@@ -253,7 +254,7 @@ pub(crate) struct Signals {
     pub(crate) stop: AtomicBool,
 }
 
-/// The state that background threads check to find out whether a compaction is due.
+/// The state from which background threads learn whether a compaction may be due.
 #[derive(Default)]
 pub(crate) struct SignalState {
     /// Whether the compaction thread must check if a compaction is due, because the levels have changed or a read has
@@ -302,12 +303,13 @@ impl Inner {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns an unused run number.
+    /// Returns an unused number for a sorted run.
     pub(crate) fn new_run(&self) -> u64 {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Replaces the view with the view that `next` creates from the current view.
+    /// Replaces the view of the tree, that is its memtables and SSTables, with the view that `next` creates from the
+    /// current view.
     pub(crate) fn swap_view(&self, next: impl FnOnce(&View) -> View) {
         let _guard = self.view_lock.lock();
         let current = self.view.load();

@@ -9,7 +9,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::stats::Counters;
 
-/// The number of locks. The levels from `LOCKS` − 1 on share the last lock.
+/// The number of locks of levels. All levels from `LOCKS` − 1 on share the last lock.
 const LOCKS: usize = 16;
 
 /// One lock for each level of a tree. A thread that takes several locks begins with the lock of level 0.

@@ -42,8 +42,8 @@ struct Search<'v, 'k> {
     key: HashedKey<'k>,
     /// The index, in `candidates`, of the next sorted run that no thread has taken.
     next: AtomicUsize,
-    /// The index, in `candidates`, from which no run needs a search. This is the index of the newest run in which a
-    /// thread has found an answer. Without an answer, it is the number of candidates.
+    /// The index, in `candidates`, of the newest sorted run with an answer. Runs from this index on need no search. If
+    /// no run has an answer yet, the number of candidates.
     end: AtomicUsize,
     newest: Mutex<Option<Answer>>,
 }
@@ -68,8 +68,8 @@ impl LookupPool {
         Ok(Self { threads, helpers })
     }
 
-    /// Looks up a key in all runs of a version. If the newest version of the key is a value, appends this value to
-    /// `value`.
+    /// Looks up a key in all sorted runs of a version of the tree. If the newest version of the key is a value, appends
+    /// this value to `value`.
     #[inline(never)]
     pub(crate) fn lookup(
         &self,

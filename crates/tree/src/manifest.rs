@@ -51,8 +51,8 @@ const FAMILY: u8 = 4;
 /// record lists its optional fields by codes.
 const RELEASED: u8 = 5;
 
-/// The limit of the search for intact manifest records after a corrupt record. The search computes checksums over at
-/// most this many times the bytes of the manifest.
+/// The limit of the search for an intact record in a manifest after a corrupt record. The search reads at most this
+/// many times the bytes of the manifest.
 const MOST_PASSES: usize = 64;
 
 /// The durable state of a tree, as each record of the manifest contains it: the information with which the tree finds
@@ -69,23 +69,23 @@ pub(crate) struct State {
     pub(crate) log_is_synced: bool,
     /// The first unused file number.
     pub(crate) next_file: u64,
-    /// The first unused run number.
+    /// The first unused number of a sorted run.
     pub(crate) next_run: u64,
     /// The sequence number up to which every write is in the SSTables.
     pub(crate) flushed_sequence: u64,
-    /// The identity of the store, from which the tree computes the seals of its files. A seal identifies a file and its
-    /// store, and each checksum of the file covers the seal.
+    /// The identity of the store. Each checksum in a file covers the identity of its store, so files of another store
+    /// are detected.
     pub(crate) seals: Seals,
-    /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
-    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. For an open
-    /// store with column families, the newest completed segment of its WAL.
+    /// The file number and the length, in bytes, of the last WAL of a closed store. A shorter WAL is corrupt. `None`
+    /// while a tree is open, and after a crash. For an open store with column families, the newest completed segment of
+    /// its WAL.
     pub(crate) closed_log: Option<(u64, u64)>,
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.
     pub(crate) merge_operator: Option<MergeOperator>,
     /// The blob files, in the order of their numbers, with their bytes and live bytes.
     pub(crate) blobs: Vec<BlobFileShape>,
-    /// The names of the families in the order of their numbers. Empty for a store that is one tree.
+    /// The names of the column families, in the order of their numbers. Empty for a store that is one tree.
     pub(crate) families: Vec<String>,
     /// For each column family, the last sequence number in the segments of the shared WAL that were removed. The tree
     /// of the family contains all writes up to this number. Families without a number have no write in these segments.
@@ -101,7 +101,7 @@ pub(crate) struct State {
 /// The identity of a column family: its name and its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FamilyIdentity {
-    /// The name of the family.
+    /// The name of the column family.
     pub(crate) name: String,
     /// The identity of the store that contains the family and its WAL. See [`Seals::identity`].
     pub(crate) store: u64,
@@ -110,14 +110,14 @@ pub(crate) struct FamilyIdentity {
 /// A sorted run: its number and the file numbers of its SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunState {
-    /// The number of the run.
+    /// The number of the sorted run.
     pub(crate) id: u64,
-    /// The file numbers of the run's SSTables, in key order.
+    /// The file numbers of the SSTables in the sorted run, in key order.
     pub(crate) tables: Vec<u64>,
 }
 
 impl State {
-    /// Returns the file numbers of all SSTables.
+    /// Returns the file numbers of all SSTables in this state.
     pub(crate) fn tables(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().flatten().flat_map(|run| run.tables.iter().copied())
     }
@@ -215,7 +215,7 @@ impl State {
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
 
-    /// Returns whether a tree can have this state. Every table and every run must have a distinct number below the
+    /// Returns whether a tree can have this state. Each SSTable and each run must have a distinct number below the
     /// first unused number. All numbers in the state must be below [`MOST_NUMBERS`].
     fn is_sound(&self) -> bool {
         let runs = || self.levels.iter().flatten();
@@ -344,11 +344,11 @@ fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
 /// The result of reading a manifest: the current state of the tree, and the number of unreadable bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The state of the tree in the last intact record.
+    /// The state of the tree in the last intact record of the manifest.
     pub(crate) state: State,
-    /// The number of bytes after the last intact record. A crash during a change leaves such bytes.
+    /// The number of bytes after the last intact record of the manifest. A crash during a change leaves such bytes.
     pub(crate) torn_bytes: u64,
-    /// The number of corrupt bytes before the last intact record.
+    /// The number of corrupt bytes before the last intact record of the manifest.
     pub(crate) damaged_bytes: u64,
 }
 
@@ -368,13 +368,12 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Reads all records of a manifest and returns the last intact record. If a record is corrupt, the function tries every
-/// further offset until it finds an intact record.
-///
-/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of the
-/// search would be quadratic in the size of the file. In this case, the function gives up and returns `None`.
+/// Returns the state in the last intact record of a manifest. After a corrupt record, the function tries every further
+/// offset until it finds an intact record. Returns `None` without an intact record, or if the search takes too long.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
+    // A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of
+    // the search would be quadratic in the size of the file.
     let mut left = bytes.len() * MOST_PASSES;
     let (mut last, mut good_bytes) = (None, 0);
     while at < bytes.len() {

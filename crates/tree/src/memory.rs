@@ -28,7 +28,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Creates a slot for a new, active memtable, whose writes are in the WAL with the number `log`.
+    /// Wraps a new, active memtable, whose writes are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
@@ -143,9 +143,8 @@ const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The maximum number of entries in a batch of a scan of a memtable.
 ///
-/// A later batch is half as large as all previous batches together. Larger batches would often read many entries beyond
-/// the end of the scan. If each batch costs a search, a later batch is as large as all previous batches together, so
-/// that there are fewer searches.
+/// Each later batch is half as large as all previous batches together, so that a scan reads few entries beyond its end.
+/// If each batch costs a search, a later batch is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
 /// The minimum number of entries in a batch of a scan of a memtable after the first batch, if each batch costs a
@@ -195,7 +194,7 @@ impl<'t> MemtableCursor<'t> {
         Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0 })
     }
 
-    /// Returns whether the cursor iterates over the memtable of this slot.
+    /// Returns whether the cursor iterates over the memtable in `slot`.
     pub(crate) fn is_of(&self, slot: &Slot) -> bool {
         std::ptr::eq(self.slot, slot)
     }

@@ -86,34 +86,33 @@ pub trait Kernel<S: Source>: Sized {
 /// smaller or an equal key. Two entries with equal keys are therefore always compared before one of them wins the whole
 /// loser tree. The mark is sufficient, so the merge keeps no copy of returned keys.
 pub struct Merge<S> {
-    /// The sources, from the newest to the oldest. If several sources have the same key, the merge returns the entry of
-    /// the newest source.
+    /// The sorted sources of the merge, from the newest to the oldest. If several sources have the same key, the merge
+    /// returns the entry of the newest source.
     sources: Vec<S>,
     direction: Direction,
-    /// `ended[source]` is `true` if the source is at its end. The elements of unused leaves are also `true`. With fewer
-    /// than two sources, `ended`, `shadowed` and `losers` are empty.
+    /// Whether each source is at its end. The elements of unused leaves of the loser tree are `true`. With fewer than
+    /// two sources, this list, `shadowed` and `losers` are empty.
     ended: Vec<bool>,
     /// The number of sources that still have entries.
     standing: usize,
-    /// Whether each source has a superseded entry: `shadowed[source]` is `true` if a newer source has an entry with the
-    /// same key.
+    /// Whether each source has a superseded current entry, because a newer source has an entry with the same key.
     shadowed: Vec<bool>,
     shadowed_count: usize,
-    /// The loser tree: `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes
-    /// after the last node. The number of leaves is a power of two, so every source has the same number of comparisons.
+    /// The loser tree. `losers[node]` is the source that lost the comparison at `node`. The leaves are virtual nodes
+    /// after the last node, and their number is a power of two.
     losers: Vec<Contender>,
     winner: Contender,
     /// The number of consecutive keys for which the same source won all its comparisons in the loser tree.
     wins: u32,
-    /// While one source [leads](WINS_TO_LEAD), the prefix of the second best key. If no source leads, 0, because no
-    /// prefix is below 0.
+    /// The key prefix of the second best source, while one source [leads](WINS_TO_LEAD) because it won several times in
+    /// a row. 0 if no source leads, because no prefix is below 0.
     runner_up: u128,
     /// The number of comparisons of two keys or prefixes so far.
     comparisons: u64,
 }
 
-/// The number of consecutive wins after which a source leads. The merge compares a leading source only with the second
-/// best source, until the leading source loses. A merge of sources that overlap little thus needs fewer comparisons.
+/// The number of consecutive wins after which a source leads. A leading source is compared only with the second best
+/// source, so a merge of sources that overlap little needs fewer comparisons.
 const WINS_TO_LEAD: u32 = 4;
 
 /// An element of the loser tree: the index of a source, and the prefix of its current key. The prefixes decide most

@@ -28,13 +28,13 @@ pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
     [operand, &[OPERAND]].concat()
 }
 
-/// Returns whether stored bytes are a merge operand and not a value.
+/// Returns whether the stored bytes are a merge operand, and not a value.
 #[inline]
 pub(crate) fn is_operand(stored: &[u8]) -> bool {
     stored.last() == Some(&OPERAND)
 }
 
-/// Returns the value in stored bytes. Returns `None` if the bytes are a merge operand or corrupt.
+/// Returns the value that the stored bytes contain. Returns `None` if the bytes are a merge operand or corrupt.
 #[inline]
 pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE])
@@ -45,7 +45,7 @@ pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }
 
-/// Returns the error that stored bytes in the store `directory` end with no valid tag byte.
+/// Returns the error for a stored value in the store `directory` whose last byte is not a valid tag.
 pub(crate) fn unmarked(directory: &Path) -> Error {
     Error::damaged(
         directory,
@@ -63,7 +63,7 @@ pub(crate) fn unexpected_merge(log: &Path) -> Error {
 /// The versions of one key that determine its value: the merge operands, and the newest version that is not an operand.
 #[derive(Debug, Default)]
 pub(crate) struct OperandStack {
-    /// The merge operands, newest first.
+    /// The merge operands of the key, newest first.
     operands: Vec<Vec<u8>>,
     base: Option<Base>,
 }
@@ -77,8 +77,8 @@ enum Base {
 }
 
 impl OperandStack {
-    /// Adds the next older version of the key. `stored` contains the stored bytes of the version, or `None` for a
-    /// tombstone. Returns `false` if the bytes are corrupt.
+    /// Adds the next older version of the key to the stack. `stored` contains the stored bytes of the version, or
+    /// `None` for a tombstone. Returns `false` if the bytes are corrupt.
     #[must_use]
     pub(crate) fn add(&mut self, stored: Option<&[u8]>) -> bool {
         match stored.map(<[u8]>::split_last) {

@@ -19,8 +19,8 @@ use crate::wal::{LogFile, log_path};
 /// The largest number of bytes for which a WAL reserves space in advance.
 const MOST_RESERVED_BYTES: u64 = 64 << 20;
 
-/// The divisor for the additional space of a new WAL. The WAL reserves the size of the previous WAL, plus this size
-/// divided by `MARGIN`. WALs of full memtables differ slightly in size, because the sizes of keys and values differ.
+/// The divisor for the spare space of a new WAL. The WAL reserves the size of the previous WAL, plus this size divided
+/// by `MARGIN`, because WALs of full memtables differ slightly in size.
 const MARGIN: u64 = 16;
 
 impl Inner {

@@ -17,12 +17,12 @@ pub(crate) struct ObsoleteFiles {
     removals: usize,
 }
 
-/// A removal of files in progress. The removal ends when this value is dropped, even by a panic.
+/// A removal of obsolete files that is in progress. The removal ends when this value is dropped, even by a panic.
 pub(crate) struct Removal<'a>(&'a Mutex<ObsoleteFiles>);
 
 impl<'a> Removal<'a> {
-    /// Begins a removal. Takes the files that no view and no scan uses from the list. Returns these SSTables and the
-    /// numbers of these WALs.
+    /// Begins a removal. Takes the files that no view and no scan uses from the list, and returns these SSTables and
+    /// the numbers of these WALs.
     pub(crate) fn begin(obsolete: &'a Mutex<ObsoleteFiles>) -> (Self, Vec<Arc<Table>>, Vec<u64>) {
         let mut files = obsolete.lock();
         files.removals += 1;

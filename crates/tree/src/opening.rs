@@ -44,7 +44,8 @@ pub(crate) struct Opening {
     lock: Box<dyn Send + Sync>,
     wal_mode: WalMode,
     files: Files,
-    /// The state of the store from the manifest. The seals of the state already contain the identity for new files.
+    /// The state of the store from its manifest. If the store has no identity yet, the state already contains the new
+    /// identity.
     state: State,
     /// The file number of the WAL that the opening of the tree creates.
     new_log: u64,
@@ -235,8 +236,8 @@ impl Inner {
         Ok(self)
     }
 
-    /// Records the new WAL in the manifest as the oldest WAL that is still needed, because all writes in older WALs are
-    /// in SSTables. `last` is the sequence number of the last of these writes.
+    /// Records the new WAL in the manifest as the oldest WAL that is still needed, because the SSTables contain all
+    /// writes in older WALs. `last` is the sequence number of the last of these writes.
     fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let log = self.wal_mode.has_log.then(|| self.pending.lock().active.log);
@@ -264,8 +265,7 @@ impl Inner {
     }
 }
 
-/// Returns an error if the design has another merge operator than the store in `directory`, because the forms of their
-/// stored values differ.
+/// Returns an error if the store in `directory` was created with another merge operator than the design has.
 fn check_operator(
     of_store: Option<MergeOperator>,
     of_design: Option<MergeOperator>,
@@ -282,8 +282,10 @@ fn check_operator(
         Some(operator) => format!("set merge_operator = \"{}\"", operator.name()),
         None => "remove merge_operator".to_owned(),
     };
-    let (store, design, directory) = (quoted(of_store), quoted(of_design), directory.display());
-    Err(Error::Misuse(format!("{directory} was created with {store}, but the design has {design}; {remedy}")))
+    let (of_store, of_design, directory) = (quoted(of_store), quoted(of_design), directory.display());
+    Err(Error::Misuse(format!(
+        "{directory} was created with {of_store}, but the design has {of_design}; {remedy}"
+    )))
 }
 
 /// Starts the threads that search sorted runs for gets. Returns `None` if the caller of a get searches the runs, as
@@ -295,7 +297,7 @@ fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
     }
 }
 
-/// Returns the view of a tree that has just been opened: an empty memtable and the SSTables.
+/// Returns the first view of a tree that is being opened: an empty memtable and the SSTables.
 fn first_view(
     active: &Arc<Slot>,
     levels: Levels<TableRef>,

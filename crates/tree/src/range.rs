@@ -29,24 +29,24 @@ pub struct Range<'t> {
     bounds: Bounds,
     is_done: bool,
     given_out: u64,
-    /// The number of sources of the scan minus 1. If the ends have different numbers of sources, the larger number
-    /// counts.
+    /// The number of memtables and sorted runs that the scan merges, minus 1. If the two ends of the scan merge
+    /// different numbers, the larger number.
     extra_sources: u64,
     /// The number of entries that the caller expects to read, if the caller has announced a number.
     expected: Option<u64>,
-    /// Whether the view has range deletes.
+    /// Whether a memtable or an SSTable that the scan can read has range deletes.
     has_deletes: bool,
-    /// Whether the view has values in blob files.
+    /// Whether an SSTable that the scan can read has values in blob files.
     has_blobs: bool,
-    /// The current value, if it is in a blob file.
+    /// The value of the current entry, if the value is in a blob file.
     value: Vec<u8>,
     /// The value of the current entry, if the value is combined from operands.
     combined: Vec<u8>,
 }
 
 self_cell! {
-    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks without reference
-    /// counts, because threads that change the same reference count slow each other down.
+    /// The memtables and SSTables of a scan, and the iterators over them from both ends. The iterators borrow runs and
+    /// blocks without reference counts, because threads that change the same reference count slow each other down.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -75,7 +75,7 @@ enum Cursor<'v> {
     /// A sorted run, with its position in the version. The run cursor is boxed, because sources are moved and a run
     /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
-    /// The sorted view of all runs, which replaces the runs.
+    /// The sorted view of all runs, which the scan reads instead of the runs.
     View(Box<ViewCursor<'v>>),
 }
 
@@ -89,8 +89,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns the position, in the version, of the run that contains the current entry. Returns `None` if a memtable
-    /// contains the entry.
+    /// Returns the position of the sorted run that contains the current entry. Returns `None` if a memtable contains
+    /// the entry.
     fn run(&self) -> Option<usize> {
         match self {
             Self::Memtable(_) => None,
@@ -376,7 +376,7 @@ impl<'t> Range<'t> {
 }
 
 impl<'v> Ends<'v> {
-    /// Returns the number of key comparisons in the merges of both ends.
+    /// Returns the number of key comparisons in the merges of both ends of the scan.
     fn comparisons(&self) -> u64 {
         [&self.front, &self.back].into_iter().flatten().map(Merge::comparisons).sum()
     }
@@ -391,7 +391,7 @@ impl<'v> Ends<'v> {
     }
 }
 
-/// The range deletes of a view that are visible at a snapshot.
+/// The range deletes of memtables and SSTables that are visible to a scan.
 struct ViewDeletes<'v> {
     inner: &'v Inner,
     view: &'v View,
@@ -477,9 +477,9 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. In
-    /// `direction`, each source begins at its first key within the bounds. The sources see the writes up to `snapshot`.
-    /// `expected` is the number of entries that the caller has announced, if any.
+    /// Opens the memtables and sorted runs that can have keys between the bounds, from the newest to the oldest source.
+    /// In `direction`, each source begins at its first key within the bounds. The sources see the writes up to
+    /// `snapshot`. `expected` is the number of entries that the caller has announced, if any.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -537,8 +537,8 @@ impl Bounds {
         Ok(sources)
     }
 
-    /// Appends the memtables of a view that have visible keys between the bounds to `sources`, from the newest to the
-    /// oldest memtable. The first batch from each memtable has `batch` entries.
+    /// Appends the memtables that have visible keys between the bounds to `sources`, from the newest to the oldest
+    /// memtable. The first batch from each memtable has `batch` entries.
     #[inline]
     fn open_memtables<'v>(
         &self,
@@ -563,8 +563,8 @@ impl Bounds {
         }
     }
 
-    /// Opens the sources like [`open`](Self::open), but with one source for the sorted view instead of one source per
-    /// run.
+    /// Opens the memtables and the sorted view of a scan, like [`open`](Self::open), which opens each sorted run
+    /// instead of the sorted view.
     #[inline(never)]
     fn open_view<'v>(
         &self,
@@ -597,11 +597,8 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run under two conditions: exactly one SSTable of the run overlaps the range, and the
-/// range has a lower and an upper bound. Otherwise, probes no filter and returns `None`.
-///
-/// If several SSTables overlap the range, a probe cannot help, because the range includes the largest key of the first
-/// of these SSTables. A range without a lower or an upper bound almost certainly contains a key.
+/// Probes the range filter of a sorted run, if exactly one SSTable of the run overlaps the range, and if the range has
+/// a lower and an upper bound. Otherwise, returns `None` without a probe.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,
@@ -609,6 +606,8 @@ fn passes_range_filter(
     high: Bound<&[u8]>,
     counters: &Counters,
 ) -> Option<bool> {
+    // If several SSTables overlap the range, a probe cannot help, because the range includes the largest key of the
+    // first of these SSTables. A range without a lower or an upper bound almost certainly contains a key.
     if tables.len() != 1 || matches!(low, Bound::Unbounded) || matches!(high, Bound::Unbounded) {
         return None;
     }
@@ -621,7 +620,7 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// Computes the values that a scan returns: reads values in blob files, and combines merge operands.
+/// Computes the values that a scan returns. Reads values in blob files, and combines merge operands.
 struct ValueView<'v> {
     operator: Option<MergeOperator>,
     inner: &'v Inner,

@@ -16,7 +16,8 @@ use crate::range_tombstones::{KeyRange, RangeTombstones};
 /// The range deletes of one memtable.
 #[derive(Default)]
 pub(crate) struct RangeDeletes {
-    /// The number of range deletes. If this number is 0, as in most memtables, readers need no other field.
+    /// The number of range deletes in the memtable. If this number is 0, as in most memtables, readers need no other
+    /// field.
     count: AtomicU64,
     fragments: RwLock<Fragments>,
 }

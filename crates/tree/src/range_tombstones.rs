@@ -13,9 +13,9 @@ use crate::codec::{Reader, put_bytes, put_varint};
 /// A range of keys: from `low`, inclusive, to `high`, exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRange {
-    /// The first key of the range (inclusive).
+    /// The first deleted key (inclusive).
     pub(crate) low: Arc<[u8]>,
-    /// The end of the range (exclusive).
+    /// The end of the deleted range (exclusive).
     pub(crate) high: Arc<[u8]>,
 }
 
@@ -24,13 +24,13 @@ pub(crate) struct KeyRange {
 pub(crate) struct RangeTombstones(Vec<KeyRange>);
 
 impl KeyRange {
-    /// Returns the total length of both bounds of the range, in bytes.
+    /// Returns the total length of both bounds of the deleted range, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.low.len() + self.high.len()) as u64
     }
 
-    /// Returns an upper bound of the keys in the range. If `high` ends with a zero byte, the result is the largest key
-    /// of the range. Otherwise, no key of the range is the largest, and the result is `high`.
+    /// Returns the largest deleted key, if `high` ends with a zero byte. Otherwise, the range has no largest key, and
+    /// the function returns `high`.
     pub(crate) fn largest(&self) -> &[u8] {
         match self.high.split_last() {
             Some((0, rest)) => rest,
@@ -44,8 +44,8 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns the end (exclusive) of the longest key range in which all keys are below `cut`, so that the next SSTable can
-/// begin at `cut`. Returns `None` if no key is below `cut`.
+/// Returns the exclusive end of the key range that contains every key below `cut`, and no other key. The next SSTable
+/// can then begin at `cut`. Returns `None` if no key is below `cut`.
 ///
 /// The end is the smallest key above the largest key below `cut`. This largest key exists, because keys have at most
 /// [`MAX_KEY_BYTES`] bytes.
@@ -118,7 +118,7 @@ impl RangeTombstones {
         self.0.iter().map(KeyRange::bytes).sum()
     }
 
-    /// Returns the range tombstones in the encoding of SSTables.
+    /// Returns the range tombstones as the bytes of a part of an SSTable.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_varint(&mut out, self.0.len() as u64);

@@ -18,12 +18,11 @@ pub type MultiGetValues = Vec<Option<Vec<u8>>>;
 
 impl Inner {
     /// Returns the current view (the memtables and SSTables), and the sequence number of the last visible write.
-    ///
-    /// The function loads the view before the sequence number. All writes in the SSTables of the view are therefore
-    /// visible at this sequence number. The sequence number hides only the newest entries of the memtables, so a reader
-    /// sees all writes up to one point in time.
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
+        // The view is loaded before the sequence number. All writes in the SSTables of the view are therefore visible
+        // at this sequence number. The sequence number hides only the newest entries of the memtables, so a reader sees
+        // all writes up to one point in time.
         let view = self.view.load();
         (view, self.visible.last())
     }
@@ -186,7 +185,7 @@ fn lookup_memtables(
     Lookup::Absent
 }
 
-/// Returns whether the key exists in the SSTables of the view, which means that its newest version there is not a
+/// Returns whether the key exists in the SSTables of the view, that is whether its newest version there is not a
 /// tombstone.
 pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
     lookup_runs(&view.version, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)

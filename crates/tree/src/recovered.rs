@@ -23,7 +23,8 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Adds the recovery report of the tree in the subdirectory `name` to this report.
+    /// Adds the recovery report of the tree in the subdirectory `name` to this report. The subdirectory comes before
+    /// each file name.
     pub(crate) fn add(&mut self, tree: &Self, name: &str) {
         let named = |files: &[String]| files.iter().map(|file| format!("{name}/{file}")).collect::<Vec<_>>();
         self.replayed_operations += tree.replayed_operations;

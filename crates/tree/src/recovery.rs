@@ -61,7 +61,7 @@ struct Companion {
     name: String,
 }
 
-/// The numbered files in a tree's directory.
+/// The files in a tree's directory, such as SSTables, blob files and WALs.
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
@@ -109,8 +109,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`. If the file of a table is missing, the function derives its name
-    /// from the table's metadata file or filter file. An error about the missing file can then contain this name.
+    /// Records the file names of all SSTables in `names`. If the file of an SSTable is missing, its name follows from
+    /// its metadata file or filter file. Error messages about the missing file can then contain the name.
     pub(crate) fn record_names(&self, names: &Names) {
         self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
@@ -288,8 +288,8 @@ fn file_number(digits: &str) -> Option<u64> {
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, the function reads each table completely, moves corrupt
-/// tables to the quarantine and omits these tables.
+/// Opens all SSTables in `state`, the state of the manifest. With `quarantine`, the function reads each SSTable
+/// completely, moves corrupt SSTables to the quarantine and omits them.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,
@@ -362,8 +362,8 @@ fn open_run(
     }
 }
 
-/// Opens the blob files that a table refers to. A missing blob file is therefore detected here and not at the first
-/// read.
+/// Opens the blob files to which an SSTable refers. A missing blob file is therefore detected when the tree is opened,
+/// and not at the first read.
 fn with_blobs(table: Table) -> Result<Table> {
     table
         .references()
@@ -373,7 +373,7 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves blob files into the quarantine whose SSTables are already in the quarantine.
+/// Moves each blob file to which no remaining SSTable refers into the quarantine, because its SSTables are there.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,
@@ -468,7 +468,8 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     }
 }
 
-/// A number in place of the WAL number of a memtable with replayed writes. The flush of this memtable removes no WAL.
+/// The value that replaces the number of a WAL if a memtable contains replayed writes. The flush of this memtable
+/// removes no WAL.
 const NO_LOG: u64 = 0;
 
 /// Replays the writes of WALs into memtables, and flushes these memtables.

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::recovery::Files;
 use crate::{blob, manifest, table, wal};
 
-/// Returns the seal of the file with the number `number` in the store in `directory`. The seal is a number that every
-/// checksum of the file covers.
+/// Returns the seal of the file with the number `number` in the store in `directory`. A seal identifies a file and its
+/// store, and every checksum of the file covers it.
 ///
 /// # Errors
 /// If the manifest of the store cannot be read.
@@ -22,17 +22,19 @@ pub fn seal(storage: &dyn Storage, directory: &Path, number: u64) -> Result<u64>
     Ok(found.state.seals.of(number))
 }
 
-/// Recomputes the checksums of an SSTable. `seal` is the seal of the file, a number that each of its checksums covers.
+/// Recomputes the checksums of an SSTable. Each checksum covers `seal`, a number that identifies the file and its
+/// store.
 pub fn table(bytes: &mut [u8], seal: u64) {
     table::reseal(bytes, seal);
 }
 
-/// Recomputes the checksums of a WAL. `seal` is the seal of the file, a number that each of its checksums covers.
+/// Recomputes the checksums of a WAL. Each checksum covers `seal`, a number that identifies the file and its store.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
 }
 
-/// Recomputes the checksums of a blob file. `seal` is the seal of the file, a number that each of its checksums covers.
+/// Recomputes the checksums of a blob file. Each checksum covers `seal`, a number that identifies the file and its
+/// store.
 pub fn blob(bytes: &mut [u8], seal: u64) {
     blob::reseal(bytes, seal);
 }

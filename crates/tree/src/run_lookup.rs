@@ -11,14 +11,14 @@ use crate::version::{SortedRun, Version};
 
 /// The result of the filter probe for a key in a sorted run. The probe reads no data block.
 pub(crate) enum Probe<'v> {
-    /// The result of the lookup of the key in the run, which is known without a search: the key is absent, or a range
-    /// tombstone deletes the key.
+    /// The lookup in the sorted run needs no search, because the result is known: the key is absent, or a range
+    /// tombstone deletes it.
     Answer(Lookup),
-    /// The only SSTable of the run that can have the key. The lookup must search this SSTable.
+    /// The only SSTable of the sorted run that can have the key. The lookup must search this SSTable.
     Search(&'v Table),
 }
 
-/// Probes the filter of the SSTable in `run` whose key range can contain the key.
+/// Probes the filter of the only SSTable in `run` whose key range can contain the key.
 #[inline]
 pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Counters) -> Probe<'v> {
     let Some(table) = run.table_for(key.bytes) else { return Probe::Answer(Lookup::Absent) };
@@ -53,7 +53,7 @@ pub(crate) fn search(
     })
 }
 
-/// Looks up a key in a run. If the run contains a value of the key, appends the value to `value`.
+/// Looks up a key in a sorted run. If the run contains a value of the key, appends the value to `value`.
 #[inline]
 pub(crate) fn lookup_run(
     run: &SortedRun,
@@ -67,8 +67,8 @@ pub(crate) fn lookup_run(
     }
 }
 
-/// Looks up a key in the runs of a version, from the newest run to the oldest run. The lookup ends at the first run
-/// that contains a value or a tombstone of the key. Appends the value, if any, to `value`.
+/// Looks up a key in the sorted runs of a version, from the newest run to the oldest run. The lookup ends at the first
+/// run that contains a value or a tombstone of the key. Appends the value, if any, to `value`.
 #[inline]
 pub(crate) fn lookup_runs(
     version: &Version,

@@ -64,7 +64,8 @@ impl Inner {
         self.context.options.table.manifest == ManifestPlace::None
     }
 
-    /// Returns the last sequence number in the names of a version's SSTables. Returns 0 if there is no such name.
+    /// Returns the last sequence number in the file names of the SSTables of `version`. Returns 0 if no name contains a
+    /// sequence number.
     pub(crate) fn last_in_tables(&self, version: &Version) -> SequenceNumber {
         let sequences = version.tables().filter_map(|table| self.context.names.sequences(table.id()));
         sequences.map(|sequences| sequences.last).max().unwrap_or(0)

@@ -17,14 +17,14 @@ const MEASURE_NS: u64 = 10_000_000;
 /// The divisor for the minimum bandwidth of compactions: the bandwidth limit of the design, divided by this number.
 const LEAST_SHARE: u64 = 10;
 
-/// The schedule `silk`, which runs compactions by priority: the state for its decisions.
+/// The state of the schedule `silk`, which runs compactions by priority.
 pub(crate) struct Scheduler {
-    /// The last version of the tree in which no compaction of level 0 was due, so that threads need not check it again.
-    /// A thread that runs a compaction of level 0 during a pause of another compaction holds this lock.
+    /// The last version of the tree in which no compaction of level 0 was due, so that threads need not check this
+    /// version again. A thread that runs a compaction of level 0 during a pause of another compaction holds this lock.
     pub(crate) checked: Mutex<Weak<Version>>,
     /// The bandwidth that compactions may use. `None` if the design sets no limit.
     pub(crate) bandwidth: Option<Mutex<Bandwidth>>,
-    /// The time 0 of the clock of the scheduler.
+    /// The start of the clock of the scheduler.
     start: Instant,
 }
 
@@ -49,8 +49,8 @@ pub(crate) struct Bandwidth {
     limit: u64,
     /// The bytes per second that compactions may use now.
     free: u64,
-    /// The total bytes of clients at the last measurement, and its time in nanoseconds. `None` before the first
-    /// measurement.
+    /// The total bytes that clients had transferred at the last measurement, and the time of this measurement in
+    /// nanoseconds. `None` before the first measurement.
     measured: Option<(u64, u64)>,
     /// The time, in nanoseconds, at which compactions would have finished all transfers so far if they used exactly the
     /// allowed bandwidth.

@@ -3,8 +3,8 @@
 //!
 //! A checksum covers the seal of the file and the offset of the checked bytes (see [`checksum`](crate::checksum)). The
 //! seal combines the file number with the identity of the store that wrote the file. The tree therefore detects a file
-//! of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the tables
-//! of its store with their seals. A checkpoint gets its own identity for the files that it writes.
+//! of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the
+//! SSTables of its store with their seals. A checkpoint gets its own identity for the files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -19,7 +19,7 @@ use crate::codec::{Reader, put_varint};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
     /// Pairs of a file number and the identity of the store that wrote the files from this number on, in ascending
-    /// order. Files before the first pair have no identity, because an older program wrote them.
+    /// order. Files with smaller numbers have no identity, because an older program wrote them.
     since: Vec<(u64, u64)>,
 }
 
@@ -32,21 +32,22 @@ impl Seals {
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// Returns the identity of the store, which the seals of new files contain. Returns 0 if the store has no identity.
+    /// Returns the identity of the store, which all checksums of new files cover. Returns 0 if the store has no
+    /// identity.
     pub(crate) fn identity(&self) -> u64 {
         self.since.last().map_or(0, |(_, identity)| *identity)
     }
 
-    /// Sets the identity of the store, which the seals of all files from `number` on then contain. Has no effect if the
-    /// store already has an identity.
+    /// Sets the identity of the store for all files from `number` on. Has no effect if the store already has an
+    /// identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
         }
     }
 
-    /// Returns the seals of a checkpoint in `directory`. The seals of files from `number` on contain the identity of
-    /// the checkpoint, which writes these files. Files with smaller numbers keep their seals.
+    /// Returns the seals, which identify files and their stores, for a checkpoint in `directory`. Files from `number`
+    /// on get the identity of the checkpoint, which writes them. Files with smaller numbers keep their seals.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.identity() ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);

@@ -16,11 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use types::{KeyHash, SequenceNumber};
 
-/// The kind of a version of a key, as far as single deletes depend on it.
+/// The kind of a version of a key: a value, a merge operand, a tombstone or a single delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionKind {
-    /// A value. The value is marked if it replaced a single delete, and the put of this single delete may still exist
-    /// in an older run.
+    /// A value. The value is marked if it replaced a single delete whose put may still exist in an older run.
     Value { is_marked: bool },
     /// An operand of a merge.
     Operand,
@@ -30,7 +29,8 @@ pub(crate) enum VersionKind {
     SingleDelete,
 }
 
-/// The tombstone that remains of the versions of a key after its single deletes and their puts have been removed.
+/// The tombstone, if any, that remains of the versions of a key after its single deletes and their puts have been
+/// removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remainder {
     /// No tombstone remains for the key.
@@ -42,10 +42,9 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Decides how a flush or a compaction stores the newest version of a key. `self` must be the tombstone that
-    /// remains of the older versions of this key. `is_tombstone` is set if the newest version is a tombstone. Returns
-    /// `None` if the output omits the key. Otherwise, returns whether the output marks the entry. The mark stands for a
-    /// single delete.
+    /// Decides how a flush or a compaction stores the newest version of a key, if `self` remains of the older versions.
+    /// Returns `None` if the output omits the key, and otherwise whether the output marks the entry. A mark shows that
+    /// the entry is a single delete, or has replaced one. `is_tombstone` is set if the newest version is a tombstone.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,

@@ -15,7 +15,8 @@ use crate::version::View;
 /// A consistent view of the tree at the time at which the snapshot was taken.
 ///
 /// A snapshot holds references to the memtables and SSTables of that time. The memtables stay in memory and the
-/// SSTables stay on storage until the snapshot is dropped. Compactions do not need to know the snapshots.
+/// SSTables stay on storage until the snapshot is dropped. Compactions ignore snapshots, because each snapshot holds
+/// its own references.
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,

@@ -105,13 +105,12 @@ counters! {
     single_delete_pairs,
     /// Scans that were opened.
     ranges,
-    /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
-    /// sorted view counts as one run.
+    /// Memtables and sorted runs that scans read, because they have keys in the scanned range. Each end of a scan that
+    /// was read counts separately. A sorted view counts as one run.
     range_sources,
-    /// Memtables and runs in `range_sources` in addition to the first source of each end of a scan.
+    /// Memtables and sorted runs that scans read in addition to the first one at each end of a scan.
     range_extra_sources,
-    /// Number of returned entries × (number of sources − 1), summed over all scans. Sources are the memtables and runs
-    /// in `range_sources`.
+    /// Entries that scans returned, each multiplied by the number of memtables and sorted runs of its scan minus 1.
     range_extra_entries,
     /// Entries returned by scans.
     range_entries,
@@ -128,13 +127,13 @@ counters! {
     wal_syncs,
     /// WALs that a background thread could not create in advance. The writer that needs the WAL creates it again.
     wal_creation_errors,
-    /// Memtables flushed.
+    /// Memtables that were flushed.
     flushes,
     /// Bytes of SSTables and blob files written by flushes.
     flush_bytes,
-    /// Compactions that merged tables.
+    /// Compactions that merged SSTables.
     compactions,
-    /// Time from the start of a compaction to the installation of its tables, in nanoseconds of the clock of
+    /// Time from the start of a compaction to the installation of its SSTables, in nanoseconds of the clock of
     /// [`OpenOptions`](crate::OpenOptions). Parallel subcompactions count once. The time includes pauses. 0 in
     /// [`Mode::Counted`](crate::Mode).
     compaction_ns,
@@ -155,8 +154,8 @@ counters! {
     blocks_searched,
     /// Lookups in data blocks that have an index: a block index, or an index in memory (`block.memory_index`).
     block_index_probes,
-    /// Lookups of `block_index_probes` in which the index showed that the key is absent, or which entries to compare.
-    /// The other lookups were binary searches.
+    /// Lookups in data blocks that the index answered: the index showed that the key is absent, or which entries to
+    /// compare. The other lookups in `block_index_probes` were binary searches.
     block_index_answers,
     /// Data blocks that gets and scans fetched from storage.
     data_blocks_read,
@@ -216,7 +215,7 @@ counters! {
     rotation_ns,
 }
 
-/// A counter that one thread writes and any thread reads.
+/// A counter of a tree that one thread writes and any thread reads.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -359,14 +358,14 @@ pub struct BlobStats {
     pub files: u64,
     /// The total size of the values with their keys and checksums, in bytes.
     pub bytes: u64,
-    /// The part of `bytes` to which SSTables refer.
+    /// The part of `bytes` to which SSTables refer, in bytes.
     pub live_bytes: u64,
 }
 
 /// Statistics of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelStats {
-    /// The number of sorted runs of the level.
+    /// The number of sorted runs in the level.
     pub runs: u64,
     /// The number of SSTables of the level.
     pub tables: u64,
@@ -376,13 +375,13 @@ pub struct LevelStats {
     pub tombstones: u64,
     /// The number of range tombstones of the level.
     pub range_tombstones: u64,
-    /// The total size of the SSTables, in bytes.
+    /// The total size of the SSTables of the level, in bytes.
     pub file_bytes: u64,
     /// The number of data blocks of the level.
     pub blocks: u64,
-    /// The total stored size of the data blocks, in bytes.
+    /// The total stored size of the data blocks of the level, in bytes.
     pub block_bytes: u64,
-    /// The total size of the keys and values before encoding and compression, in bytes.
+    /// The total size of the keys and values of the level before encoding and compression, in bytes.
     pub user_bytes: u64,
 }
 

@@ -28,9 +28,9 @@ use crate::wal::{self, LogContent, ReplayStart};
 pub struct Verification {
     /// The number of SSTables that the manifest names.
     pub tables: u64,
-    /// The number of readable entries in these SSTables.
+    /// The number of readable entries in the SSTables that the manifest names.
     pub entries: u64,
-    /// The number of data blocks in the SSTables.
+    /// The number of data blocks in the SSTables that the manifest names.
     pub blocks: u64,
     /// The number of blocks without a checksum (`block.checksum = "none"`). Verification may miss corruption in these
     /// blocks.
@@ -61,7 +61,7 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
 }
 
 /// Checks every file of the store or of the column family in `directory`. For a family, `family` contains its identity,
-/// and the sequence number of its last write in the removed segments of the shared WAL.
+/// and its last sequence number in the removed segments of the shared WAL.
 ///
 /// Returns the report, and the sequence number up to which the SSTables contain all writes. This number is `None` if
 /// the manifest is corrupt or belongs to another tree.
@@ -220,7 +220,7 @@ impl Verification {
     }
 
     /// Checks the trees of all column families. Returns, for each family, the sequence number up to which its SSTables
-    /// contain all writes. The check of the shared WAL needs these numbers.
+    /// contain all writes.
     fn check_families(
         &mut self,
         storage: &Arc<dyn Storage>,

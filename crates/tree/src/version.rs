@@ -20,7 +20,7 @@ use crate::stats::{AllCounters, BlobStats, LevelStats};
 use crate::table::Table;
 use crate::values::BlobFileShape;
 
-/// A reference to an SSTable, as the levels of a version contain it.
+/// A reference to an SSTable of the tree.
 #[derive(Clone)]
 pub(crate) struct TableRef(pub(crate) Arc<Table>);
 
@@ -38,13 +38,13 @@ impl Placed for TableRef {
 
 /// A sorted run, which consists of SSTables in key order and an index over their key ranges.
 pub(crate) struct SortedRun {
-    /// The level that contains the run.
+    /// The level that contains the sorted run.
     pub(crate) level: usize,
-    /// The SSTables of the run, in key order.
+    /// The SSTables of the sorted run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
-    /// The total file size of the run's SSTables, in bytes.
+    /// The total file size of the SSTables in the sorted run, in bytes.
     pub(crate) bytes: u64,
-    /// Whether any SSTable of the run has range tombstones.
+    /// Whether any SSTable of the sorted run has range tombstones.
     has_range_tombstones: bool,
     index: Box<dyn RunIndex>,
 }
@@ -62,20 +62,20 @@ impl SortedRun {
         }
     }
 
-    /// Returns the position in the run of the only SSTable that can have the key. Returns `None` if no SSTable can have
-    /// the key.
+    /// Returns the position, in the sorted run, of the only SSTable that can have the key. Returns `None` if no SSTable
+    /// can have it.
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
         self.index.file_for(key)
     }
 
-    /// Returns whether a range tombstone of the run deletes the key in older runs.
+    /// Returns whether a range tombstone of the sorted run deletes the key in older runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
         self.has_range_tombstones && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
     }
 
-    /// Returns the positions in the run of the SSTables that can have keys between the bounds.
+    /// Returns the positions in the sorted run of the SSTables that can have keys between the bounds.
     pub(crate) fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
         self.index.overlapping(low, high)
     }
@@ -87,10 +87,11 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The sorted runs of the version in the order in which reads search them, from the newest to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The additional work of all scans before the runs last changed. Read-triggered compaction subtracts this number
-    /// from the current counters, so that it counts only scans of the current runs.
+    /// The additional work of all scans before the sorted runs last changed. Read-triggered compaction subtracts this
+    /// work from the current counters, so it counts only scans of the current runs.
     pub(crate) ranges_before: RangeWork,
-    /// Whether stored values of any SSTable in the version have a tag byte, so that they can be pointers to blob files.
+    /// Whether any SSTable of the version can contain pointers to blob files. A tag byte before each stored value then
+    /// distinguishes pointers from values.
     has_blobs: bool,
     /// Whether any SSTable of the version has range tombstones.
     has_range_tombstones: bool,
@@ -101,8 +102,8 @@ pub(crate) struct Version {
     access: ReadAccess,
 }
 
-/// The structures that reads use in addition to the runs of a version: the culling method, the sorted view and the
-/// locks of levels.
+/// The structures that reads use in addition to the sorted runs: the culling method, the sorted view and the locks of
+/// levels.
 #[derive(Clone)]
 pub(crate) struct ReadAccess {
     /// The culling method of the design, which finds the SSTables that can contain a key.
@@ -144,8 +145,7 @@ fn indexes(
 
 impl Version {
     /// Creates the first version of an open tree, with the levels `levels`. `ranges_before` is the additional work of
-    /// all scans so far. `counters` counts the bytes that the construction of a sorted view or an index of all runs
-    /// reads.
+    /// all scans so far. `counters` counts the bytes that the construction of indexes reads.
     pub(crate) fn new(
         levels: Levels<TableRef>,
         access: ReadAccess,
@@ -155,7 +155,7 @@ impl Version {
         Self::after(None, levels, access, ranges_before, counters)
     }
 
-    /// Creates the version that has these levels and follows `previous`. `previous` is `None` for the first version of
+    /// Creates the version with the given levels that follows `previous`. `previous` is `None` for the first version of
     /// a tree.
     fn after(
         previous: Option<&Self>,
@@ -180,7 +180,7 @@ impl Version {
         Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, sorted_view, file_index, access }
     }
 
-    /// Returns a version of the same tree with other levels. `counters` counts the bytes that the construction of a
+    /// Returns the next version of the tree, with other levels. `counters` counts the bytes that the construction of a
     /// sorted view or an index of all runs reads.
     pub(crate) fn with(
         &self,
@@ -191,7 +191,7 @@ impl Version {
         Self::after(Some(self), levels, self.access.clone(), ranges_before, counters)
     }
 
-    /// Returns whether versions of the tree have an index of all sorted runs.
+    /// Returns whether the tree has an index of all sorted runs: a sorted view, or an index of keys.
     pub(crate) fn has_indexes(&self) -> bool {
         self.access.has_indexes()
     }
@@ -226,13 +226,14 @@ impl Version {
         self.runs.iter().flat_map(|run| run.tables.iter())
     }
 
-    /// Returns whether any SSTable has range tombstones.
+    /// Returns whether any SSTable of the version has range tombstones.
     #[inline]
     pub(crate) fn has_range_tombstones(&self) -> bool {
         self.has_range_tombstones
     }
 
-    /// Returns whether stored values of any SSTable have a tag byte, so that they can be pointers to blob files.
+    /// Returns whether any SSTable of the version can contain pointers to blob files, so that its stored values have
+    /// tag bytes.
     #[inline]
     pub(crate) fn has_blobs(&self) -> bool {
         self.has_blobs
@@ -254,8 +255,8 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree (its levels, runs and SSTables with their sizes), from which a compaction policy
-    /// picks jobs. The caller must set the observed operations, which are 0 in the result. `buffer_bytes` is the
+    /// Returns the levels, runs and SSTables of the tree with their sizes. From this shape, a compaction policy picks
+    /// jobs. The counts of recent operations are 0 in the result, so the caller must set them. `buffer_bytes` is the
     /// capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
@@ -272,8 +273,8 @@ impl Version {
         Shape { buffer_bytes, levels: self.levels.map(table_shape), operations: Operations::default() }
     }
 
-    /// Returns the number of entries and runs that each level will have after a change. From these numbers, the axis
-    /// `allocation` divides the filter memory between the levels.
+    /// Returns the number of entries and runs that each level will have after a change. From these numbers, the tree
+    /// divides the filter memory between the levels.
     ///
     /// The change moves the entries of the SSTables in `moved` to `level`, and adds `new` further entries to `level`.
     /// If `own_run` is set, these entries form an additional run. The result still counts entries that a compaction
@@ -353,8 +354,8 @@ pub(crate) fn blob_files(levels: &Levels<TableRef>) -> Result<Vec<BlobFileShape>
     shapes(references(levels))
 }
 
-/// Returns the references to blob files of each SSTable in these levels. Omits SSTables whose stored values have no tag
-/// byte.
+/// Returns the references to blob files of each SSTable in these levels. Omits SSTables that cannot contain pointers to
+/// blob files.
 pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &References> {
     levels.tables().filter_map(|(_, table)| table.0.references())
 }
@@ -362,21 +363,21 @@ pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &Ref
 /// All memtables and SSTables that a reader needs, like the superversion of RocksDB. A view never changes, so a
 /// reader with a view sees a consistent state of the tree.
 pub(crate) struct View {
-    /// The active memtable of the view, which receives the writes.
+    /// The active memtable, which receives the writes.
     pub(crate) active: Arc<Slot>,
-    /// The immutable memtables of the view, which wait for their flush, newest first.
+    /// The immutable memtables, which wait for their flush, newest first.
     pub(crate) frozen: Vec<Arc<Slot>>,
-    /// The version of the view, which contains the SSTables.
+    /// The SSTables, as one immutable version of all levels.
     pub(crate) version: Arc<Version>,
 }
 
 impl View {
-    /// Returns all memtables of the view, newest first.
+    /// Returns the active memtable and all immutable memtables, newest first.
     pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
         std::iter::once(&self.active).chain(&self.frozen)
     }
 
-    /// Returns whether any memtable or SSTable has range tombstones.
+    /// Returns whether any memtable or SSTable of the view has range tombstones.
     pub(crate) fn has_range_deletes(&self) -> bool {
         self.version.has_range_tombstones || self.memtables().any(|slot| !slot.range_deletes.is_empty())
     }

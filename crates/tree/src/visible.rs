@@ -1,4 +1,7 @@
 //! Tracks the sequence number up to which all writes are visible to readers.
+//!
+//! If a thread is preempted during its commit, the other threads wait once, until this commit finishes. All their
+//! commits then become visible at the same time.
 
 use types::SequenceNumber;
 
@@ -11,8 +14,7 @@ const AHEAD: usize = sized(4096, 4);
 /// The sequence number up to which every write is visible to readers, and the finished commits after this number.
 ///
 /// Commits finish in any order. A commit that finishes before an older commit only records its completion. When the
-/// older commit finishes, all later finished commits become visible too. If a thread is preempted during its commit,
-/// the other threads wait once, until this commit finishes. All their commits then become visible at the same time.
+/// older commit finishes, all later finished commits become visible too.
 pub(crate) struct Visible {
     last: AtomicU64,
     /// The finished commits after `last`, in a ring buffer of slots. The first sequence number of a commit, modulo
@@ -22,7 +24,7 @@ pub(crate) struct Visible {
 }
 
 impl Visible {
-    /// Creates the tracker of a tree in which all writes up to `last` are visible.
+    /// Creates the record of visible writes for a tree in which all writes up to `last` are visible.
     pub(crate) fn new(last: SequenceNumber) -> Self {
         Self { last: AtomicU64::new(last), done: (0..AHEAD).map(|_| AtomicU64::new(0)).collect() }
     }

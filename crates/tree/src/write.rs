@@ -35,20 +35,20 @@ const ATTEMPTS: u32 = 64;
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
 /// The divisor for the longest wait of a group-commit leader. The leader waits for other commits at most for the
-/// duration of the last sync divided by this number.
+/// duration of the last sync divided by `WAIT_SHARE`.
 const WAIT_SHARE: u32 = 4;
 
-/// The maximum of [`CommitGroup::backoff`], which counts waits of a leader that no other commit joined. After 7 or more
-/// such waits, 2⁷ − 1 syncs pass before the next wait.
+/// The maximum of [`CommitGroup::backoff`], the number of waits in a row in which no other commit joined the leader.
+/// After 7 or more such waits, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// The memtable and the sequence numbers that a commit has reserved, before it writes its entries.
+/// The memtable and the sequence numbers that a commit reserves before it writes its entries.
 pub(crate) struct CommitSlot {
-    /// The view whose active memtable the commit writes to.
+    /// The view of the tree whose active memtable receives the writes of the commit.
     view: Guard<Arc<View>>,
     /// The first sequence number of the commit.
     pub(crate) first: SequenceNumber,
-    /// Whether this commit fills the memtable.
+    /// Whether this commit fills the active memtable.
     is_full: bool,
     /// Whether this commit must wait, because the design delays writes. The wait covers the bytes written since the
     /// last wait.
@@ -77,8 +77,8 @@ impl CommitSlot {
         }
     }
 
-    /// Returns the memtable of the commit, without the view, because a view would keep SSTables that a compaction has
-    /// removed.
+    /// Returns the memtable of the commit, and drops the view of the tree, because the view would keep SSTables that a
+    /// compaction has removed.
     fn into_memtable(self) -> Arc<Slot> {
         Arc::clone(&Guard::into_inner(self.view).active)
     }
@@ -160,7 +160,7 @@ impl Inner {
         )
     }
 
-    /// Writes a batch atomically.
+    /// Applies all operations of a batch atomically.
     pub(crate) fn write_batch(&self, batch: &WriteBatch) -> Result<()> {
         if batch.is_empty() {
             return self.failure.check();
@@ -272,8 +272,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Inserts the entries of a commit into its memtable with `apply`, and makes the commit visible. Does not add
-    /// `counts` to the counters of the tree.
+    /// Inserts the entries of a commit into its memtable with `apply`, and makes the commit visible. The counters of
+    /// the tree stay unchanged.
     #[inline]
     pub(crate) fn apply_uncounted(
         &self,
@@ -286,13 +286,12 @@ impl Inner {
     }
 
     /// Locks the WAL for a commit that may write its own record. Returns `None` if the record must wait in the write
-    /// queue for the thread that locks the WAL next. The commit has no sequence number yet.
-    ///
-    /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
-    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs no
-    /// queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
+    /// queue for the thread that locks the WAL next.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
+        // In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync.
+        // In modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then
+        // needs no queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
         match self.wal_mode.commit_sync {
             CommitSync::Each => Some(self.log.lock()),
             CommitSync::Never if self.wal_mode.has_log => self.log.try_lock(),
@@ -389,9 +388,8 @@ impl Inner {
     /// Lets a group-commit leader wait at most `most_wait` for other commits, so that they share its sync. The leader
     /// waits for as many commits as shared the last sync or entered the queue during the last sync.
     ///
-    /// The threads of these commits are likely to commit again soon. Without the wait, their next commits would need
-    /// another sync. A group of one commit does not wait. After each wait without followers, twice as many syncs pass
-    /// before the next wait.
+    /// The threads of these commits are likely to commit again soon. A group of one commit does not wait. After each
+    /// wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {
@@ -417,7 +415,7 @@ impl Inner {
         self.append(log, taken, sync)
     }
 
-    /// Writes records from the write queue to the WAL, described by `taken`. Syncs the WAL if `sync` is set.
+    /// Writes the records in the buffer of `log`, which `taken` describes, to the WAL. Syncs the WAL if `sync` is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;
@@ -468,7 +466,7 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers while `waits` returns `true` for the visible writes.
+    /// Waits for other writers as long as `waits` returns `true` for the writes that are visible to readers.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;

@@ -25,7 +25,7 @@ struct Subject(Box<dyn MemoryArbiter>);
 
 /// The names and the checks of all invariants of memory arbiters.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("two decisions with equal arguments return equal sizes", |subject| {
+    ("two decisions with equal arguments must return equal sizes", |subject| {
         for_each_case(|observed, now| {
             let [once, again] = [(); 2].map(|()| subject.0.decide(observed, now));
             ensure(once == again, || {
@@ -36,7 +36,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             })
         })
     }),
-    ("two memtables and the filters fit into the budget", |subject| {
+    ("two memtables and the filters must fit into the memory budget", |subject| {
         for_each_case(|observed, now| {
             let next = subject.0.decide(observed, now);
             let needed = 2 * next.memtable_bytes + observed.expected_filter_bytes(next.filter_bits_per_key);
@@ -52,7 +52,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             )
         })
     }),
-    ("if no operations were observed, the sizes do not change", |subject| {
+    ("without observed operations, an arbiter must not change the sizes", |subject| {
         for_each_case(|observed, now| {
             let none = ReuseCurve::new(observed.budget_bytes);
             let idle = MemoryObservation {
@@ -69,7 +69,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             })
         })
     }),
-    ("one decision changes the memory of two memtables by at most a quarter of the budget", |subject| {
+    ("one decision must change two memtables by at most a quarter of the memory budget", |subject| {
         for_each_case(|observed, now| {
             let next = subject.0.decide(observed, now);
             let moved = 2 * next.memtable_bytes.abs_diff(now.memtable_bytes);

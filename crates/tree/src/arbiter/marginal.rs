@@ -51,8 +51,8 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
      sampled_blocks = 1024\n",
 );
 
-/// The number of equal steps of the memory budget. The arbiter predicts the I/O only for divisions of the budget in
-/// which two memtables together take a whole number of steps.
+/// The number of equal parts of the memory budget. The arbiter predicts the I/O only for budgets in which two memtables
+/// together take a whole number of these parts.
 const GRID: u64 = 64;
 
 /// The cache always has at least 1 / `KEPT` of the memory budget, and two memtables together have at least the same
@@ -102,8 +102,8 @@ impl Build<dyn MemoryArbiter> for Marginal {
     }
 }
 
-/// Returns an error if `value`, the value of the parameter `name`, is outside `range`. `unit` is the unit in the error
-/// message.
+/// Returns an error if the value `value` of the parameter `name` is outside `range`. The error message gives the range
+/// in `unit`.
 fn check(name: &str, value: f64, range: std::ops::RangeInclusive<f64>, unit: &str) -> Result<(), String> {
     let (least, most) = (range.start(), range.end());
     match range.contains(&value) {
@@ -188,8 +188,8 @@ impl MemoryArbiter for Marginal {
     }
 }
 
-/// Returns whether the memory budget has room for two memtables, the filters and the smallest cache. Checks both the
-/// current memory of the filters, and their memory after all filters have the new number of bits per key.
+/// Returns whether the memory budget has room for two memtables, the filters and the smallest cache. The filters must
+/// fit with their current size, and also after all of them have the new number of bits per key.
 fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     let filters = observed.expected_filter_bytes(sizes.filter_bits_per_key).max(observed.filter_bytes);
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes

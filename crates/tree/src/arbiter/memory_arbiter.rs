@@ -53,7 +53,7 @@ pub struct MemoryObservation<'a> {
     pub filter_bytes: u64,
     /// The number of keys in the filters of the tree.
     pub filter_keys: u64,
-    /// The total size of the SSTables, in bytes.
+    /// The total size of the SSTables of the tree, in bytes.
     pub table_bytes: u64,
     /// The bytes that flushes wrote in the observed decision periods.
     pub flush_bytes: f64,
@@ -61,7 +61,8 @@ pub struct MemoryObservation<'a> {
     pub compaction_bytes: f64,
     /// The bytes that gets and scans read from storage in the observed decision periods.
     pub fetched_bytes: f64,
-    /// The bytes that gets read from storage because a filter had a false positive, in the observed decision periods.
+    /// The bytes that point lookups read from storage because a filter had a false positive, in the observed decision
+    /// periods.
     pub false_positive_bytes: f64,
     /// The reuse distances of the requested blocks, from which the hits of a cache of any size follow.
     pub reuse: &'a ReuseCurve,

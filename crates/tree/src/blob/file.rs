@@ -22,11 +22,9 @@ pub(crate) struct BlobFile {
     pub(super) path: PathBuf,
     pub(super) source: Arc<BlobSource>,
     opened: OnceLock<Opened>,
-    /// Whether no version of the tree uses the blob file. If set, dropping the last reference to this handle removes
-    /// the file from storage.
-    ///
-    /// A new file is obsolete until a version contains the file. The file is obsolete again after the last SSTable with
-    /// a pointer to the file is removed.
+    /// Whether no version of the tree uses the blob file: before a version contains the new file, and after the last
+    /// SSTable with a pointer to the file is removed. An obsolete file is removed from storage when the last reference
+    /// to its handle is dropped.
     obsolete: AtomicBool,
 }
 
@@ -38,7 +36,7 @@ pub(crate) struct BlobSource {
     pub(crate) cache: Arc<dyn Cache>,
     /// The number that distinguishes this tree from other trees in the block cache.
     pub(crate) tree: u64,
-    /// Whether values are read in place from memory-mapped blob files, without the block cache.
+    /// Whether reads take values directly from memory-mapped blob files, without the block cache.
     pub(crate) reads_in_place: bool,
 }
 
@@ -72,7 +70,7 @@ impl BlobFile {
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
     }
 
-    /// Sets whether the blob file is obsolete: no version of the tree uses an obsolete file.
+    /// Marks the blob file as obsolete, or as used again. No version of the tree uses an obsolete file.
     pub(crate) fn set_obsolete(&self, obsolete: bool) {
         self.obsolete.store(obsolete, Ordering::Release);
     }
@@ -142,7 +140,7 @@ impl BlobFile {
         Ok((record.slice(self.verify(&record, pointer, key)?), record.len() as u64))
     }
 
-    /// Returns the length in bytes of the record to which `pointer` refers.
+    /// Returns the length in bytes of the blob file record to which `pointer` refers.
     ///
     /// # Errors
     /// If the record would end after the last record of the blob file.
@@ -155,7 +153,7 @@ impl BlobFile {
         }
     }
 
-    /// Verifies the record of a key, and returns the byte range of the value in the record.
+    /// Verifies the blob file record of a key, and returns the byte range of the value in the record.
     fn verify(&self, record: &[u8], pointer: &Pointer, key: &[u8]) -> Result<std::ops::Range<usize>> {
         let decoded = Record::decode(record, self.seal, pointer.offset);
         let Record { key: found, value } = decoded.map_err(|what| self.damaged(pointer.offset, what))?;

@@ -24,8 +24,8 @@ pub fn record_bytes(key_bytes: usize, value_bytes: u64) -> u64 {
     ((HEAD_BYTES + key_bytes) as u64).saturating_add(value_bytes)
 }
 
-/// Appends a blob file record to `out`. Its checksum also covers the `seal` of the blob file and the `offset` of the
-/// record.
+/// Appends a blob file record to `out`. Its checksum also covers the `offset` of the record, and `seal`, a number that
+/// identifies the file and its store.
 pub(super) fn append(out: &mut Vec<u8>, seal: u64, offset: u64, key: &[u8], value: &[u8]) {
     let start = out.len();
     out.extend_from_slice(&[0; SUM_BYTES]);
@@ -56,7 +56,7 @@ impl Record {
     }
 
     /// Verifies and decodes a blob file record. `bytes` is the complete record, `offset` is its offset in the blob
-    /// file, and `seal` is the seal of the file.
+    /// file, and `seal` is the number that identifies the file and its store.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let record = Self::of_head(bytes).filter(|record| record.value.end == bytes.len());
         let (sum, covered) =
@@ -73,7 +73,7 @@ impl Record {
 pub(super) struct Footer {
     /// The number of records in the blob file.
     pub(super) records: u64,
-    /// The total length of all records in bytes. The footer of the blob file begins at this offset.
+    /// The total length of all records in the blob file, in bytes. The footer begins at this offset.
     pub(super) bytes: u64,
     /// The partition of the blob file. The value policy divides keys by their hashes into partitions, and all keys of
     /// the file belong to one partition. 0 if the value policy has only one partition.
@@ -81,7 +81,8 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    /// Returns the footer of a blob file as bytes. Its checksum also covers `seal`, the seal of the file.
+    /// Returns the footer of a blob file as bytes. Its checksum also covers `seal`, a number that identifies the file
+    /// and its store.
     pub(super) fn encode(&self, seal: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(FOOTER_BYTES);
         out.extend_from_slice(&self.records.to_le_bytes());
@@ -92,8 +93,8 @@ impl Footer {
         out
     }
 
-    /// Verifies and decodes the footer of a blob file. `offset` is the offset of the footer, and `seal` is the seal of
-    /// the file.
+    /// Verifies and decodes the footer of a blob file. `offset` is the offset of the footer, and `seal` is the number
+    /// that identifies the file and its store.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let Some(rest) = bytes.strip_suffix(&MAGIC) else {
             return Err("the file is not a blob file, or is truncated");
@@ -119,8 +120,8 @@ impl Footer {
 }
 
 /// Recomputes the checksums of all records and of the footer of a blob file, so that fuzzing reaches the code after the
-/// checksum verification. `seal` is the seal of the file. A record with impossible lengths and all later records keep
-/// their checksums. See [`crate::reseal`].
+/// checksum verification. `seal` is the number that identifies the file and its store. A record with impossible lengths
+/// and all later records keep their checksums. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let mut at = 0;

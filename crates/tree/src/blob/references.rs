@@ -26,7 +26,7 @@ pub(crate) struct Reference {
 }
 
 impl References {
-    /// Records that the SSTable refers to one more record of `file`. The record has `bytes` bytes.
+    /// Counts one more record of the blob file `file` to which the SSTable refers. The record has `bytes` bytes.
     pub(crate) fn add(&mut self, file: &Arc<BlobFile>, bytes: u64) {
         let at = self.0.binary_search_by_key(&file.number(), |reference| reference.file.number());
         let at = at.unwrap_or_else(|at| {
@@ -37,7 +37,7 @@ impl References {
         self.0[at].bytes = self.0[at].bytes.saturating_add(bytes);
     }
 
-    /// Returns the blob files of the list, sorted by file number.
+    /// Returns the blob files with values of the SSTable, sorted by file number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter()
     }
@@ -74,12 +74,12 @@ impl References {
         Ok(true)
     }
 
-    /// Returns whether the SSTable refers to at least one blob file whose number `is_wanted` accepts.
+    /// Returns whether the SSTable refers to a blob file whose number `is_wanted` accepts.
     pub(crate) fn any(&self, is_wanted: impl Fn(u64) -> bool) -> bool {
         self.0.iter().any(|reference| is_wanted(reference.file.number()))
     }
 
-    /// Appends the encoded list of blob files to `out`, for the SSTable.
+    /// Appends the list of blob files to `out`, in the encoding of SSTables.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.0.len() as u64);
         for Reference { file, records, bytes } in &self.0 {
@@ -100,8 +100,8 @@ impl References {
     }
 }
 
-/// Returns descriptions of all blob files to which SSTables refer, with their live bytes, from the oldest to the newest
-/// file. `tables` contains the list of blob files of each SSTable.
+/// Returns a description of each blob file to which an SSTable refers, with its live bytes, from the oldest to the
+/// newest file. `tables` contains the list of blob files of each SSTable.
 ///
 /// # Errors
 /// If a blob file cannot be opened.

@@ -10,14 +10,14 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The number of handles below which the registry keeps the handles of removed blob files.
+/// The minimum number of handles at which the registry drops the handles of removed blob files.
 const FEW_HANDLES: usize = 64;
 
-/// The handles of the blob files of a tree, by file number. A weak reference does not keep a file open.
+/// The handles of the blob files of a tree, by file number. The handles are weak references, so they keep no file open.
 #[derive(Default)]
 struct Handles {
     files: HashMap<u64, Weak<BlobFile>>,
-    /// The number of handles after the registry last dropped the handles of removed blob files.
+    /// The number of blob file handles after the registry last dropped the handles of removed blob files.
     kept: usize,
 }
 

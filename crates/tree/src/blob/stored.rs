@@ -2,10 +2,10 @@
 
 use crate::codec::{Reader, put_varint};
 
-/// The tag byte before a stored value that the SSTable contains itself.
+/// The first byte of a stored value that is in the SSTable itself, and not in a blob file.
 const INLINE: u8 = 0;
 
-/// The tag byte before a pointer to a value in a blob file.
+/// The first byte of a pointer from an SSTable to a value in a blob file.
 const APART: u8 = 1;
 
 /// A value as stored in an SSTable with blob files: the value itself, or a pointer to the value in a blob file.
@@ -20,16 +20,16 @@ pub(crate) enum Stored<'a> {
 /// The position of a value in a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
-    /// The number of the blob file.
+    /// The number of the blob file that contains the value.
     pub(crate) file: u64,
-    /// The offset in the blob file of the record with the value, in bytes.
+    /// The offset, in bytes, of the blob file record that contains the value.
     pub(crate) offset: u64,
     /// The length of the value, in bytes.
     pub(crate) value_bytes: u64,
 }
 
 impl<'a> Stored<'a> {
-    /// Appends the value or the pointer to `out`, with its tag byte.
+    /// Appends the value or the pointer to `out`, after the byte that distinguishes values from pointers.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Inline(value) => {

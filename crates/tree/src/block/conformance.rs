@@ -26,14 +26,14 @@ struct Subject(Box<dyn BlockFormat>);
 
 /// The invariants of block formats: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("all formats of the catalog must have different codes", a_code_is_one_format),
-    ("an iterator over a block must return every entry in order", a_walk_gives_every_entry),
+    ("all block formats of the catalog must have different codes", a_code_is_one_format),
+    ("an iterator over a block must return all entries in key order", a_walk_gives_every_entry),
     ("a lookup in a block must find every key of the block, and no other key", every_key_is_found),
     ("reads of corrupt blocks must not panic", corruption_is_an_error),
 ];
 
-/// Checks every invariant of the axis for a block format with its default parameters, with every index and several
-/// restart intervals. Also checks that a tree with this format gives the same answers as a `BTreeMap`.
+/// Checks every invariant of block formats for one format with its default parameters, every index and several restart
+/// intervals. Also checks that a tree with this format gives the same answers as a `BTreeMap`.
 ///
 /// The function adds the format to the catalog if the catalog lacks it, because a reader selects the format of a
 /// block by its code in the catalog.
@@ -80,8 +80,8 @@ fn block(format: &Subject, entries: &[OwnedEntry], options: &BlockOptions) -> Ve
     builder.finish(<[u8]>::to_vec)
 }
 
-/// Checks an invariant with many blocks: calls `check` with each set of entries from [`sets`] and with the block that
-/// contains it, once per index and per restart interval.
+/// Checks an invariant with many data blocks. Calls `check` with each set of entries from [`sets`] and with a block of
+/// these entries, for every index and several restart intervals.
 fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), String>) -> Result<(), String> {
     for restart_interval in [1, 2, 3, 16, 1000] {
         for index in BlockIndex::ALL {
@@ -100,8 +100,8 @@ fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), Str
     Ok(())
 }
 
-/// Returns all entries of a block as its iterator returns them, in ascending or descending key order. Returns `None` if
-/// the iterator reports the block as corrupt.
+/// Reads all entries of a block with its iterator, in ascending or descending key order. Returns `None` if the iterator
+/// reports the block as corrupt.
 fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
     let mut entries = Vec::new();
     let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
@@ -113,7 +113,7 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
     let code = format.0.code();
     ensure(code < 16, || {
         format!(
-            "the code of the format is {code}; it must be 0 to 15, because a block footer has four bits for \
+            "the code of the block format is {code}; it must be 0 to 15, because a block footer has four bits for \
              the code"
         )
     })?;

@@ -71,8 +71,8 @@ pub enum Step {
     Get(Vec<u8>),
     /// Looks up several keys at once.
     MultiGet(Vec<Vec<u8>>),
-    /// Scans the keys between two bounds. For each element of the list, the scan reads one entry: from the front of the
-    /// range if the element is `true`, or else from the back.
+    /// Scans the keys between two bounds. The scan reads one entry for each element of the list: the next entry from
+    /// the front if the element is `true`, and the next entry from the back if it is `false`.
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
     /// Takes a snapshot, which replaces the previous snapshot.
     TakeSnapshot,
@@ -295,7 +295,7 @@ impl<'a> Replay<'a> {
     }
 
     fn tree(&self) -> &Tree {
-        self.tree.as_ref().expect("a replay must have an open tree")
+        self.tree.as_ref().expect("the model test must have an open tree")
     }
 
     /// Applies all operations, and then compares every key of the tree and the model, forward and backward.
@@ -356,7 +356,7 @@ impl<'a> Replay<'a> {
             Step::Compact => self.tree().compact().map_err(text)?,
             Step::Reopen => {
                 self.snapshot = None;
-                self.tree.take().expect("a replay must have an open tree").close().map_err(text)?;
+                self.tree.take().expect("the model test must have an open tree").close().map_err(text)?;
                 self.open()?;
             }
         }

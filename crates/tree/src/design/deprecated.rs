@@ -9,7 +9,7 @@ use super::axes;
 /// A deprecated name in a design, and the name that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deprecation {
-    /// The table in the design that contains the deprecated key: an axis or a group of options.
+    /// The TOML table in the design that contains the deprecated key: an axis or a group of options.
     pub table: &'static str,
     /// The deprecated key.
     pub old: &'static str,

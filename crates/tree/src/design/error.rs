@@ -20,7 +20,7 @@ impl DesignError {
         Self { path, message: message.into() }
     }
 
-    /// Adds `key` at the front of the path to the invalid key, because the path leads through this table.
+    /// Adds `key`, the name of a TOML table, at the front of the path to the invalid key in this table.
     pub(super) fn inside(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-/// The key in the table `families` that selects where the data of families is stored.
+/// The key in the TOML table `families` that selects where the data of the column families is stored.
 pub(super) const LAYOUT: &str = "layout";
 
 /// Where a store keeps the data of its column families.
@@ -34,8 +34,8 @@ impl FamilyLayout {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FamilyDesigns {
     pub(super) layout: FamilyLayout,
-    /// The changed values of the design of each family, by the name of the family. A value is in the table if it
-    /// differs from the design of the store, or if the configuration of the family sets the value explicitly.
+    /// For each column family, by its name, the values that differ from the design of the store, and the values that
+    /// the configuration of the family sets explicitly.
     pub(super) changes: BTreeMap<String, Table>,
 }
 

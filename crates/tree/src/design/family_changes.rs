@@ -8,7 +8,7 @@ use super::error::DesignError;
 use super::families::{FamilyDesigns, FamilyLayout, LAYOUT};
 use crate::recovery::QUARANTINE;
 
-/// The name of the table of column families in a design.
+/// The name of the TOML table of column families in a design.
 pub(super) const FAMILIES: &str = "families";
 
 /// The keys of a design that all column families of a store share.

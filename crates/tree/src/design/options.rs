@@ -84,19 +84,19 @@ pub struct BlockOptions {
     pub checksum: Checksum,
     /// When the checksum of a block is verified.
     pub verify: Verify,
-    /// How the tree reads uncompressed blocks of memory-mapped tables.
+    /// How the tree reads uncompressed blocks of memory-mapped SSTables.
     pub mapped: Mapped,
     /// Whether the tree keeps restart hints in memory for blocks that are read in place and verified once. With
     /// restart hints, a search prefetches only the part of the block that can contain its key.
     pub restart_hints: bool,
     /// Whether the tree keeps the restart points and a hash index of every block in memory, apart from the block. To
-    /// build this index, opening a table reads all blocks of the table. A get does not read a block if the hash index
-    /// of the block lacks the key. The option `index_load` also applies to this hash index. Scans, and multi-gets that
-    /// read several blocks at once, do not use the index in memory. Source: byron, section 1.2 (A).
+    /// build this index, opening an SSTable reads all blocks of the SSTable. A get does not read a block if the hash
+    /// index of the block lacks the key. The option `index_load` also applies to this hash index. Scans, and multi-gets
+    /// that read several blocks at once, do not use the index in memory. Source: byron, section 1.2 (A).
     pub memory_index: bool,
 }
 
-/// How the tree reads uncompressed blocks of memory-mapped tables.
+/// How the tree reads uncompressed blocks of memory-mapped SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
@@ -104,7 +104,7 @@ pub enum Mapped {
     /// reads blocks in place.
     #[default]
     InPlace,
-    /// Blocks are read through the cache, as in tables that are not memory-mapped.
+    /// Blocks are read through the cache, as in SSTables that are not memory-mapped.
     Cached,
 }
 
@@ -114,8 +114,8 @@ pub enum Mapped {
 pub enum Verify {
     /// The checksum is verified at every read from storage.
     Always,
-    /// The checksum is verified at the first read after a table is opened. This value has an effect only for
-    /// memory-mapped SSTables without compression, whose bytes cannot change. In other tables, the checksum is
+    /// The checksum is verified at the first read after an SSTable is opened. This value has an effect only for
+    /// memory-mapped SSTables without compression, whose bytes cannot change. In other SSTables, the checksum is
     /// verified at every read.
     #[default]
     Once,
@@ -136,7 +136,7 @@ pub enum BlockIndex {
 }
 
 impl BlockIndex {
-    /// All kinds of index, in the order of their codes in blocks.
+    /// All kinds of index inside blocks, in the order of their codes in blocks.
     pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
 }
 
@@ -144,44 +144,44 @@ impl BlockIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
-    /// Size at which a table is complete: the bytes of its keys and values plus 8 bytes per entry.
+    /// Size at which an SSTable is complete: the bytes of its keys and values plus 8 bytes per entry.
     pub capacity: ByteSize,
-    /// How the writer of a table gets the largest key of the table, which the properties of the table contain.
+    /// How the writer of an SSTable gets the largest key of the SSTable, which the properties of the SSTable contain.
     pub last_key: LastKey,
-    /// The form of the file names of new tables. A store reads tables with names of any form.
+    /// The form of the file names of new SSTables. A store reads SSTables with names of any form.
     pub names: TableNames,
-    /// Whether the filter of a new table is in the file of the table or in its own file.
+    /// Whether the filter of a new SSTable is in the file of the SSTable or in its own file.
     pub filter: FilterPlace,
-    /// The order of the parts in the file of a new table.
+    /// The order of the parts in the file of a new SSTable.
     pub layout: TableLayout,
-    /// The time at which the tree closes and removes the input tables of a compaction.
+    /// The time at which the tree closes and removes the input SSTables of a compaction.
     pub release: TableRelease,
-    /// The source of the list of tables when a store is opened.
+    /// The source of the list of SSTables when a store is opened.
     pub manifest: ManifestPlace,
 }
 
-/// The source of the list of tables when a store is opened. A store keeps the choice of its creation.
+/// The source of the list of SSTables when a store is opened. A store keeps the choice of its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ManifestPlace {
-    /// The file `manifest` lists the tables. Each change of the tables is one record with a checksum.
+    /// The file `manifest` lists the SSTables. Each change of the SSTables is one record with a checksum.
     #[default]
     File,
-    /// There is no manifest. Opening a store lists its directory, and the file name of a table contains the sequence
-    /// numbers of its writes: `00000012_41_60.table`. Every flush and every compaction writes one table, whatever the
-    /// capacity, with less than 2 GiB of keys and values. The store cannot detect that a table or a WAL is missing, or
-    /// that it belongs to another store without a manifest. Corruption of a WAL looks like the end of the WAL after a
-    /// crash. The choice needs a compaction policy that merges all sorted runs at once (`merge-all` or `none`), values
-    /// in tables (`values = "inline"`), `names = "number"` and `filter = "inside"`, and excludes column families and
-    /// merge operators. Source: golsm, "Crash recovery".
+    /// There is no manifest. Opening a store lists its directory, and the file name of an SSTable contains the sequence
+    /// numbers of its writes: `00000012_41_60.table`. Every flush and every compaction writes one SSTable, whatever the
+    /// capacity, with less than 2 GiB of keys and values. The store cannot detect that an SSTable or a WAL is missing,
+    /// or that it belongs to another store without a manifest. Corruption of a WAL looks like the end of the WAL after
+    /// a crash. This choice needs a compaction policy that merges all sorted runs at once (`merge-all` or `none`),
+    /// `values = "inline"`, `names = "number"` and `filter = "inside"`. Column families and merge operators need a
+    /// manifest. Source: golsm, "Crash recovery".
     None,
 }
 
-/// The order of the parts in the file of a table. A store reads files of both orders.
+/// The order of the parts in the file of an SSTable. A store reads files of both orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableLayout {
-    /// The data blocks come first. A table is written in one pass.
+    /// The data blocks come first in the file. An SSTable is written in one pass.
     #[default]
     BlocksFirst,
     /// The fence comes first, as in csc443, where the inner pages of a B-tree precede its leaves. The blocks are
@@ -194,22 +194,23 @@ pub enum TableLayout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilterPlace {
-    /// The filter is a part of the table's file.
+    /// The filter is a part of the SSTable's file.
     #[default]
     Inside,
-    /// The filter has a file of its own next to the table's file, as in csc443. Opening a table then reads two files.
+    /// The filter has a file of its own next to the SSTable's file, as in csc443. Opening an SSTable then reads two
+    /// files.
     Apart,
 }
 
-/// The form of the file name of a table. A table keeps its name if it moves to another level.
+/// The form of the file name of an SSTable. An SSTable keeps its name if it moves to another level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableNames {
-    /// The file number: `00000012.table`.
+    /// The name is the file number: `00000012.table`.
     #[default]
     Number,
-    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON,
-    /// with the time of its creation. The store never reads this file, because the table and the manifest contain the
+    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the SSTable as JSON,
+    /// with the time of its creation. The store never reads this file, because the SSTable and the manifest contain the
     /// same data with checksums.
     LevelRun,
     /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. csc443 has a time in place of the file
@@ -217,16 +218,16 @@ pub enum TableNames {
     LevelTime,
 }
 
-/// The time at which the tree closes and removes the input tables of a compaction.
+/// The time at which the tree closes and removes the input SSTables of a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableRelease {
     /// The tree closes an SSTable when its last reader has released it.
     #[default]
     Unused,
-    /// The tree also keeps an input table open until the next compaction replaces tables, or until the tree is closed.
-    /// The input tables therefore occupy disk space for one more compaction. Source: golsm, "Compaction". Unlike in
-    /// golsm, a table that a reader still uses is not closed.
+    /// The tree also keeps an input SSTable open until the next compaction replaces SSTables, or until the tree is
+    /// closed. The input SSTables therefore occupy disk space for one more compaction. Source: golsm, "Compaction".
+    /// Unlike in golsm, an SSTable that a reader still uses is not closed.
     NextCompaction,
 }
 
@@ -235,7 +236,7 @@ pub enum TableRelease {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
-    /// The largest key is read from the last block when the table is complete.
+    /// The largest key is read from the last block when the SSTable is complete.
     #[default]
     Block,
     /// Each key is copied into its own allocation, because each key may be the last key. This choice is the older
@@ -248,39 +249,39 @@ pub enum LastKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
-    /// How a scan keeps references to tables.
+    /// How a scan keeps references to SSTables.
     pub references: TableReferences,
-    /// The time at which a scan creates the readers of a run's tables.
+    /// The time at which a scan creates the readers of a run's SSTables.
     pub readers: TableReaders,
-    /// Maximum number of bytes that a scan reads at once from a sorted run whose tables are not memory-mapped. The
+    /// Maximum number of bytes that a scan reads at once from a sorted run whose SSTables are not memory-mapped. The
     /// limit applies to each end of the scan. With 0, a scan reads one block at a time. The first read covers the
     /// number of entries that the caller announced. The next read covers one block, and each further read covers twice
     /// as many blocks as the previous read.
     pub read_ahead: ByteSize,
 }
 
-/// How a scan keeps references to tables. In addition, every scan has a reference to the view, which keeps the tables
-/// open.
+/// How a scan keeps references to SSTables. In addition, every scan has a reference to one version of the tree, which
+/// keeps the SSTables open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
-    /// The scan borrows the tables of the run, because runs are immutable. The scan takes no references to single
-    /// tables.
+    /// The scan borrows the SSTables of the run, because runs are immutable. The scan takes no references to single
+    /// SSTables.
     #[default]
     Run,
-    /// The scan keeps a list with a reference to each table that can contain keys of the range. This choice is the
+    /// The scan keeps a list with a reference to each SSTable that can contain keys of the range. This choice is the
     /// older implementation.
     Table,
 }
 
-/// The time at which a scan creates the readers of a run's tables.
+/// The time at which a scan creates the readers of a run's SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReaders {
-    /// Each run has one reader, which moves from table to table.
+    /// Each run has one reader, which moves from SSTable to SSTable.
     #[default]
     Lazy,
-    /// When the scan is opened, each table that can contain keys of the range gets its own reader. A reader reads a
+    /// When the scan is opened, each SSTable that can contain keys of the range gets its own reader. A reader reads a
     /// block when the scan reaches the block. This choice is the older implementation.
     Eager,
 }
@@ -337,10 +338,11 @@ pub enum Pacing {
     Stop,
     /// Writers are delayed before they reach a limit. The remaining room then lasts until the expected end of a flush
     /// or compaction, which makes more room. A write of b bytes takes at least b · W / R, where R is the room in bytes.
-    /// The expected time W until more room is max(T − t, t). T is the mean time between two releases of room, and t is
-    /// the time since the last release. The runs of level 0 delay writers as soon as their number reaches half of
-    /// `level0_runs`. A wait is at most 4 ms. The option applies to `timed` mode without inline flushes. Sources:
-    /// `WriteController` of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
+    /// The expected time W until more room is max(T − t, t). T is the mean time between two flushes or compactions that
+    /// make room, and t is the time since the last of them. The runs of level 0 delay writers as soon as their number
+    /// reaches half of `level0_runs`. A wait is at most 4 ms. The option applies to `timed` mode without inline
+    /// flushes. Sources: `WriteController` of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan,
+    /// "bLSM" (SIGMOD 2012).
     Delay,
 }
 
@@ -350,7 +352,7 @@ pub enum Pacing {
 pub struct ThreadOptions {
     /// Maximum number of subcompactions of a compaction: 1 to 64. `RocksDB` has an option with this name. Each
     /// subcompaction has its own thread. In `counted` mode, subcompactions run one after the other, so that counters
-    /// and tables do not depend on the machine.
+    /// and SSTables do not depend on the machine.
     pub max_subcompactions: usize,
     /// The background work that a write runs before it returns if the write fills a memtable.
     pub inline: InlineWork,

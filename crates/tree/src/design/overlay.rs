@@ -184,7 +184,7 @@ impl Design {
             && let Value::Table(table) = &mut value
             && let Some(format) = table.remove(axes::FORMAT)
         {
-            let index = axes::index(axes::FORMAT).expect("a design must have this axis");
+            let index = axes::index(axes::FORMAT).expect("a design must have the axis \"format\"");
             self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
@@ -205,7 +205,8 @@ impl Design {
             && let Value::Table(table) = &mut value
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
-                let index = axes::index(axes::ALLOCATION).expect("a design must have this axis");
+                let index =
+                    axes::index(axes::ALLOCATION).expect("a design must have the axis \"allocation\"");
                 self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {
@@ -242,8 +243,8 @@ impl Default for Design {
             families: FamilyDesigns::default(),
         };
         let text = include_str!("default.toml");
-        let table: Table = text.parse().expect("the default design must be valid TOML");
-        baseline.with(&table).expect("the default design must be valid")
+        let table: Table = text.parse().expect("the file `default.toml` must be valid TOML");
+        baseline.with(&table).expect("the file `default.toml` must contain a valid design")
     }
 }
 
@@ -269,7 +270,7 @@ fn check_names(overrides: &Table) -> Result<(), DesignError> {
     }
 }
 
-/// Returns the current variant of an axis with the parameters `changes` replaced.
+/// Returns the current variant of an axis, with the new parameter values in `changes`.
 fn changed_params(current: &Choice, changes: Table) -> Value {
     let mut value = current.to_toml();
     if let Value::Table(table) = &mut value {
@@ -278,9 +279,9 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice of an axis with values that were set for the old choice, such as the memory budget. A
-/// parameter keeps its old value if this value differs from the default, and if the new choice has the default value of
-/// the parameter.
+/// Returns the new variant of an axis with some parameter values of the old variant, such as the memory budget. A
+/// parameter keeps its old value if this value differs from the default, and if the new variant has the default value
+/// of the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =
@@ -301,8 +302,8 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// Converts a parameter value to the type of `like`, the value of this parameter in another variant. Only floats
-/// without a fraction are converted, to integers: `3.0` becomes `3`. All other values stay the same.
+/// Converts a parameter value to the type of `like`, the value of this parameter in another variant. Only whole numbers
+/// are converted, from floats to integers: `3.0` becomes `3`.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),
@@ -352,7 +353,9 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
             })?;
         }
     }
-    Ok(Value::Table(table.clone()).try_into().expect("separately valid options must be valid together"))
+    Ok(Value::Table(table.clone())
+        .try_into()
+        .expect("options must be valid together if each of them is valid"))
 }
 
 fn unknown_key(key: &str) -> DesignError {

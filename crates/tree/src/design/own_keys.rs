@@ -1,5 +1,5 @@
-//! Keys in the table of an axis that do not belong to any variant. If the variant of an axis changes, these keys keep
-//! their values.
+//! Keys in the TOML table of an axis that do not belong to any variant. If the variant of an axis changes, these keys
+//! keep their values.
 
 use catalog::{ByteSize, KeyEntry, read_value};
 use toml::{Table, Value};
@@ -14,7 +14,7 @@ pub(super) struct OwnKey {
     entry: KeyEntry,
     /// Sets the value of the key in a design. The error describes the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
-    /// Returns the value of the key in a design. Returns `None` if the design has the default value.
+    /// Returns the value of the key in a design, or `None` if this value is the default.
     write: fn(&Design) -> Option<Value>,
 }
 
@@ -87,7 +87,7 @@ static OWN_KEYS: [OwnKey; 4] = [
     },
 ];
 
-/// Returns the keys in the table of an axis that do not belong to any variant. Only the axis `memtable` has such
+/// Returns the keys in the TOML table of an axis that do not belong to any variant. Only the axis `memtable` has such
 /// keys.
 pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
     let own = if axis == MEMTABLE { &OWN_KEYS[..] } else { &[] };

@@ -6,7 +6,7 @@ use super::error::DesignError;
 use super::options::{FilterPlace, MAX_TABLE_BYTES, ManifestPlace, TableNames};
 
 /// The reason why a store with families needs a manifest.
-const FAMILIES_NEED_MANIFEST: &str = "only a manifest can name column families";
+const FAMILIES_NEED_MANIFEST: &str = "a store needs a manifest to list its column families";
 
 impl Design {
     /// Returns an error if the design has no manifest, but has a property that needs a manifest.
@@ -31,11 +31,15 @@ impl Design {
     fn need_of_manifest(&self) -> Option<(String, String)> {
         let table = &self.options.table;
         let others = [
-            (!self.keeps_values_inline(), "only a manifest can name blob files", "set values = \"inline\""),
+            (
+                !self.keeps_values_inline(),
+                "a store needs a manifest to list its blob files",
+                "set values = \"inline\"",
+            ),
             (!self.families.is_empty(), FAMILIES_NEED_MANIFEST, "remove families"),
             (
                 self.options.merge_operator.is_some(),
-                "only a manifest can name the merge operator of a store",
+                "a store needs a manifest to record its merge operator",
                 "remove merge_operator",
             ),
             (
@@ -59,9 +63,8 @@ impl Design {
             .or_else(|| other().map(|(_, need, remedy)| (need.to_owned(), remedy.to_owned())))
     }
 
-    /// Returns why the compaction policy needs a manifest, and the change of the design that removes this need. A
-    /// policy needs a manifest if its compactions do not always merge all sorted runs. Returns `None` for other
-    /// policies.
+    /// Returns why the compaction policy needs a manifest, and how to change the design. A policy needs a manifest if
+    /// its compactions do not always merge all sorted runs. Returns `None` for other policies.
     fn need_of_policy(&self) -> Option<(String, String)> {
         let choice = self.choice(axes::COMPACTION);
         if compaction::CATALOG.build(choice).is_ok_and(|policy| policy.merges_all_runs()) {

@@ -37,7 +37,7 @@ impl FamilyBatch {
     }
 }
 
-/// Returns the batches that are not empty, each with the number of its column family.
+/// Returns the non-empty batches, each with the number of its column family.
 ///
 /// # Errors
 /// If the batches together are longer than `MAX_BATCH_BYTES`.

@@ -28,7 +28,7 @@ impl Families {
         Some(self.of(FamilyId(place)))
     }
 
-    /// Returns the column family with the number `id`, which must be a family of this store.
+    /// Returns the column family with the number `id`. This number must come from the same store.
     pub fn of(&self, id: FamilyId) -> Family<'_> {
         Family { families: self, id }
     }

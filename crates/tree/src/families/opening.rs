@@ -132,8 +132,8 @@ fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>
     Ok(names)
 }
 
-/// Opens the trees of all column families. Returns the trees, and for each tree the sequence number up to which it is
-/// flushed. Creates the trees of families that are not in `state`, the state in the manifest of the store.
+/// Opens the tree of each column family. Returns the trees and the sequence number up to which each tree is flushed.
+/// Creates the trees of families that are not in `state`, the state in the manifest of the store.
 ///
 /// # Errors
 /// If the tree of a family in `state` is missing.

@@ -17,7 +17,8 @@ use crate::wal::{self, LogContent, ReplayStart};
 pub(super) struct RecoveredLog {
     /// The segments (files) of the WAL, from the oldest to the newest.
     pub(super) segments: Vec<RetiredSegment>,
-    /// The operations of all commits in the WAL, in order. Each part contains one commit and one column family.
+    /// The operations of all commits in the WAL, in order. Each element contains the operations of one commit in one
+    /// column family.
     pub(super) parts: Vec<Part>,
     /// The number of the last operation in the WAL. These numbers count the operations of all column families together.
     pub(super) end: SequenceNumber,
@@ -74,14 +75,14 @@ impl RecoveredLog {
 pub(crate) struct FamilyProgress(Vec<Option<SequenceNumber>>);
 
 impl FamilyProgress {
-    /// Begins the check with the sequence numbers up to which the column families are flushed. A family whose number is
-    /// `None` is not checked.
+    /// Begins the check. `flushed` contains the sequence number up to which each column family is flushed. A family
+    /// whose number is `None` is not checked.
     pub(crate) fn new(flushed: Vec<Option<SequenceNumber>>) -> Self {
         Self(flushed)
     }
 
-    /// Checks the next part of the shared WAL. Returns the sequence number of the first operation in the part, and the
-    /// sequence number that this operation must have.
+    /// Checks `part`, the next operations of one commit in one column family. Returns the sequence number of the first
+    /// of these operations, and the sequence number that it must have.
     ///
     /// Returns `None` if the column family has flushed the whole part, or if the family is not checked.
     pub(crate) fn follow(&mut self, part: &Part) -> Option<(SequenceNumber, SequenceNumber)> {
@@ -93,14 +94,14 @@ impl FamilyProgress {
     }
 }
 
-/// Reads one segment of the WAL that all column families share. Passes the operations of each commit in each family to
-/// `visit`, which returns `None` if they are invalid. The record of invalid operations counts as corrupt.
+/// Reads the segment `logs[place]` of the WAL that all column families share. Passes the operations of each commit in
+/// each family to `visit`, which returns `None` if they are invalid.
 ///
-/// The file number of the segment is `logs[place]`. `after` is the number of the last operation in the older segments.
-/// `state` is the state in the manifest of the store.
+/// `after` is the number of the last operation in the older segments. `state` is the state in the manifest of the
+/// store.
 ///
 /// # Errors
-/// The segment is corrupt, or operations between two segments are missing.
+/// The segment is corrupt or contains invalid operations, or operations between two segments are missing.
 pub(crate) fn read_segment(
     storage: &dyn Storage,
     directory: &Path,

@@ -64,8 +64,8 @@ impl Retired {
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)
     }
 
-    /// Begins with the column families of an opened store: records them in the manifest, with the sequence number up to
-    /// which each family is flushed. Removes the WAL segments that no family needs.
+    /// Records the column families of an opened store in the manifest, with the sequence number up to which each family
+    /// is flushed. Removes the WAL segments that no family needs.
     pub(super) fn begin(
         &mut self,
         storage: &dyn Storage,
@@ -104,9 +104,9 @@ impl Retired {
     /// Returns the file number and the length in bytes of the newest completed WAL segment. The manifest records them,
     /// so that recovery detects a segment that has lost its last records.
     ///
-    /// Returns `None` if no completed segment has a header. The current segment is not used, because an empty segment
-    /// cannot show such a loss.
+    /// Returns `None` if no completed segment has a header.
     fn closed_log(&self) -> Option<(u64, u64)> {
+        // The current segment is not used, because an empty segment cannot show such a loss.
         let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
         // A segment whose creation was interrupted has no header.
         newest.filter(|(_, bytes)| *bytes > 0)

@@ -40,7 +40,7 @@ pub(crate) struct SharedLog {
 /// The WAL segment to which writers append.
 struct Segment {
     file: LogFile,
-    /// Records that were moved here from the queue, and are not written to the segment yet.
+    /// The records of commits that were taken from the queue and are not written to the WAL segment yet.
     records: Vec<u8>,
 }
 
@@ -48,12 +48,13 @@ struct Segment {
 struct Queue {
     /// The number that the next operation gets. These numbers count the operations of all column families together.
     next_operation: SequenceNumber,
-    /// The file number and the seal of the WAL segment to which writers append.
+    /// The file number of the WAL segment to which writers append, and the number that identifies this file and its
+    /// store.
     segment: (u64, u64),
     records: Vec<u8>,
-    /// The offset in the segment at which the queued `records` will begin.
+    /// The offset in the WAL segment at which the queued `records` will begin.
     offset: u64,
-    /// The number of bytes at the start of the segment that are known to be durable.
+    /// The number of bytes at the start of the WAL segment that are known to be durable.
     synced: u64,
     tally: Tally,
 }
@@ -136,11 +137,11 @@ impl SharedLog {
             Some(segment) => self.write(segment, true)?,
             None => self.ensure_logged(first + operations - 1)?,
         }
-        Ok(reserved.expect("the encoder of a WAL record must call its closure"))
+        Ok(reserved.expect("the encoder of a WAL record must call the closure that appends the operations"))
     }
 
-    /// Calls `reserve` for operations that recovery applies again. `reserve` reserves sequence numbers for them in the
-    /// tree of a column family. The WAL already contains these operations, so the function appends nothing to the WAL.
+    /// Calls `reserve`, which reserves the sequence numbers of operations that recovery applies again. The WAL already
+    /// contains these operations, so the function appends nothing to the WAL.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }
@@ -178,9 +179,9 @@ impl SharedLog {
         noted.map_err(|error| self.fail(error))
     }
 
-    /// Returns the number of the column family with the largest active memtable, together with the result of `active`
-    /// for this number. Returns `None` if all active memtables together have less than `budget` bytes. No commit begins
-    /// during the call.
+    /// Returns the number of the column family with the largest active memtable, and the result of `active` for this
+    /// number. Returns `None` if all active memtables together have less than `budget` bytes. No commit begins during
+    /// the call.
     pub(super) fn fullest<R>(&self, budget: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         queue.tally.fullest(budget).map(|family| (family, active(family)))

@@ -57,7 +57,7 @@ pub struct Families {
     pub(super) design: Design,
     /// The names of the column families. The index of a name is the number of the family.
     pub(super) names: Vec<String>,
-    /// The trees of the column families. The index of a tree is the number of its family.
+    /// The tree of each column family. The index of a tree is the number of its family.
     pub(super) trees: Vec<Tree>,
     pub(super) log: Arc<SharedLog>,
     pub(super) seals: Seals,
@@ -305,8 +305,8 @@ impl Families {
         self.work_after(Vec::new(), self.most_log())
     }
 
-    /// Does the work that each column family must do after a commit. Then keeps the memory limit and the WAL limit,
-    /// like [`keep_limits`](Self::keep_limits). `most_log` is the WAL limit in bytes.
+    /// Does the work that each column family must do after a commit. Then enforces the memory limit, and the WAL limit
+    /// of `most_log` bytes, like [`keep_limits`](Self::keep_limits).
     fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>, most_log: u64) -> Result<()> {
         let budget = self.design.memtable_capacity.0;
         let mut rotated = Vec::new();
@@ -339,8 +339,8 @@ impl Families {
         Arc::clone(&self.inner(family).pending.lock().active)
     }
 
-    /// Records an error of the WAL in the trees of all column families, so that none of them waits for sequence numbers
-    /// that were reserved for the failed commit.
+    /// Records a WAL error in the trees of all column families, so that no tree waits for the sequence numbers of the
+    /// failed commit.
     fn fail(&self, error: Error) -> Error {
         let error = self.log.fail(error);
         for tree in &self.trees {

@@ -23,9 +23,9 @@ struct Subject(Box<dyn KeyHasher>);
 
 /// The names and the checks of all invariants of hash functions.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal keys have equal hashes at any memory address", equal_keys_have_equal_hashes),
-    ("different keys have different hashes", different_keys_have_different_hashes),
-    ("each byte of the hash spreads similar keys evenly", close_keys_fall_evenly),
+    ("equal keys must have equal hashes at any memory address", equal_keys_have_equal_hashes),
+    ("different keys must have different hashes", different_keys_have_different_hashes),
+    ("each byte of the hash must spread similar keys evenly", close_keys_fall_evenly),
 ];
 
 /// Checks every invariant of hash functions for one function. Also checks that a tree with this function gives the same
@@ -47,7 +47,7 @@ pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
 const BUCKETS: usize = 256;
 const KEYS: u64 = 64 * 1024;
 
-/// A pattern of keys: its name, and the function from a number to a key with this pattern.
+/// A pattern of test keys: its name, and a function that returns the key with a given number.
 type Form = (&'static str, fn(u64) -> Vec<u8>);
 
 const FORMS: [Form; 2] = [

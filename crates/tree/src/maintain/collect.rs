@@ -16,8 +16,8 @@ impl Inner {
     /// function rewrites consecutive SSTables of one run. Returns `false` if no SSTable refers to a selected file, or
     /// if the tree is being closed.
     ///
-    /// The policy selects further files only after all SSTables that refer to the previous files are rewritten. If
-    /// the policy selected files earlier, it could repeatedly select files that the collection has just written.
+    /// The policy selects further files only after all SSTables that refer to the previous files are rewritten.
+    /// Otherwise, it could select files that the collection has just written.
     pub(super) fn collect_blobs(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);

@@ -19,9 +19,9 @@ pub(super) fn combine_in_memtable(
 }
 
 /// Combines the merge operand `newest` of a key with the older versions of the key in the inputs of a compaction.
-/// `older` contains these versions from the newest to the oldest, each with the rank of its input run. If `is_bottom`
-/// is set, no older version exists outside the inputs. Returns the combined version in the form in which an SSTable
-/// stores it. Returns `None` if a version is corrupt.
+/// `older` contains these versions from the newest to the oldest, each with the rank of its input run (0 is the newest
+/// run). If `is_bottom` is set, no older version exists outside the inputs. Returns the combined version as an SSTable
+/// stores it, or `None` if a version is corrupt.
 pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,
     (key, newest, rank): (&[u8], Option<&[u8]>, usize),

@@ -59,8 +59,8 @@ impl Inner {
         self.run_job(&version, &job, &cuts)
     }
 
-    /// Runs a compaction job. At each key in `cuts`, the output begins a new SSTable. Returns `false` if the job
-    /// stopped early because the tree is being closed.
+    /// Runs a compaction job. The output begins a new SSTable at each key in `cuts`. Returns `false` if the job stopped
+    /// early because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy picked an invalid job: {error}"))
@@ -157,10 +157,9 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the maximum number of parts (subcompactions) of a compaction of `inputs`: the smaller of
-    /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, the estimate assumes
-    /// that output SSTables are 20 % empty on average. Without a manifest, the output is one SSTable, so the result is
-    /// 1.
+    /// Returns the maximum number of subcompactions of a compaction of `inputs`: the smaller of
+    /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, output SSTables count
+    /// as 20 % empty. Without a manifest, the output is one SSTable, so the result is 1.
     fn part_count(&self, inputs: &[Input]) -> usize {
         if self.is_scanned() {
             return 1;
@@ -179,8 +178,7 @@ struct PartMerge<'a> {
     /// The input SSTables of the compaction in each sorted run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
-    /// The marks of entries in the inputs, which stand for single deletes (see `single_deletes`). `None` if the inputs
-    /// have no marks.
+    /// The marks of input entries that are single deletes, or have replaced one. `None` if the inputs have no marks.
     marks: Option<InputMarks>,
     plan: SeparationPlan,
     /// The smallest level number among the inputs and the output of the compaction.
@@ -262,8 +260,7 @@ impl PartMerge<'_> {
     }
 
     /// Writes the entries of a merge whose keys are below `high`, and the range tombstones from `low` to `high`.
-    /// Returns `None` if the compaction stopped early. The function is generic, so the compiler generates separate code
-    /// for each merge kernel.
+    /// Returns `None` if the compaction stopped early.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RankedRun<'t>>,
@@ -317,8 +314,8 @@ impl PartMerge<'_> {
     }
 
     /// Decides how the output of a compaction stores the current entry of a merge. Returns `None` if the output omits
-    /// the entry. Otherwise, returns whether the output marks the entry. The mark stands for a single delete (see
-    /// `single_deletes`).
+    /// the entry, and otherwise whether the output marks it. A mark shows that the entry is a single delete, or has
+    /// replaced one.
     #[inline]
     fn mark<'t>(
         &self,
@@ -364,7 +361,8 @@ impl PartMerge<'_> {
     }
 
     /// Returns the versions of the current key in older inputs, from the newest version to the first version that is
-    /// not a merge operand. Each version is a value, or `None` for a tombstone, with the rank of its input run.
+    /// not a merge operand. Each version is a value, or `None` for a tombstone, with the rank of its input run (0 is
+    /// the newest run).
     fn older_versions<'t>(
         &self,
         merge: &impl Kernel<RankedRun<'t>>,
@@ -386,7 +384,7 @@ impl PartMerge<'_> {
 
 /// Decides when a part of a compaction pauses, or stops early because the tree is being closed.
 struct Pauses {
-    /// The number of entries from one check for a pause to the next, minus 1. The number of entries is a power of two.
+    /// The number of entries between two checks for a pause, minus 1. The number of entries is a power of two.
     mask: u64,
     /// The bytes that compactions on this thread had read in total at the end of the last pause.
     bytes_read: u64,
@@ -415,8 +413,8 @@ impl Pauses {
     }
 }
 
-/// A guard for one part of a compaction. If the part ends by an error or a panic, the guard is dropped, and all other
-/// parts then stop early.
+/// A guard for one part of a compaction. If the part ends by an error or a panic, the guard makes all other parts
+/// stop early.
 struct GiveUp<'a>(&'a AtomicBool);
 
 impl Drop for GiveUp<'_> {

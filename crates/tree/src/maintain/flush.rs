@@ -97,8 +97,8 @@ impl Inner {
     }
 
     /// Decides how a flush stores the newest version of a key. Returns `None` if the flush omits the key, because a
-    /// single delete removes the put of the key in the same memtable. Otherwise, returns whether the SSTable marks the
-    /// entry. The mark stands for a single delete (see `single_deletes`).
+    /// single delete removes its put in the same memtable. Otherwise, returns whether the SSTable marks the entry,
+    /// because it is a single delete or has replaced one.
     #[inline]
     fn mark_of_flush(&self, slot: &Slot, singles: &SortedSingleDeletes, entry: &Entry<'_>) -> Option<bool> {
         if singles.is_empty() {
@@ -169,7 +169,7 @@ impl Inner {
         })
     }
 
-    /// Waits for background threads as long as `busy` returns `true`.
+    /// Blocks until `busy` returns `false`. Meanwhile, background threads do the work.
     fn wait_while(&self, busy: impl Fn(&Self) -> bool) -> Result<()> {
         while busy(self) {
             self.failure.check()?;

@@ -13,15 +13,16 @@ use crate::merge_operands::is_operand;
 use crate::single_deletes::VersionKind;
 use crate::table::{RunCursor, SingleMarks};
 
-/// The marks of entries in the inputs of a compaction. A mark stands for a single delete (see `single_deletes`).
+/// The marks of entries in the inputs of a compaction. A mark shows that the entry is a single delete, or has replaced
+/// one.
 pub(super) struct InputMarks {
     /// The marks of each input SSTable that has marks, by the file number of the SSTable.
     of_tables: HashMap<u64, SingleMarks>,
 }
 
 impl Inner {
-    /// Reads the marks of entries in the inputs of a compaction to `level`. A mark stands for a single delete (see
-    /// `single_deletes`). Returns `None` if no input has marks.
+    /// Reads the marks of entries in the inputs of a compaction to `level`. A mark shows that the entry is a single
+    /// delete, or has replaced one. Returns `None` if no input has marks.
     pub(super) fn marks_of(&self, inputs: &[Input], level: usize) -> Result<Option<InputMarks>> {
         let counters = self.counters.local();
         let mut of_tables = HashMap::new();
@@ -51,7 +52,7 @@ impl InputMarks {
         }
     }
 
-    /// Returns whether the current entry of an input run has a mark, which stands for a single delete.
+    /// Returns whether the current entry of an input run has a mark, because it is a single delete or has replaced one.
     fn has(&self, cursor: &RunCursor<'_>) -> bool {
         cursor.position().is_some_and(|(table, block, entry)| {
             self.of_tables.get(&table).is_some_and(|marks| marks.contain(block, entry))
@@ -59,9 +60,9 @@ impl InputMarks {
     }
 }
 
-/// Returns the value of an entry if the SSTable contains the value. Returns `None` for a tombstone, for a value in a
-/// blob file and for corrupt bytes. If stored values in the SSTable begin with a tag byte (see `blob`), `source` lists
-/// the blob files of the SSTable. Otherwise, `source` is `None`.
+/// Returns the value of an entry if the SSTable itself contains the value. Returns `None` for a tombstone, for a value
+/// in a blob file and for corrupt bytes. `source` lists the blob files of the SSTable, or is `None` if the SSTable has
+/// no tag bytes before its values.
 pub(super) fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
     match (source, entry.value?) {
         (None, value) => Some(value),

@@ -18,13 +18,13 @@ use crate::version::{TableRef, Version, View, blob_files, references};
 
 /// A change of the tree's SSTables by a flush or a compaction.
 pub(super) struct Change<'a> {
-    /// The SSTables that the change removes from their runs.
+    /// The SSTables that the change removes from their sorted runs.
     pub(super) removed: &'a [TableId],
     /// The sorted run to which the change adds SSTables.
     pub(super) place: OutputRun,
     /// The SSTables that the change adds. SSTables that only move are also in `removed`.
     pub(super) added: &'a [TableRef],
-    /// The memtable whose entries are in `added`. The change removes this memtable from the view.
+    /// The memtable whose entries are in `added`. The change removes this memtable from the tree.
     pub(super) flushed: Option<&'a Arc<Slot>>,
 }
 
@@ -108,9 +108,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Builds the version after a change early, before the change is recorded in the manifest. The construction of the
-    /// indexes of all sorted runs takes long, and other threads can install their changes meanwhile. Returns the
-    /// current version and the new version. Returns `None` if the design has no such indexes.
+    /// Builds the next version of the tree before the change is recorded in the manifest, because its indexes of all
+    /// sorted runs take long to build. Returns the current version and the new version. Returns `None` if the design
+    /// has no such indexes.
     fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
         let before = Arc::clone(&self.view.load().version);
         if !before.has_indexes() {
@@ -152,7 +152,7 @@ impl Inner {
     }
 }
 
-/// Returns the levels of the tree after a change of the SSTables of `version`.
+/// Returns the levels of the tree after `change` of the SSTables in `version`.
 fn edited(version: &Version, change: &Change<'_>) -> Result<Levels<TableRef>> {
     let levels = version.levels.edit(change.removed, change.place, change.added);
     levels.map_err(|error| Error::Failed(format!("cannot add the new SSTables to the tree: {error}")))
@@ -165,7 +165,7 @@ fn changed_levels<'v>(view: &'v View, change: &Change<'v>) -> impl Iterator<Item
     tables.map(|(place, _)| place.level).chain([change.place.level])
 }
 
-/// Returns the run numbers and SSTable numbers of each level, in the form in which the manifest records them.
+/// Returns the numbers of the sorted runs and SSTables of each level, as the manifest records them.
 pub(crate) fn run_states(levels: &Levels<TableRef>) -> Vec<Vec<RunState>> {
     let run = |run: &compaction::Run<TableRef>| RunState {
         id: run.id,

@@ -9,7 +9,7 @@ use crate::inner::Inner;
 
 impl Inner {
     /// Lets the compaction policy pick jobs and the memory arbiter choose sizes after gets, if they observe reads and a
-    /// decision is due. The calling thread has already added these `added` gets to its counters. The caller must not
+    /// decision is due. `added` is the number of gets that the calling thread has just counted. The caller must not
     /// hold any lock.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {

@@ -21,8 +21,8 @@ impl Inner {
         !self.compacts_inline()
     }
 
-    /// Hands obsolete SSTables to the thread that removes files, which removes an SSTable when no view and no scan uses
-    /// it. Does nothing in a tree without this thread, where the last owner of an SSTable removes its file.
+    /// Hands obsolete SSTables to the thread that removes files. This thread removes an SSTable when no view and no
+    /// scan uses it. Does nothing in a tree without this thread.
     pub(super) fn remove_tables_later(&self, tables: &[&Arc<Table>]) {
         if self.has_remover() {
             self.obsolete.lock().tables.extend(tables.iter().copied().cloned());

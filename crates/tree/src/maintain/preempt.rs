@@ -24,10 +24,9 @@ pub(crate) fn scheduler(design: &Design, mode: Mode) -> Option<Scheduler> {
 }
 
 impl Inner {
-    /// Pauses a compaction of deeper levels, so that compactions of level 0 and clients come first. The inputs and the
-    /// output of the compaction are in the levels `top` and deeper, and the compaction has transferred `bytes` bytes
-    /// since its last pause. First runs the due compactions of level 0 on the calling thread. Then waits until the
-    /// bandwidth limit allows `bytes` bytes. A compaction of level 0 does not pause. The caller must hold the lock
+    /// Pauses a compaction of deeper levels, so that compactions of level 0 and clients come first. Runs the due
+    /// compactions of level 0, and then waits until the bandwidth limit allows the `bytes` bytes that the paused
+    /// compaction has transferred. That compaction uses only the levels `top` and deeper. The caller must hold the lock
     /// `compacting`.
     pub(super) fn pause_compaction(&self, scheduler: &Scheduler, top: usize, bytes: u64) -> Result<()> {
         if top == 0 {
@@ -47,9 +46,8 @@ impl Inner {
         }
     }
 
-    /// Records that a compaction has read and written `bytes` bytes. Returns the time until which the compaction must
-    /// wait to stay within the bandwidth limit, in nanoseconds of the clock of the scheduler. Returns 0 if the
-    /// bandwidth has no limit.
+    /// Records that a compaction has read and written `bytes` bytes. Returns the time until which it must wait to stay
+    /// within the bandwidth limit, in nanoseconds of the scheduler's clock. Returns 0 if the bandwidth has no limit.
     fn charge_bandwidth(&self, scheduler: &Scheduler, bytes: u64) -> u64 {
         let Some(bandwidth) = &scheduler.bandwidth else { return 0 };
         let (mut bandwidth, now_ns) = (bandwidth.lock(), scheduler.now_ns());
@@ -87,10 +85,9 @@ impl Inner {
 
     /// Returns the compaction of level 0 that is due, and the keys at which its output SSTables end. The compaction
     /// uses only levels with numbers below `top`. Returns `None` if no such compaction is due.
-    ///
-    /// The policy sees only the levels with numbers below `top`. The other levels are older than all inputs of the job,
-    /// so the job is also valid for the complete tree.
     fn level_0_job(&self, version: &Version, top: usize) -> Option<(Job, Vec<Arc<[u8]>>)> {
+        // The policy sees only the levels with numbers below `top`. The other levels are older than all inputs of the
+        // job, so the job is also valid for the complete tree.
         let operations = self.observed_operations();
         let mut shape = Shape { operations, ..version.shape(self.memtable_bytes()) };
         shape.levels.levels.truncate(top);

@@ -1,4 +1,4 @@
-//! Writes a sorted run and splits the run into tables.
+//! Writes a sorted run and splits it into SSTables.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use crate::range_tombstones::{KeyRange, end_below, successor};
 use crate::table::{FilterBudget, SequenceRange, TableWriter};
 use crate::version::TableRef;
 
-/// Writes a sorted run and splits the run into SSTables of the capacity in the design. Dropping the writer before
+/// Writes a sorted run, split into SSTables of the capacity `table.capacity`. Dropping the writer before
 /// [`finish`](Self::finish) removes the files.
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The size of the filters of the run, which the axis `allocation` derives from the sizes of all levels. `None` if
-    /// the filter variant has no parameter for the bits per key.
+    /// The size of the filters of the sorted run, which depends on the sizes of all levels. `None` if the filter
+    /// variant has no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
     /// The file number and the writer of the SSTable that is being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
-    /// The range tombstones of the run that no SSTable contains yet, in key order.
+    /// The range tombstones of the sorted run that no SSTable contains yet, in key order.
     deletes: VecDeque<KeyRange>,
     /// Writes large values to blob files. `None` if neither the run nor its inputs have values in blob files.
     separation: Option<Separation<'a>>,
     /// Whether stored values in the SSTables begin with a tag byte, which distinguishes values from pointers to blob
     /// files.
     marks_values: bool,
-    /// The range of the sequence numbers of the run, which becomes part of its file name. The run is then one SSTable.
-    /// `None` if the store has a manifest.
+    /// The range of the sequence numbers of the sorted run, which becomes part of its file name. The run is then one
+    /// SSTable. `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
 
@@ -71,21 +71,20 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Returns whether the run has neither an entry nor a range tombstone yet.
+    /// Returns whether the sorted run has neither an entry nor a range tombstone yet.
     pub(super) fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.current.is_none() && self.deletes.is_empty()
     }
 
     /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the
-    /// SSTable marks the entry. The mark stands for a single delete (see `single_deletes`).
+    /// SSTable marks the entry, which is a single delete or has replaced one.
     pub(super) fn add(&mut self, entry: Entry<'_>, is_marked: bool) -> Result<()> {
         self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
-    /// Appends an entry as an input SSTable stores it. `source` lists the blob files to which the input SSTable refers.
-    /// Without `source`, the entry contains the value itself. The key must be larger than the previous key. If
-    /// `is_marked` is set, the output SSTable marks the entry. The mark stands for a single delete. Returns `false` if
-    /// the value is corrupt.
+    /// Appends an entry as an input SSTable stores it. The key must be larger than the previous key. `source` lists the
+    /// blob files of the input SSTable, or is `None` if the entry contains the value itself. If `is_marked` is set, the
+    /// output marks the entry, which is a single delete or has replaced one. Returns `false` if the value is corrupt.
     pub(super) fn add_stored(
         &mut self,
         entry: Entry<'_>,
@@ -122,7 +121,8 @@ impl<'a> RunWriter<'a> {
         Ok(true)
     }
 
-    /// Completes the current SSTable of the run, if one was begun. The next SSTable begins at or above the key `cut`.
+    /// Completes the current SSTable of the sorted run, if one was begun. The next SSTable begins at or above the key
+    /// `cut`.
     pub(super) fn cut(&mut self, cut: &[u8]) -> Result<()> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *cut) {
             self.add_range_tombstone(range)?;
@@ -133,7 +133,8 @@ impl<'a> RunWriter<'a> {
         self.close_table()
     }
 
-    /// Completes the run and makes its files durable, except for their directory entries. Returns the new SSTables.
+    /// Completes the sorted run and makes its files durable, except for their directory entries. Returns the new
+    /// SSTables.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         while let Some(range) = self.deletes.pop_front() {
             self.add_range_tombstone(range)?;
@@ -154,7 +155,8 @@ impl<'a> RunWriter<'a> {
             }
             self.current = Some((id, writer));
         }
-        let (_, writer) = self.current.as_mut().expect("a run writer must have a current SSTable here");
+        let (_, writer) =
+            self.current.as_mut().expect("the writer of a sorted run must have a current SSTable");
         Ok(writer)
     }
 
@@ -182,9 +184,8 @@ impl<'a> RunWriter<'a> {
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Splits the first remaining range tombstone at `end`, because the current SSTable ends there. The current SSTable
-    /// gets the part of the range below `end`, and later SSTables get the part from `next` on. Does nothing if no
-    /// remaining range tombstone begins before `end`.
+    /// Splits the first remaining range tombstone at the key `end`, where the current SSTable ends. Later SSTables get
+    /// the part of its range from `next` on. Does nothing if no remaining range tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });
@@ -216,21 +217,21 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-/// New SSTables that no version contains yet. If this value is dropped before [`keep`](Self::keep), the files of the
-/// SSTables are removed.
+/// New SSTables that are not part of the tree yet. If this value is dropped before [`keep`](Self::keep), the files of
+/// the SSTables are removed.
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Joins the new SSTables of several parts of a compaction into one run. The parts must be in key order.
+    /// Joins the new SSTables of several parts of a compaction into one sorted run. The parts must be in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
 
-    /// Makes the directory entries of the files durable, and returns the SSTables. The caller must install the SSTables
-    /// in a version, because dropping them no longer removes their files.
+    /// Makes the directory entries of the files durable, and returns the SSTables. The caller must add the SSTables to
+    /// the tree, because dropping them no longer removes their files.
     ///
     /// # Errors
-    /// If the directory cannot be synced, or if the keys of two tables are out of order. Keys are out of order if the
+    /// If the directory cannot be synced, or if the keys of two SSTables are out of order. Keys are out of order if the
     /// inputs are corrupt.
     pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
         if self.0.windows(2).any(|pair| pair[0].0.largest() >= pair[1].0.smallest()) {
@@ -252,7 +253,7 @@ impl Drop for NewTables {
 }
 
 impl Drop for RunWriter<'_> {
-    /// Removes the files of the SSTables, because no version contains them.
+    /// Removes the files of the SSTables, which did not become part of the tree.
     fn drop(&mut self) {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {

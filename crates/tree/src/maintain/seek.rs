@@ -9,8 +9,8 @@ use crate::inner::Inner;
 use crate::memory::Slot;
 use crate::version::View;
 
-/// The number of scans of a thread between two checks for a read-triggered compaction. The first checks come after 1,
-/// 2, 4, 8, 16 and 32 scans, so that small trees are compacted too.
+/// The number of scans of a thread between two checks whether a read-triggered compaction is due. The first checks come
+/// after 1, 2, 4, 8, 16 and 32 scans, so that small trees are compacted too.
 const RANGES_BETWEEN_ASKING: u64 = 64;
 
 /// The memtable and the sorted runs that a read-triggered compaction merges.
@@ -22,9 +22,9 @@ struct Wanted {
 }
 
 impl Inner {
-    /// Lets the compaction policy and the arbiter decide after a scan, and checks whether a read-triggered compaction
-    /// is due. `ranges` is the number of scans of the calling thread so far. If a read-triggered compaction is due, the
-    /// function wakes the compaction thread. In a tree without this thread, the function runs the compaction.
+    /// Lets the compaction policy and the arbiter decide after a scan, and starts a read-triggered compaction if one is
+    /// due. The compaction runs on the compaction thread. In a tree without this thread, it runs on the calling thread.
+    /// `ranges` is the number of scans of the calling thread so far.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         self.note_scan(ranges);
@@ -68,8 +68,8 @@ impl Inner {
         Some(Wanted { memtable: memtable.is_some(), oldest: view.version.runs[oldest].tables[0].id() })
     }
 
-    /// Returns the additional work of all scans so far: the sources and entries that a scan of one sorted run would not
-    /// need. Read-triggered compaction reduces this work.
+    /// Returns the additional work of all scans so far, compared with scans of a single sorted run: the additional
+    /// sources and entries. Read-triggered compaction reduces this work.
     pub(crate) fn range_work(&self) -> RangeWork {
         let counts = self.counters.sum();
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }

@@ -137,9 +137,9 @@ impl<'a> Separation<'a> {
         Ok(Some((&self.stored, reference)))
     }
 
-    /// Writes a value to a blob file if the value has at least `threshold` bytes and is not a merge operand. Returns
-    /// the reference to the record in the blob file, or `None` if the value stays in the SSTable. In both cases,
-    /// appends the form that the SSTable stores to `self.stored`.
+    /// Writes a value to a blob file if it has at least `threshold` bytes and is not a merge operand. Returns the
+    /// position of its record, or `None` if the value stays in the SSTable. Either way, appends the bytes for the
+    /// SSTable to `self.stored`.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
         // A compaction combines operands, so operands stay in the SSTable with their keys.
         let is_operand = self.inner.merge_operator().is_some() && is_operand(value);
@@ -171,7 +171,7 @@ impl<'a> Separation<'a> {
         Ok(Some(reference))
     }
 
-    /// Completes all open blob files of the run.
+    /// Completes all open blob files of the sorted run.
     pub(super) fn finish(&mut self) -> Result<()> {
         (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
     }

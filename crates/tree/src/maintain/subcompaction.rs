@@ -11,16 +11,16 @@ use crate::table::Table;
 /// The input SSTables of a compaction in one sorted run, in key order.
 pub(super) type Input = Vec<Arc<Table>>;
 
-/// The number of anchors per part of a compaction. An anchor is a key at which the compaction can be split, so the
-/// sizes of parts differ by at most the distance between two anchors.
+/// The number of anchors per part of a compaction. An anchor is a key at which the compaction can be split. With more
+/// anchors, the parts have more equal sizes.
 const ANCHORS_PER_PART: u64 = 32;
 
 /// Returns the keys that split a compaction of `inputs` into at most `parts` parts with about equal numbers of bytes.
 /// The keys are in ascending order, and each key is the first key of a part. Returns no keys if `parts` is below 2.
 ///
-/// The keys are chosen among anchors, which are the first keys of blocks at equal distances in the files. Each anchor
-/// represents the bytes up to the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`.
-/// `counters` counts the bytes read for the anchors as bytes that the compaction read.
+/// The keys are chosen among anchors, which are the first keys of blocks at equal distances in the files. Source:
+/// `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the bytes read for the anchors as bytes
+/// that the compaction read.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());
@@ -41,8 +41,8 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// Returns the first key of each part except the first part. `anchors` are keys in ascending order, each with the
-/// number of bytes up to the next anchor.
+/// Returns the first key of each part of a compaction, except for the first part. `anchors` are keys in ascending
+/// order, each with the number of bytes up to the next anchor.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();
     let mut cuts: Vec<Bytes> = Vec::new();

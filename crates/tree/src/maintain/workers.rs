@@ -19,10 +19,8 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts a flush thread and a compaction thread, or one thread for both. A thread is omitted if writers run its
-    /// work. If the tree has a compaction thread, also starts a thread that removes obsolete files. If the WAL is
-    /// synced at a fixed interval, also starts a thread that syncs the WAL. In `counted` mode, the tree has no
-    /// background threads.
+    /// Starts the background threads that the design needs: for flushes, for compactions, for the removal of obsolete
+    /// files, and for syncs of the WAL at a fixed interval. In `counted` mode, the tree has no background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
         let is_shared = inner.design.options.threads.background == BackgroundThreads::Shared;

@@ -19,8 +19,8 @@ use super::{Kernel, Source};
 /// A merge of sorted sources with a binary heap. A `HeapMerge` returns exactly the same entries as a
 /// [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
-    /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
-    /// wins.
+    /// The sorted sources of the merge, from the newest to the oldest. If several sources have equal keys, the entry of
+    /// the newest source wins.
     sources: Vec<S>,
     direction: Direction,
     /// The sources that still have entries, as a binary heap. Each source sorts before its two children in the heap.

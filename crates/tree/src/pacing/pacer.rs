@@ -7,21 +7,22 @@ use parking_lot::Mutex;
 
 use super::rule::DelayRule;
 
-/// Delays the writes of a tree: the formula that computes how long a write waits, and the clock of the formula.
+/// Delays the writes of a tree. Contains the formula that computes how long a write waits, and the clock of the
+/// formula.
 pub(crate) struct Pacer {
     /// The formula that computes how long a write waits.
     pub(crate) rule: Mutex<DelayRule>,
-    /// The time 0 of the clock with which the delays are computed.
+    /// The start of the clock with which the delays of writes are computed.
     start: Instant,
 }
 
-/// The delay state of the active memtable: the sizes of the memtable at the next wait of a writer and at the last wait.
-/// Each wait covers the bytes that were written since the last wait.
+/// The delay state of the active memtable: its size at the next wait of a writer, and its size at the last wait. Each
+/// wait covers the bytes that were written since the last wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payment {
-    /// The size of the memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
+    /// The size of the active memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
     pub(crate) due_from: u64,
-    /// The size of the memtable, in bytes, at the last wait.
+    /// The size of the active memtable, in bytes, at the last wait.
     pub(crate) paid_bytes: u64,
 }
 

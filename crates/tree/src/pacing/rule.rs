@@ -41,12 +41,12 @@
 //! The methods of these sources need a rate or a gain that a user must choose. The rule of this module needs no such
 //! parameter.
 
-/// The divisor for the weight of the newest interval: in the smoothed time between two releases of room, the newest
-/// interval has the weight 1 / `SMOOTHING`.
+/// The weight of the newest interval in the smoothed time between two flushes or between two compactions is 1 /
+/// `SMOOTHING`.
 const SMOOTHING: u64 = 4;
 
-/// The waiting time that writers collect until the delay is computed again, in nanoseconds. A shorter time would cause
-/// more sleeps, and the kernel extends each sleep by up to 50 µs.
+/// The waiting time after which the delay of writes is computed again, in nanoseconds. A shorter time would cause more
+/// sleeps, and the kernel extends each sleep by up to 50 µs.
 const QUANTUM_NS: f64 = 500_000.0;
 
 /// The longest wait of one write, in nanoseconds. This limit also applies if a queue is almost full.
@@ -55,18 +55,19 @@ const MOST_WAIT_NS: u64 = 4_000_000;
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The part of the room after which the delay is computed again: writers may use 1 / `ROOM_SHARE` of the remaining room
-/// of the queue that delays them.
+/// The divisor of the free space after which the delay of writes is computed again. Writers may use 1 / `ROOM_SHARE` of
+/// the free space in the queue that delays them.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue of work that limits writers, such as the immutable memtables that wait for their flush. Writers fill the
-/// room of the queue, and background work releases room in steps.
+/// queue, and each flush or compaction makes room in it.
 #[derive(Debug, Default)]
 pub(crate) struct StepQueue {
-    /// The smoothed time between two releases of room, in nanoseconds. `None` before the first release.
+    /// The smoothed time between two flushes or compactions that make room in the queue, in nanoseconds. `None` before
+    /// the first of them.
     interval_ns: Option<u64>,
-    /// The time of the last release of room, or of the first arrival in an empty queue, in nanoseconds. `None` while
-    /// the queue is empty.
+    /// The time of the last flush or compaction that made room in the queue, in nanoseconds. If the queue was empty
+    /// since then, the time at which work arrived. `None` while the queue is empty.
     since_ns: Option<u64>,
 }
 
@@ -76,8 +77,8 @@ impl StepQueue {
         self.since_ns.get_or_insert(now_ns);
     }
 
-    /// Records that background work has released room at the time `now_ns`. `is_empty` is set if the queue is now
-    /// empty.
+    /// Records that a flush or a compaction has made room in the queue at the time `now_ns`. `is_empty` is set if the
+    /// queue is now empty.
     pub(crate) fn release(&mut self, now_ns: u64, is_empty: bool) {
         if let Some(since) = self.since_ns {
             let interval = now_ns.saturating_sub(since);
@@ -89,8 +90,8 @@ impl StepQueue {
         self.since_ns = (!is_empty).then_some(now_ns);
     }
 
-    /// Returns the expected time until background work next releases room, in nanoseconds. Returns `None` if the queue
-    /// is empty.
+    /// Returns the expected time until the next flush or compaction makes room in the queue, in nanoseconds. Returns
+    /// `None` if the queue is empty.
     fn until_release(&self, now_ns: u64) -> Option<u64> {
         let age = now_ns.saturating_sub(self.since_ns?);
         Some(self.interval_ns.unwrap_or(0).saturating_sub(age).max(age))
@@ -100,13 +101,13 @@ impl StepQueue {
 /// The number of bytes that writers may write before the memtables are full, and before level 0 is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// The number of bytes until the memtables are full.
+    /// The number of bytes that writers may write before the memtables are full.
     pub(crate) memory: u64,
-    /// The number of bytes until level 0 is full.
+    /// The number of bytes that writers may write before level 0 is full.
     pub(crate) level0: u64,
 }
 
-/// The result of a computation: how long the writer waits, and after how many bytes the delay is computed again.
+/// The computed delay: how long the writer waits, and after how many bytes the delay is computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Charge {
     /// The time that the writer waits, in nanoseconds.
@@ -122,8 +123,8 @@ pub(crate) struct DelayRule {
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The time, in nanoseconds, until which the bytes that were already written use up the allowed rate. A writer that
-    /// arrives earlier waits until this time.
+    /// The time, in nanoseconds, until which the bytes written so far use up the allowed rate. A writer that arrives
+    /// earlier waits until this time.
     paid_until_ns: u64,
     /// The time of the last computation of a delay, in nanoseconds.
     charged_at_ns: u64,

@@ -44,21 +44,21 @@ struct Construction<'v> {
     old: &'v SortedView,
     counters: &'v AllCounters,
     reader: EntryReader<'v>,
-    /// For each SSTable of each run of the old view, the number of the run that has the SSTable in the new view. `None`
-    /// if the SSTable has left the tree.
+    /// For each SSTable of each run of the old sorted view, the number of the run that has the SSTable in the new view.
+    /// `None` if the SSTable has left the tree.
     renumbered: Vec<Vec<Option<u8>>>,
-    /// For each run of the old view, the index of the SSTable that contains the next entry of the run.
+    /// For each run of the old sorted view, the index of the SSTable that contains the next entry of the run.
     old_tables: Vec<usize>,
-    /// The position of the current entry in the old view.
+    /// The position of the current entry in the old sorted view.
     at: usize,
-    /// The segment of the old view that contains the current entry.
+    /// The segment of the old sorted view that contains the current entry.
     segment: usize,
-    /// For each run of the old view, the number of its entries before the current entry.
+    /// For each run of the old sorted view, the number of its entries before the current entry.
     before: Vec<u32>,
     segment_entries: usize,
-    /// The number of entries in the last segment of the new view.
+    /// The number of entries in the last segment of the new sorted view.
     in_segment: usize,
-    /// For each run of the new view, the number of its entries that the new view already contains.
+    /// For each run of the new sorted view, the number of its entries that the new view already contains.
     placed: Vec<u32>,
     new: SortedView,
     /// For each SSTable, by its file number, a list with the number of entries before each of its blocks.
@@ -134,7 +134,7 @@ impl<'v> Construction<'v> {
         Ok(self.new)
     }
 
-    /// Moves all entries of the old view with keys below `key` to the new view.
+    /// Moves all entries of the old sorted view with keys below `key` to the new view.
     fn pass_below(&mut self, key: &[u8]) -> Result<()> {
         while self.at < self.old.len() {
             let end = self.old.segment(self.segment).end;
@@ -148,9 +148,9 @@ impl<'v> Construction<'v> {
         Ok(())
     }
 
-    /// Searches the entries of the old view from the current entry to `end`, exclusive. Returns the position of the
-    /// first entry whose key is at or above `key`, or `end` if there is no such entry. The search doubles its steps, so
-    /// it is fast both if the entry is near and if it is far away.
+    /// Searches the entries of the old sorted view from the current entry to `end`, exclusive. Returns the position of
+    /// the first entry whose key is at or above `key`, or `end` if there is no such entry. The search doubles its
+    /// steps, so it is fast both if the entry is near and if it is far away.
     fn first_not_below(&mut self, key: &[u8], end: usize) -> Result<usize> {
         let (mut low, mut high, mut step) = (self.at, end, 1);
         while low + step <= end {
@@ -169,8 +169,8 @@ impl<'v> Construction<'v> {
         Ok(low)
     }
 
-    /// Returns the key of the entry at the position `at` of the old view. The entry must be in the current segment, at
-    /// or after the current entry.
+    /// Returns the key of the entry at the position `at` of the old sorted view. The entry must be in the current
+    /// segment, at or after the current entry.
     fn old_key(&mut self, at: usize) -> Result<&[u8]> {
         if at == self.old.segment(self.segment).start {
             return Ok(self.old.anchor(self.segment));
@@ -180,8 +180,8 @@ impl<'v> Construction<'v> {
         Ok(self.reader.place(run, self.before[run] + between, self.counters)?.key())
     }
 
-    /// Moves all entries of the old view before the position `to` to the new view. `to` must be the position of the
-    /// newest version of a key, or the end of the old view.
+    /// Moves all entries of the old sorted view before the position `to` to the new view. `to` must be the position of
+    /// the newest version of a key, or the end of the old view.
     fn pass_to(&mut self, to: usize) -> Result<()> {
         let mut versions = Vec::new();
         while self.at < to {
@@ -209,8 +209,8 @@ impl<'v> Construction<'v> {
         Ok(())
     }
 
-    /// Moves past all versions of the current key in the old view. For each version that is still in the tree, appends
-    /// the number of its run in the new view to `versions`.
+    /// Moves past all versions of the current key in the old sorted view. For each version that is still in the tree,
+    /// appends the number of its run in the new view to `versions`.
     fn take_versions(&mut self, versions: &mut Vec<u8>) {
         loop {
             let run = self.old.run(self.at);
@@ -230,13 +230,13 @@ impl<'v> Construction<'v> {
         }
     }
 
-    /// Returns whether a key must begin a new segment of the new view, because the last segment has no room for all
-    /// `versions` versions of the key.
+    /// Returns whether a key must begin a new segment of the new sorted view, because the last segment has no room for
+    /// all `versions` versions of the key.
     fn needs_segment(&self, versions: usize) -> bool {
         self.in_segment.saturating_add(versions) > self.segment_entries
     }
 
-    /// Appends the versions of a key to the new view.
+    /// Appends the versions of a key to the new sorted view.
     fn push_versions(&mut self, versions: &mut [u8]) {
         versions.sort_unstable();
         versions.iter().for_each(|run| self.placed[usize::from(*run)] += 1);
@@ -245,8 +245,8 @@ impl<'v> Construction<'v> {
     }
 }
 
-/// Returns a list with the number of entries before each block of an SSTable, followed by the number of all its
-/// entries. `sizes` contains the number of entries of each block.
+/// Returns the number of entries before each block of an SSTable, followed by the number of all its entries. `sizes`
+/// contains the number of entries of each block.
 fn ends(sizes: &[u32]) -> Arc<[u32]> {
     let mut before = 0;
     let ends = sizes.iter().map(|size| {

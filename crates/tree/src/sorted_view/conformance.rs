@@ -19,7 +19,7 @@ struct Subject(Box<dyn SortedViewPolicy>);
 
 /// The names and the checks of all invariants of sorted-view policies.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a segment has 1 to 1024 entries", |subject| {
+    ("a segment of a sorted view must have 1 to 1024 entries", |subject| {
         let entries = subject.0.segment_entries();
         let is_valid = entries.is_none_or(|entries| (1..=MOST_SEGMENT_ENTRIES).contains(&entries));
         ensure(is_valid, || {
@@ -27,7 +27,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             format!("segment_entries() returns {entries}; the valid numbers are 1 to {MOST_SEGMENT_ENTRIES}")
         })
     }),
-    ("every call of segment_entries() returns the same value", |subject| {
+    ("every call of segment_entries() must return the same value", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.segment_entries());
         ensure(once == again, || {
             format!("the first call returns {once:?}, and the second call returns {again:?}")

@@ -18,10 +18,10 @@ pub(crate) struct ViewCursor<'v> {
     direction: Direction,
     /// The position of the current entry in the sorted view.
     at: usize,
-    /// For each run, the number of its entries before the current entry.
+    /// For each sorted run, the number of its entries before the current entry.
     before: Vec<u32>,
     reader: EntryReader<'v>,
-    /// The number of the run that contains the current entry.
+    /// The number of the sorted run that contains the current entry.
     run: usize,
 }
 
@@ -60,9 +60,9 @@ impl<'v> ViewCursor<'v> {
         Ok(is_standing.then_some(cursor))
     }
 
-    /// Searches the sorted view for the first entry whose key is not before the bound of a scan. Returns a segment and
-    /// the position of this entry. The segment contains the entry, or ends directly before the entry. `is_before`
-    /// returns whether a key is before the bound. The keys for which it returns `true` must come first.
+    /// Searches the sorted view for the first entry whose key is not before the bound of a scan. Returns its position,
+    /// and a segment that contains this entry or ends directly before it. `is_before` returns whether a key is before
+    /// the bound.
     fn search(
         &mut self,
         is_before: impl Fn(&[u8]) -> bool,
@@ -95,8 +95,8 @@ impl<'v> ViewCursor<'v> {
         Ok((segment, found.start))
     }
 
-    /// Finds the run that contains the current entry of the view, and moves the cursor of this run to the entry. Always
-    /// returns `true`.
+    /// Finds the run that contains the current entry of the sorted view, and moves the cursor of this run to the entry.
+    /// Always returns `true`.
     #[inline]
     fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
         self.run = self.view.run(self.at);

@@ -33,8 +33,8 @@ impl<'v> EntryReader<'v> {
         Self { view, direction, reads, cursors }
     }
 
-    /// Moves the cursor of the run `run` to the entry that has `ordinal` entries before it in this run. Returns the
-    /// cursor.
+    /// Moves the cursor of the sorted run `run` to the entry that has `ordinal` entries before it in this run. Returns
+    /// the cursor.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt.
@@ -65,7 +65,7 @@ impl<'v> EntryReader<'v> {
                     && cursor.move_within_block(position)?
                 {
                     *at = ordinal;
-                    return Ok(&placed.as_ref().expect("the run must have a cursor here").cursor);
+                    return Ok(&placed.as_ref().expect("the reader must have a cursor of the run").cursor);
                 }
                 let cursor = RunCursor::open_at(&in_view.tables, position, direction, self.reads, counters)?;
                 let placed = placed.insert(PlacedCursor { cursor, ordinal });

@@ -19,8 +19,8 @@ impl Layout {
         self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
-    /// Decodes the lengths of the entry of a data block that begins at offset `at` of the block. Returns `None` if the
-    /// entry extends beyond the last entry of the block.
+    /// Decodes the lengths of the entry at the offset `at` of a data block. Returns `None` if the entry extends beyond
+    /// the last entry of the block.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
@@ -32,8 +32,8 @@ impl Layout {
         }
     }
 
-    /// Runs a binary search over the restart points of a data block whose numbers are in `among`. Returns the last
-    /// restart point whose key is not above `target`, or the first restart point if all keys are above `target`.
+    /// Runs a binary search over the restart points of a data block, limited to the numbers in `among`. Returns the
+    /// last restart point whose key is not above `target`, or the first restart point if all keys are above `target`.
     /// Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
@@ -52,11 +52,9 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_noting(block, key, |_| {})
 }
 
-/// Looks up a key in a data block, like [`find`], and reports to `note` whether the index inside the block answered the
-/// lookup. If the block has no index, `note` is not called.
-///
-/// The index answers a lookup if it shows that the key is absent, or if it shows which entries or which restart point
-/// to compare. Otherwise, the lookup searches the entries of the block. Returns `None` if the block is corrupt.
+/// Looks up a key in a data block, like [`find`]. Reports to `note` whether the index inside the block answered the
+/// lookup, so that no binary search was necessary. If the block has no index, `note` is not called. Returns `None` if
+/// the block is corrupt.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
@@ -114,12 +112,11 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 }
 
 /// Calls `work` with the layout of a data block.
-///
-/// The compiler generates two versions of this call: one for the default block format and one for all other formats. In
-/// the first version, the layout stays in CPU registers. A layout in memory would stall the CPU (failed store
-/// forwarding) for as long as a search of the block takes.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
+    // The compiler generates two versions of this call: one for the default block format and one for all other formats.
+    // In the first version, the layout stays in CPU registers. A layout in memory would stall the CPU (failed store
+    // forwarding) for as long as a search of the block takes.
     match footer.format {
         delta::CODE => match &delta::layout(block, footer) {
             Some(layout) => work(layout),

@@ -25,12 +25,12 @@ impl BlockBuilder {
         self.entries == 0
     }
 
-    /// Returns the key of the last entry that was added to the block.
+    /// Returns the key of the last entry that was added to the data block.
     pub(super) fn last_key(&self) -> &[u8] {
         &self.draft.last_key
     }
 
-    /// Returns whether the block would exceed `limit` bytes after [`add`](Self::add) of this entry.
+    /// Returns whether the data block would exceed `limit` bytes after [`add`](Self::add) of this entry.
     pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
         let index = match self.draft.index {
@@ -41,8 +41,8 @@ impl BlockBuilder {
         self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
-    /// Appends an entry to the block. The key must be larger than the previous key of the block. `hash` is the hash of
-    /// the key, for the index of the block.
+    /// Appends an entry to the data block. The key must be larger than the previous key of the block. `hash` is the
+    /// hash of the key, for the index of the block.
     pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {

@@ -31,33 +31,33 @@ pub(super) struct BlockCursor<'t> {
     block: Option<BlockBytes<'t>>,
     layout: Layout,
     direction: Direction,
-    /// The current batch of decoded entries, in key order.
+    /// The current batch of decoded entries of the data block, in key order.
     entries: Vec<Decoded>,
     /// The keys of the decoded entries, concatenated.
     keys: Vec<u8>,
-    /// The index of the current entry in the batch `entries`. The index is out of bounds before the first and after the
-    /// last entry.
+    /// The index of the current entry in the batch of decoded entries. The index is out of bounds before the first and
+    /// after the last entry.
     at: usize,
-    /// The number of entries of the block before the current batch. Valid only if the iterator has read the block
-    /// forward from its first entry.
+    /// The number of entries of the data block before the current batch. This number is valid only during forward
+    /// iteration from the first entry of the block.
     passed: usize,
-    /// The offset in the block of the first entry after the current batch. Only forward iteration uses this field.
+    /// The offset in the data block of the first entry after the current batch. Only forward iteration uses this field.
     next_at: usize,
-    /// The number of restart points of the block that a backward iteration has not reached yet.
+    /// The number of restart points of the data block that a backward iteration has not reached yet.
     restarts_left: usize,
-    /// The offset in the block at which the current batch begins, if a backward iteration has not decoded all entries
-    /// between the current restart point and the batch. Otherwise `None`.
+    /// The offset of the current batch in the block, if a backward iteration must still decode entries between the
+    /// current restart point and this offset. Otherwise `None`.
     rest_end: Option<usize>,
 }
 
 /// An entry of a data block whose key was decoded into the buffer of the iterator.
 #[derive(Clone, Copy, Debug)]
 struct Decoded {
-    /// The first 16 bytes of the key as a number, as [`head`] computes it.
+    /// The first 16 bytes of the entry's key as a number, as [`head`] computes it.
     head: u128,
     key_start: u32,
     key_end: u32,
-    /// The offset of the value in the block, or [`TOMBSTONE`] for a tombstone.
+    /// The offset of the entry's value in the data block, or [`TOMBSTONE`] for a tombstone.
     value_start: u32,
     value_end: u32,
 }
@@ -342,8 +342,8 @@ impl Decoded {
 /// The last decoded key, from which the decoder of a delta-encoded block restores the next key.
 struct LastKey {
     start: usize,
-    /// The first 16 bytes of the key as a little-endian number, padded with zeros. Short keys are restored with
-    /// operations on this number.
+    /// The first 16 bytes of the last decoded key as a little-endian number, padded with zeros. Short keys are restored
+    /// with operations on this number.
     front: u128,
 }
 

@@ -13,13 +13,13 @@ pub const BLOCK_FOOTER_BYTES: usize = 8;
 pub struct BlockFooter {
     /// The code of the block format in the footer of a block. A format never changes its code.
     pub format: u8,
-    /// The number of restart points in the block, at least one.
+    /// The number of restart points in the data block, at least one.
     pub restart_count: usize,
-    /// The kind of index inside the block, which finds a key without a binary search.
+    /// The kind of index inside the data block, which finds a key without a binary search.
     pub index: BlockIndex,
-    /// The offset of the index in the block.
+    /// The offset of the index in the data block.
     pub index_at: usize,
-    /// The length of the index in the block, in bytes. The footer follows the index.
+    /// The length of the index in the data block, in bytes. The footer follows the index.
     pub index_len: usize,
 }
 

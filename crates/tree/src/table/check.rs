@@ -17,7 +17,7 @@ struct Seen {
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
-    /// The number of entries that single deletes have marked.
+    /// The number of marked entries. A mark shows that an entry is a single delete, or has replaced one.
     marked: u64,
     /// The number of values that the SSTable stores in blob files.
     blob_records: u64,

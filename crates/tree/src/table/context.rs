@@ -26,8 +26,8 @@ pub(crate) struct TableContext {
     pub(crate) directory: PathBuf,
     /// The file names of the SSTables of the tree.
     pub(crate) names: Names,
-    /// The seals of the files of the tree. Each checksum in a file also covers the seal of the file, so a file of
-    /// another store has wrong checksums.
+    /// Computes the seal of each file, a number that identifies the file and its store. All checksums of a file cover
+    /// its seal, so a file of another store has wrong checksums.
     pub(crate) seals: Seals,
     /// The number of the tree in this process. The block cache distinguishes blocks of different trees by this number.
     pub(crate) tree: u64,

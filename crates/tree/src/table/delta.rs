@@ -85,14 +85,11 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// Searches for the key `target` in the entries from a restart point to the offset `end`, without restoring their
-    /// keys.
-    ///
-    /// The search remembers in `matched` how many bytes the target shares with the previous key, which is below the
-    /// target. In most cases, a comparison of `matched` with the length of the shared prefix in the entry already shows
-    /// whether the key of the entry is below or above the target.
+    /// Searches for the key `target` in the entries from a restart point to the offset `end`. In most cases, the
+    /// lengths of shared prefixes show whether a key is below or above `target`, so no key is restored.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
+        // The number of bytes that the target shares with the previous key, which is below the target.
         let mut matched = 0;
         while at < end {
             let head = Self::head(entries, at)?;

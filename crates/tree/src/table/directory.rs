@@ -8,7 +8,7 @@ use crate::codec::{Reader, put_varint};
 /// The block directory of an SSTable: the position of each data block in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directory {
-    /// The offset of the first data block in the file.
+    /// The offset of the first data block in the file of the SSTable.
     start: u64,
     lengths: Lengths,
 }
@@ -21,11 +21,11 @@ enum Lengths {
     Ends(Vec<u32>),
     /// Blocks that are padded to whole pages. Every block takes one page, except the blocks in the list `long`.
     Aligned {
-        /// The page size, in bytes.
+        /// The size of a page, to which blocks are padded, in bytes.
         page_bytes: u32,
-        /// The number of blocks.
+        /// The number of data blocks in the SSTable.
         blocks: u32,
-        /// The blocks that take more than one page, in ascending order of their numbers.
+        /// The data blocks that take more than one page, in ascending order of their numbers.
         long: Vec<LongBlock>,
     },
 }
@@ -33,9 +33,9 @@ enum Lengths {
 /// A data block that takes more than one page, in an SSTable whose blocks are padded to whole pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongBlock {
-    /// The number of the block in its SSTable.
+    /// The number of the data block in its SSTable.
     block: u32,
-    /// The number of pages that the block takes in addition to its first page.
+    /// The number of pages that the data block takes in addition to its first page.
     extra_pages: u32,
     /// The sum of `extra_pages` over all earlier blocks that take more than one page. This sum gives the position of
     /// the block without a loop.
@@ -45,9 +45,9 @@ pub(super) struct LongBlock {
 /// The offset and the stored length of a data block in an SSTable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
-    /// The offset of the block in the file.
+    /// The offset of the data block in the file of its SSTable.
     pub(super) offset: u64,
-    /// The stored length of the block with its trailer, in bytes.
+    /// The length of the data block in the file with its trailer, in bytes.
     pub(super) len: usize,
 }
 
@@ -58,8 +58,8 @@ impl Directory {
         Self { start: 0, lengths: Lengths::new(align) }
     }
 
-    /// Sets the offset of the first data block in the file. The directory must be empty. If blocks are aligned, the
-    /// offset must be a multiple of the page size.
+    /// Sets the offset of the first data block in the file of the SSTable. The directory must be empty. If blocks are
+    /// aligned, the offset must be a multiple of the page size.
     pub(super) fn begin_at(&mut self, start: u64) {
         self.start = start;
     }
@@ -80,25 +80,25 @@ impl Directory {
         matches!(self.lengths, Lengths::Aligned { .. })
     }
 
-    /// Returns the position of the data block number `block` in the file. Returns `None` if the SSTable has no such
-    /// block.
+    /// Returns the position of the data block number `block` in the file of the SSTable. Returns `None` if the SSTable
+    /// has no such block.
     #[inline]
     pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
         let place = self.lengths.place(block)?;
         Some(BlockPlace { offset: self.start + place.offset, ..place })
     }
 
-    /// Returns the total size of all data blocks in the file, in bytes.
+    /// Returns the total size of all data blocks of the SSTable in the file, in bytes.
     pub(super) fn data_bytes(&self) -> u64 {
         self.lengths.data_bytes()
     }
 
-    /// Returns the byte range of the file that contains the data blocks.
+    /// Returns the byte range of the SSTable file that contains the data blocks.
     pub(super) fn range(&self) -> Range<u64> {
         self.start..self.start + self.data_bytes()
     }
 
-    /// Returns the memory that the directory takes, in bytes.
+    /// Returns the memory that the block directory takes, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.lengths.memory_bytes()
     }

@@ -11,28 +11,28 @@ const MAX_HEAD_BYTES: usize = 15;
 
 /// The writer of a block format, which encodes the entries of one data block in key order.
 pub trait EntryWriter: Send {
-    /// Appends an entry to the block in `draft`. The key must be larger than the previous key of the block.
+    /// Appends an entry to the data block in `draft`. The key must be larger than the previous key of the block.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
 
-    /// Returns an upper bound for the size of the block in `draft` with one more entry, in bytes. The bound excludes
-    /// the index of the block.
+    /// Returns an upper bound for the size of the data block in `draft` with one more entry, in bytes. The bound
+    /// excludes the index of the block.
     fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
 
-    /// Completes the block in `draft`. The implementation must call [`Draft::end`], which appends the index and the
-    /// footer. The next call of [`add`](Self::add) begins a new block.
+    /// Completes the data block in `draft`. The implementation must call [`Draft::end`], which appends the index and
+    /// the footer. The next call of [`add`](Self::add) begins a new block.
     fn finish(&mut self, draft: &mut Draft);
 }
 
 /// A data block under construction, with the data that the writers of all formats need.
 pub struct Draft {
-    /// The bytes of the block that are already encoded.
+    /// The bytes of the data block that are already encoded.
     pub bytes: Vec<u8>,
-    /// The key of the last entry that was added to the block.
+    /// The key of the last entry that was added to the data block.
     pub last_key: Vec<u8>,
     pub(super) index: BlockIndex,
-    /// The mean number of keys per bucket of the hash index in the block.
+    /// The mean number of keys per bucket of the hash index in the data block.
     pub(super) index_load: f64,
-    /// The hash of each key of the block. Empty if the block gets no index.
+    /// The hash of each key of the data block. Empty if the block gets no index.
     pub(super) hashes: Vec<KeyHash>,
 }
 
@@ -43,23 +43,23 @@ impl Draft {
         Self { bytes: Vec::new(), last_key: Vec::new(), index, index_load, hashes: Vec::new() }
     }
 
-    /// Returns an upper bound for the size of the block with one more entry, in bytes. The bound includes the lengths
-    /// of the entry, the footer, and `around` bytes that the block format adds.
+    /// Returns an upper bound for the size of the data block with one more entry, in bytes. The bound includes the
+    /// lengths of the entry, the footer, and `around` bytes that the block format adds.
     #[inline]
     pub fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
         self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + BLOCK_FOOTER_BYTES
     }
 
-    /// Records `key` as the last key of the block. The first `shared` bytes of `key` are also the first bytes of the
-    /// previous key.
+    /// Records `key` as the last key of the data block. The first `shared` bytes of `key` are also the first bytes of
+    /// the previous key.
     #[inline]
     pub fn set_last_key(&mut self, shared: usize, key: &[u8]) {
         self.last_key.truncate(shared);
         self.last_key.extend_from_slice(&key[shared..]);
     }
 
-    /// Completes the block: appends its index and its footer. Every `interval`-th entry of the block must be a restart
-    /// point. `format` is the code of the block format.
+    /// Completes the data block: appends its index and its footer. Every `interval`-th entry of the block must be a
+    /// restart point. `format` is the code of the block format.
     pub fn end(&mut self, format: u8, restart_count: usize, interval: usize) {
         let index_at = self.bytes.len();
         match self.index {

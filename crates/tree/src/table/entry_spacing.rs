@@ -15,10 +15,11 @@ use super::directory::Directory;
 use super::properties::Properties;
 use super::trailer::TRAILER_BYTES;
 
-/// The maximum number of bytes before the key of an entry, if the lengths of the entry are short.
+/// The expected maximum size, in bytes, of the encoded lengths in front of the key of an entry.
 const LENGTHS_BYTES: usize = 8;
 
-/// The minimum size of an entry for prefetching only its key, as a multiple of the number of prefetched bytes.
+/// The minimum size of a large entry, as a multiple of the bytes that a scan prefetches of the entry. A scan prefetches
+/// only the lengths and the key of a large entry.
 const LARGE: usize = 4;
 
 /// The expected positions of the entries in the data blocks of an SSTable, so that a scan prefetches only their lengths

@@ -15,7 +15,7 @@ use super::names::filter_path;
 use crate::checksum::checksum;
 use crate::error::{Error, Result};
 
-/// The offset that enters the checksum of a filter file. No part of an SSTable begins at this offset, so the checksum
+/// The offset that the checksum of a filter file covers. No part of an SSTable begins at this offset, so the checksum
 /// of a filter is never valid for another part.
 const PLACE: u64 = u64::MAX;
 

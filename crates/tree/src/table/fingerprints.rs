@@ -9,7 +9,7 @@
 
 use types::KeyHash;
 
-/// The number of bytes before the fingerprints in the index.
+/// The number of bytes in front of the fingerprints in the fingerprint index of a data block.
 const HEAD_BYTES: usize = 2;
 
 /// The number of fingerprints that a lookup compares in one step.
@@ -33,9 +33,9 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 /// The fingerprint index of a data block: one hash byte per entry.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
-    /// The restart interval of the block in entries, at least one.
+    /// The restart interval of the data block in entries, at least one.
     pub(super) interval: usize,
-    /// The data block from its first byte to the end of the index.
+    /// The data block from its first byte to the end of its fingerprint index.
     bytes: &'a [u8],
     count: usize,
 }
@@ -108,7 +108,7 @@ fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
 }
 
-/// Compares the bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
+/// Compares the 16 bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
 /// equals `wanted`.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -123,7 +123,7 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Compares the bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
+/// Compares the 16 bytes of a chunk with `wanted`. Returns a bit mask with one bit per byte, which is set if the byte
 /// equals `wanted`. The mask is the sum of a power of two for each equal byte, because NEON has no instruction that
 /// collects one bit per byte.
 #[cfg(target_arch = "aarch64")]
@@ -141,7 +141,7 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Compares the bytes of a chunk with `wanted`, without SIMD instructions. Returns a bit mask with one bit per byte,
+/// Compares the 16 bytes of a chunk with `wanted`, without SIMD instructions. Returns a bit mask with one bit per byte,
 /// which is set if the byte equals `wanted`.
 #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {

@@ -39,11 +39,11 @@ const LAST_VERSION: u32 = VERSION + RANGE_TOMBSTONES + SINGLE_MARKS;
 /// The position and the checksum of one part of an SSTable, such as the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The offset of the part in the file.
+    /// The offset of the part in the file of the SSTable.
     pub(super) offset: u64,
-    /// The length of the part, in bytes.
+    /// The length of the part of the SSTable, in bytes.
     pub(super) len: u64,
-    /// The checksum of the part, as stored in the footer.
+    /// The checksum of the part of the SSTable, as stored in the footer.
     pub(super) checksum: u32,
 }
 
@@ -55,20 +55,20 @@ pub(super) struct Footer {
     pub(super) filter: Section,
     /// The position of the fence in the SSTable.
     pub(super) fence: Section,
-    /// The position of the range tombstones. `None` if the SSTable has no range tombstones.
+    /// The position of the range tombstones in the SSTable. `None` if the SSTable has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
-    /// The position of the marks of single deletes. `None` if the SSTable has no marked entries.
+    /// The position of the marks of single deletes in the SSTable. `None` if the SSTable has no marked entries.
     pub(super) single_marks: Option<Section>,
-    /// The position of the block directory. The same section contains the checksums of the fence chunks, and the
-    /// references to blob files if values are in blob files.
+    /// The position of the block directory in the SSTable. The same section contains the checksums of the fence chunks,
+    /// and the references to blob files if values are in blob files.
     pub(super) directory: Section,
     /// The position of the properties of the SSTable.
     pub(super) properties: Section,
 }
 
 impl Footer {
-    /// Returns the footer as bytes. Its checksum also covers `seal`, the seal of the file, and `offset`, the offset of
-    /// the footer.
+    /// Returns the footer as bytes. Its checksum also covers `offset`, the offset of the footer, and `seal`, a number
+    /// that identifies the file and its store.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FOOTER_BYTES + 2 * SECTION_BYTES);
         for section in self.sections() {
@@ -95,8 +95,8 @@ impl Footer {
         FOOTER_BYTES + optional * SECTION_BYTES
     }
 
-    /// Verifies and decodes the footer of an SSTable. `offset` is the offset of the footer, and `seal` is the seal of
-    /// the file.
+    /// Verifies and decodes the footer of an SSTable. `offset` is the offset of the footer, and `seal` is the number
+    /// that identifies the file and its store.
     ///
     /// # Errors
     /// The bytes are not a footer, are corrupt, have an unknown version, or refer to parts outside of the file.
@@ -125,8 +125,8 @@ impl Footer {
     }
 
     /// Recomputes the checksums in the footer of an SSTable, so that fuzzing reaches the code after the checksum
-    /// verification. `at` is the offset of the footer, and `seal` is the seal of the file. Parts that extend beyond the
-    /// file keep their checksums.
+    /// verification. `at` is the offset of the footer, and `seal` is the number that identifies the file and its store.
+    /// Parts that extend beyond the file keep their checksums.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&file[at..]).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {

@@ -79,10 +79,10 @@ pub(super) mod tests {
         assert_eq!(["delta", "btree-page"].map(code), [0, 2]);
         let codes: Vec<u8> = CATALOG.all().map(|choice| code(choice.kind())).collect();
         let unique: std::collections::BTreeSet<u8> = codes.iter().copied().collect();
-        assert_eq!(unique.len(), codes.len(), "two formats have one code: {codes:?}");
+        assert_eq!(unique.len(), codes.len(), "two block formats have one code: {codes:?}");
         assert!(
             codes.iter().all(|code| *code < 16),
-            "each code must fit into the four bits of a footer: {codes:?}"
+            "the code of each block format must have at most four bits: {codes:?}"
         );
     }
 

@@ -17,11 +17,12 @@ const MAX_RESTARTS: usize = 254;
 /// The content of one bucket of a hash index. A lookup finds the bucket by the hash of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bucket {
-    /// No key of the block has this bucket, so the block does not contain the searched key.
+    /// No key of the data block has this bucket, so the block does not contain the searched key.
     Empty,
-    /// All keys of this bucket are between the restart point with this number and the next restart point.
+    /// All keys of the data block with this bucket are between the restart point with this number and the next restart
+    /// point.
     Restart(u8),
-    /// Keys after different restart points have this bucket, so the lookup must search the whole block.
+    /// Keys after different restart points have this bucket, so the lookup must search the whole data block.
     Collision,
 }
 

@@ -9,9 +9,9 @@ use crate::design::LastKey;
 /// Copies of the keys of an SSTable, which its writer keeps for the filter and for the largest key. Most writers need
 /// no copies and have no `KeptKeys`.
 pub(super) struct KeptKeys {
-    /// Copies of all keys, if the filter needs all keys at once.
+    /// Copies of all keys of the SSTable, if the filter needs all keys at once.
     all: Option<KeyList>,
-    /// The key of the last entry, if `table.last_key` requires a copy of every key. Otherwise `None`.
+    /// The key of the last entry of the SSTable, if `table.last_key` requires a copy of every key. Otherwise `None`.
     last: Option<Arc<[u8]>>,
     last_key: LastKey,
 }

@@ -16,34 +16,34 @@ use crate::design::BlockIndex;
 /// to know the block format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// The offset of the first entry in the block.
+    /// The offset of the first entry in the data block.
     pub entries_start: usize,
-    /// The offset in the block at which the entries end.
+    /// The offset in the data block at which the entries end.
     pub entries_end: usize,
-    /// The encoding of the entries in the block.
+    /// The encoding of the entries in the data block.
     pub entries: Entries,
-    /// The number of restart points in the block, at least one.
+    /// The number of restart points in the data block, at least one.
     pub restart_count: usize,
-    /// The method by which the block stores the offsets of its restart points.
+    /// The method by which the data block stores the offsets of its restart points.
     pub restarts: Restarts,
-    /// Whether the block stores its smallest and its largest key before the entries. The smallest key follows the first
-    /// four bytes of the block: its length (`u32`) and its bytes. The largest key follows in the same encoding.
+    /// Whether the data block stores its smallest and its largest key before its entries, each with its length (`u32`).
+    /// The two keys follow the first four bytes of the block.
     pub has_bounds: bool,
-    /// The kind of index inside the block, which finds a key without a binary search.
+    /// The kind of index inside the data block, which finds a key without a binary search.
     pub index: BlockIndex,
-    /// The length of the index inside the block, in bytes. The index is before the block footer.
+    /// The length of the index inside the data block, in bytes. The index is before the block footer.
     pub index_len: usize,
 }
 
 /// The encoding of the entries in a data block.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Entries {
-    /// An entry stores only the part of its key that differs from the previous key. See `delta`.
+    /// An entry stores only the part of its key that differs from the previous key. See the module `delta`.
     #[default]
     Delta,
-    /// An entry stores its full key. See `whole`.
+    /// An entry stores its full key. See the module `whole`.
     Whole,
-    /// All entries are key-value pairs of equal size, without lengths. See `pairs`.
+    /// All entries are key-value pairs of equal size, without lengths. See the module `pairs`.
     Pairs,
     /// All entries are pairs of equal size with values of four bytes, without a tombstone flag. The value
     /// [`SENTINEL`](crate::block::SENTINEL) marks a tombstone.
@@ -53,12 +53,12 @@ pub enum Entries {
 /// The method by which a data block stores the offsets of its restart points.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Restarts {
-    /// A list of offsets with four bytes each, after the entries.
+    /// The block stores a list of offsets with four bytes each, after its entries.
     #[default]
     Behind,
-    /// A list of offsets with two bytes each, before the entries.
+    /// The block stores a list of offsets with two bytes each, before its entries.
     Before,
-    /// No list, because the restart points have equal distances. The field is the distance between two restart points,
+    /// The block stores no list of offsets, because its restart points have equal distances. The field is the distance
     /// in bytes. The first entry is a restart point.
     Every(u32),
 }
@@ -66,8 +66,8 @@ pub enum Restarts {
 /// A decoder for one encoding of entries in data blocks. Code that iterates over entries is generic over the encoding,
 /// so the compiler generates separate code for each encoding.
 pub(super) trait EntryCodec {
-    /// Decodes the lengths of the entry at offset `at` of `entries`, the bytes up to the end of the last entry. Returns
-    /// `None` if the entry extends beyond the end of `entries`.
+    /// Decodes the lengths of the entry at the offset `at` of `entries`, which ends with the last entry. Returns `None`
+    /// if the entry extends beyond the end of `entries`.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
     /// Searches for the key `target` in the entries from a restart point at the offset `at` to the offset `end`.
@@ -91,11 +91,12 @@ pub(super) trait EntryCodec {
 /// The lengths of an entry of a data block, and the positions of its key and value in the block.
 #[derive(Clone, Debug)]
 pub(super) struct EntryHead {
-    /// The number of bytes at the start of the key that the previous key also has. The entry does not store them.
+    /// The number of bytes at the start of the key that are equal to the start of the previous key. The entry does not
+    /// store these bytes.
     pub(super) shared: usize,
-    /// The byte range in the block of the rest of the key, after the shared bytes.
+    /// The byte range in the data block of the rest of the entry's key, after the shared bytes.
     pub(super) suffix: Range<usize>,
-    /// The byte range of the value in the block.
+    /// The byte range of the entry's value in the data block.
     pub(super) value: Range<usize>,
     /// Whether the entry is a tombstone.
     pub(super) tombstone: bool,
@@ -104,29 +105,29 @@ pub(super) struct EntryHead {
 /// The result of the lookup of a key in a data block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The key is not in the block.
+    /// The key of the lookup is not in the data block.
     Absent,
-    /// The block contains a tombstone for the key.
+    /// The data block contains a tombstone for the key of the lookup.
     Tombstone,
-    /// The key has a value, which the block contains in this byte range.
+    /// The key of the lookup has a value, which the data block contains in this byte range.
     Value(Range<usize>),
 }
 
 /// A part of a data block that begins at a restart point. A search in a part finds a key without the rest of the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The numbers of the restart points that a search in the part compares, at least one. They include the last
-    /// restart point of the block whose key is not above the searched key, if there is one.
+    /// The numbers of the restart points that a search in this part of a data block compares, at least one. They
+    /// include the last restart point whose key is not above the searched key, if there is one.
     pub(super) restarts: Range<usize>,
-    /// The offset in the block at which the part begins. 0 if the part begins at the first entry.
+    /// The offset in the data block at which the searched part begins. 0 if the part begins at the first entry.
     pub(super) start: usize,
-    /// The offset in the block at which the part ends. `None` if the part ends after the last entry.
+    /// The offset in the data block at which the searched part ends. `None` if the part ends after the last entry.
     pub(super) end: Option<usize>,
 }
 
 impl Layout {
-    /// Returns the offset of the restart point number `index` in the block. Returns `None` if the offset is not within
-    /// the entries.
+    /// Returns the offset of the restart point number `index` in the data block. Returns `None` if the offset is not
+    /// within the entries.
     #[inline]
     pub(super) fn restart(&self, bytes: &[u8], index: usize) -> Option<usize> {
         if index >= self.restart_count {
@@ -146,7 +147,7 @@ impl Layout {
         (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
-    /// Returns the numbers of all restart points of the block.
+    /// Returns the numbers of all restart points of the data block.
     #[inline]
     pub(super) fn all_restarts(&self) -> Range<usize> {
         0..self.restart_count
@@ -172,11 +173,9 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key in a data block. If the block has a hash index with an answer, the lookup compares at most the
-    /// entries after one restart point. Otherwise, a binary search over the restart points comes first.
-    ///
-    /// If the block has a hash index, the function passes to `note` whether the hash index answered the lookup. Returns
-    /// `None` if the block is corrupt.
+    /// Looks up a key in a data block, with the hash index of the block or with a binary search over its restart
+    /// points. If the block has a hash index, the function passes to `note` whether the index answered the lookup.
+    /// Returns `None` if the block is corrupt.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -217,7 +216,7 @@ impl Layout {
         self.find_behind::<E>(block, self.seek_among::<E>(block, part.restarts.clone(), target)?, target)
     }
 
-    /// Returns the offsets in the block at which a part begins and ends.
+    /// Returns the offsets in the data block at which the part `part` begins and ends.
     #[inline]
     pub(super) fn ends(&self, part: &Part) -> (usize, usize) {
         (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))

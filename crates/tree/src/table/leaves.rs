@@ -13,7 +13,7 @@ use types::Bytes;
 
 use crate::error::Result;
 
-/// The temporary file of the data blocks of one SSTable. The blocks are compressed, but have no trailers yet. Dropping
+/// The temporary file of the data blocks of one SSTable. The file contains compressed blocks without trailers. Dropping
 /// this value removes the file.
 pub(super) struct Leaves {
     storage: Arc<dyn Storage>,
@@ -25,11 +25,11 @@ pub(super) struct Leaves {
 /// A data block in the temporary file of an SSTable.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf {
-    /// The number of the codec that compressed the block, as in its trailer.
+    /// The number of the codec that compressed the data block, as in the trailer of the block.
     pub(super) codec: u8,
-    /// The length of the compressed block, in bytes.
+    /// The length of the compressed data block, in bytes.
     pub(super) stored_len: usize,
-    /// The length of the block before compression, in bytes.
+    /// The length of the data block before compression, in bytes.
     pub(super) raw_len: usize,
 }
 
@@ -41,23 +41,24 @@ impl Leaves {
         Ok(Self { storage: Arc::clone(storage), path, file, blocks: Vec::new() })
     }
 
-    /// Adds a block to the list of blocks, before the bytes of the block are in the file. The caller must append these
-    /// bytes with [`append`](Self::append), in the order of the list.
+    /// Adds a data block to the list of blocks. The caller must append the bytes of the blocks with
+    /// [`append`](Self::append), in the order of the list.
     pub(super) fn push(&mut self, leaf: Leaf) {
         self.blocks.push(leaf);
     }
 
-    /// Returns all blocks in the order in which they were added.
+    /// Returns all data blocks in the temporary file, in the order in which they were added.
     pub(super) fn blocks(&self) -> &[Leaf] {
         &self.blocks
     }
 
-    /// Appends the bytes of one or more blocks to the temporary file.
+    /// Appends the bytes of one or more data blocks to the temporary file.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.file.append(bytes)?)
     }
 
-    /// Calls `sink` with every block and its bytes, in the order of the list. Then removes the temporary file.
+    /// Calls `sink` with every data block in the temporary file and its bytes, in the order in which they were added.
+    /// Then removes the file.
     pub(super) fn read(mut self, mut sink: impl FnMut(Leaf, &Bytes) -> Result<()>) -> Result<()> {
         // Some back ends keep appended bytes in memory until a sync.
         self.file.sync()?;

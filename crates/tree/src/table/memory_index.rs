@@ -23,7 +23,7 @@ use crate::design::BlockOptions;
 /// open.
 #[derive(Default)]
 pub(super) struct MemoryIndex {
-    /// The index of each data block, by block number. `None` for a corrupt block: a lookup then reads the block and
+    /// The index of each data block, by block number. A corrupt block has `None`. A lookup then reads the block and
     /// returns the error.
     blocks: Vec<Option<IndexOfBlock>>,
 }
@@ -32,18 +32,19 @@ pub(super) struct MemoryIndex {
 struct IndexOfBlock {
     /// The offsets of the restart points in the data block.
     restarts: Box<[u32]>,
-    /// The buckets of the hash index. Empty if the block has too many restart points for a hash index.
+    /// The buckets of the hash index of the data block. Empty if the block has too many restart points for a hash
+    /// index.
     buckets: Box<[u8]>,
 }
 
 /// An answer of the memory index about a key in one data block, before the lookup reads the block.
 pub(super) enum Hint {
-    /// The block does not contain the key.
+    /// The data block does not contain the key.
     Absent,
-    /// The block can contain the key only in this part.
+    /// The data block can contain the key only in this part.
     Part(Part),
-    /// The block can contain the key, but the hash index cannot exclude any part. The lookup must search all restart
-    /// points.
+    /// The data block can contain the key, but the hash index cannot exclude any part. The lookup must search all
+    /// restart points.
     Unknown,
 }
 
@@ -59,8 +60,8 @@ impl MemoryIndex {
         self.blocks.push(block.and_then(|block| IndexOfBlock::new(block, options, hash)));
     }
 
-    /// Returns what the index knows about a key with this hash in the data block number `block`. Returns `None` if this
-    /// block has no index.
+    /// Returns whether the index excludes a key with this hash from the data block number `block`, or which part can
+    /// contain the key. Returns `None` if this block has no index.
     pub(super) fn hint(&self, block: u32, hash: KeyHash) -> Option<Hint> {
         let index = self.of(block)?;
         if index.buckets.is_empty() {
@@ -86,7 +87,7 @@ impl MemoryIndex {
         Some(index.part(low))
     }
 
-    /// Returns the memory that the index takes, in bytes.
+    /// Returns the memory that the in-memory index of all data blocks takes, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         let blocks = self.blocks.iter().flatten();
         let parts = blocks.map(|index| size_of_val(&*index.restarts) + index.buckets.len());
@@ -99,7 +100,7 @@ impl MemoryIndex {
 }
 
 impl IndexOfBlock {
-    /// Creates the index of a data block. Returns `None` if the block is corrupt.
+    /// Creates the in-memory index of a data block. Returns `None` if the block is corrupt.
     fn new(block: &[u8], options: &BlockOptions, hash: impl Fn(&[u8]) -> KeyHash) -> Option<Self> {
         let layout = layout_of(block)?;
         let (mut restarts, mut keys): (Vec<u32>, Vec<(KeyHash, usize)>) = Default::default();
@@ -123,7 +124,7 @@ impl IndexOfBlock {
         (!restarts.is_empty()).then(|| Self { restarts: restarts.into(), buckets })
     }
 
-    /// Returns the part of the block from the restart point number `restart` to the next restart point.
+    /// Returns the part of the data block from the restart point number `restart` to the next restart point.
     fn part(&self, restart: usize) -> Part {
         let offset = |restart: usize| self.restarts.get(restart).map(|offset| *offset as usize);
         Part { restarts: 0..1, start: offset(restart).unwrap_or_default(), end: offset(restart + 1) }

@@ -1,7 +1,7 @@
 //! Writes the metadata file of an SSTable, a description in JSON with the fields of the document cs265 (section 2.8.1).
 //!
-//! Only tables with names of the form [`TableNames::LevelRun`](crate::TableNames::LevelRun) have this file. The tree
-//! never reads the file. The fence pointers are in the table, so their optional field is always `null`.
+//! Only SSTables with names of the form [`TableNames::LevelRun`](crate::TableNames::LevelRun) have this file. The tree
+//! never reads the file. The fence pointers are in the SSTable, so their optional field is always `null`.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The values of the metadata file of an SSTable that an open [`Table`] does not contain.
+/// The values for the metadata file of an SSTable that the open SSTable itself does not contain.
 pub(super) struct Description {
     /// The level of the tree for which the SSTable was written.
     pub(super) level: usize,

@@ -9,18 +9,18 @@ use types::SequenceNumber;
 
 use crate::design::TableNames;
 
-/// The range of sequence numbers of the writes in a sorted run. In a store without a manifest, the file names contain
-/// this range.
+/// The range of sequence numbers of the writes in a sorted run. In a store without a manifest, the file name of an
+/// SSTable contains this range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SequenceRange {
-    /// The first sequence number of the range.
+    /// The first sequence number of the writes in the sorted run.
     pub(crate) first: SequenceNumber,
-    /// The last sequence number of the range, which is not below the first.
+    /// The last sequence number of the writes in the sorted run, which is not below the first.
     pub(crate) last: SequenceNumber,
 }
 
 impl SequenceRange {
-    /// Returns the smallest range that contains both `self` and `other`.
+    /// Returns the smallest range of sequence numbers that contains both `self` and `other`.
     pub(crate) fn joined(self, other: Self) -> Self {
         Self { first: self.first.min(other.first), last: self.last.max(other.last) }
     }

@@ -12,14 +12,14 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// The number of consecutive checks after which the prefetcher assumes that the SSTable is in memory. It then checks
+/// The number of consecutive checks that must find their part of the SSTable in memory, before the prefetcher checks
 /// only a few of the next parts.
 ///
 /// A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel
 /// reads the part page by page, which takes some milliseconds.
 const CHECKED_PARTS: u32 = 4096;
 
-/// The mean number of parts per check, after [`CHECKED_PARTS`] checks have found their parts in memory.
+/// The mean number of parts of an SSTable per check, after [`CHECKED_PARTS`] checks have found their parts in memory.
 const PARTS_PER_CHECK: u64 = 32;
 
 /// Prefetches the parts of an open SSTable that will be read soon.
@@ -61,9 +61,10 @@ impl Prefetcher {
 }
 
 /// Returns whether the prefetcher always checks the part that begins at `offset`, even if it assumes that the SSTable
-/// is in memory. A hash of the offset selects these parts, because the parts of a scan begin at equal distances.
-/// Without the hash, a scan might check all of its parts or none of them.
+/// is in memory.
 fn is_always_checked(offset: u64) -> bool {
+    // The parts of a scan begin at equal distances. Without the hash, a scan might check all of its parts or none of
+    // them.
     avalanche(offset).is_multiple_of(PARTS_PER_CHECK)
 }
 

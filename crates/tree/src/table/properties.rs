@@ -13,9 +13,8 @@ const MOST_BYTES: u64 = 1 << 40;
 
 /// The maximum size of a data block before compression, in bytes. The tree rejects an SSTable with a larger block as
 /// corrupt.
-///
-/// A block with several entries has at most 64 KiB. The largest block therefore has a single entry with a key and a
-/// value of maximum length. The space of two more keys is enough for all other parts of this block.
+// A block with several entries has at most 64 KiB. The largest block therefore has a single entry with a key and a
+// value of maximum length. The space of two more keys is enough for all other parts of this block.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
 /// The bit of the stored checksum code that is set if the filter of the SSTable has a file of its own.
@@ -36,13 +35,13 @@ pub(crate) struct Properties {
     /// The size of the largest data block before compression, in bytes. A reader never allocates more memory than this
     /// for a block.
     pub(crate) largest_block_bytes: u64,
-    /// The smallest key of the entries.
+    /// The smallest key of the entries in the SSTable.
     pub(crate) smallest: Arc<[u8]>,
-    /// The largest key of the entries.
+    /// The largest key of the entries in the SSTable.
     pub(crate) largest: Arc<[u8]>,
-    /// The label of the filter policy that built the filter.
+    /// The label of the filter policy that built the filter of the SSTable.
     pub(crate) bloom: String,
-    /// The label of the fence policy that built the fence.
+    /// The label of the fence policy that built the fence of the SSTable.
     pub(crate) fence: String,
     /// The label of the hash function that the filter and the hash indexes use.
     pub(crate) hash: String,

@@ -15,9 +15,10 @@ use crate::stats::Counters;
 pub(super) struct ReadAhead {
     /// The maximum number of bytes that the scan reads at once. With 0, the scan reads one block at a time.
     bytes: usize,
-    /// The number of blocks for the next read, without the limit in bytes.
+    /// The number of blocks for the next read, before the limit in bytes applies.
     next: u32,
-    /// Whether `next` comes from the number of entries that the caller expects. Otherwise, `next` comes from doubling.
+    /// Whether `next` comes from the number of entries that the caller expects, and not from doubling the previous
+    /// read.
     is_expected: bool,
     /// The number of blocks of the current SSTable that the scan has not read and that can contain keys of its range.
     /// `None` if this number is not computed yet.
@@ -52,7 +53,7 @@ impl ReadAhead {
         self.bytes > 0
     }
 
-    /// Informs the read-ahead that the scan enters the next SSTable of the run.
+    /// Records that the scan enters the next SSTable of the run.
     pub(super) fn enter_table(&mut self) {
         self.left = None;
     }

@@ -52,8 +52,8 @@ pub(crate) struct Table {
     fence: Box<dyn Fence>,
     /// The hash function with which the SSTable was written. `None` if the tree still has this hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// The blob files that contain values of the SSTable. `None` if the SSTable contains all its values, so that stored
-    /// values have no tag byte (see `blob`).
+    /// The blob files that contain values of the SSTable. `None` if the SSTable cannot contain pointers to blob files,
+    /// so that its stored values have no tag byte (see `blob`).
     references: Option<References>,
     /// Whether the SSTable is obsolete, because no version of the tree contains it any more. If set, dropping the last
     /// reference to the SSTable removes its files.
@@ -81,11 +81,11 @@ impl Table {
         }
         let footer =
             Footer::decode(&footer, seal, footer_offset).map_err(|what| damaged(footer_offset, what))?;
-        let section = |section: Section, name: &str| {
+        let section = |section: Section, part: &str| {
             let bytes = file.read(section.offset, section.len as usize)?;
             match checksum(seal, section.offset, &bytes) == section.checksum {
                 true => Ok(bytes),
-                false => Err(damaged(section.offset, format!("the {name} does not match its checksum"))),
+                false => Err(damaged(section.offset, format!("the {part} does not match its checksum"))),
             }
         };
         let properties = section(footer.properties, "properties block")?;
@@ -226,7 +226,7 @@ impl Table {
         self.file.directory.len()
     }
 
-    /// Returns the size of all data blocks in the file, in bytes.
+    /// Returns the size of all data blocks in the file of the SSTable, in bytes.
     pub(crate) fn block_bytes(&self) -> u64 {
         self.file.directory.data_bytes()
     }
@@ -264,7 +264,7 @@ impl Table {
         }
     }
 
-    /// Probes the filter, and counts the probe. Returns `false` only if the SSTable does not contain the key.
+    /// Probes the filter of the SSTable, and counts the probe. Returns `false` only if the SSTable lacks the key.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -441,8 +441,8 @@ impl Table {
         }
     }
 
-    /// Returns the blob files that contain values of the SSTable. Returns `None` if the SSTable contains all its
-    /// values, so that stored values have no tag byte (see `blob`).
+    /// Returns the blob files that contain values of the SSTable. Returns `None` if the SSTable cannot contain pointers
+    /// to blob files, so that its stored values have no tag byte (see `blob`).
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.references.as_ref()
@@ -506,7 +506,7 @@ impl Table {
         self.file.is_in_place
     }
 
-    /// Returns whether the whole file is memory-mapped, so that reading a block needs no call to storage.
+    /// Returns whether the whole SSTable is memory-mapped, so that reading a block needs no call to storage.
     pub(super) fn is_mapped(&self) -> bool {
         self.file.file.mapped().is_some()
     }
@@ -668,7 +668,7 @@ impl Drop for Table {
     }
 }
 
-/// Returns the code of the codec that compressed the first data block. Returns `None` if there is no complete block.
+/// Returns the code of the codec that compressed the first data block. Returns `None` if no block is complete.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };

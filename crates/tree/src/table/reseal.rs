@@ -10,7 +10,7 @@ use crate::codec::Reader;
 const SUM_BYTES: usize = size_of::<u32>();
 
 /// Recomputes the checksums of an SSTable, as far as their positions can be determined. All other bytes of the file
-/// stay unchanged. `seal` is the seal of the file, which every checksum covers.
+/// stay unchanged. Every checksum covers `seal`, a number that identifies the file and its store.
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(end_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let footer_bytes = Footer::len(&bytes[end_at..]);

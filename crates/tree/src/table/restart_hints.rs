@@ -26,7 +26,7 @@ pub(super) struct RestartHints {
     /// The common prefix of all keys of the SSTable. The hints contain key prefixes without this common prefix.
     prefix: Box<[u8]>,
     blocks: u32,
-    /// The hints of each data block. The list is allocated when the first block gets hints.
+    /// The restart hints of each data block. The list is allocated when the first block gets hints.
     rows: OnceLock<Box<[Row]>>,
 }
 
@@ -46,23 +46,25 @@ pub(super) struct RestartHints {
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
 
-/// The number of 8-byte words of a [`Row`].
+/// The number of 8-byte words in the restart hints of one data block (a [`Row`]).
 const WORDS: usize = 4;
 
-/// The index in a [`Row`] of the two-byte number with the count of parts and the shift of prefixes.
+/// The index, in the restart hints of a block (a [`Row`]), of the two-byte number with the count of parts and the shift
+/// of key prefixes.
 const PARTS: usize = 0;
 
-/// The index in a [`Row`] of the two-byte number with the count of restart points.
+/// The index, in the restart hints of a block (a [`Row`]), of the two-byte number with the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The offset of part `n` of the block is the two-byte number `STARTS + n` of a [`Row`]. Part 0 begins at the first
-/// entry, so a row omits its offset.
+/// Part `n` of a block begins at the offset in the two-byte number `STARTS + n` of its restart hints (a [`Row`]). Part
+/// 0 begins at the first entry, so its offset is omitted.
 const STARTS: usize = 1;
 
-/// The prefix difference of part `n` of the block is the two-byte number `HEADS + n` of a [`Row`].
+/// The key prefix of part `n` of a block is in the two-byte number `HEADS + n` of its restart hints (a [`Row`]), as a
+/// difference.
 const HEADS: usize = 6;
 
-/// The index in a [`Row`] of the word with the key prefix of the second part.
+/// The index, in the restart hints of a block (a [`Row`]), of the word with the key prefix of the second part.
 const BASE: usize = 3;
 
 impl RestartHints {

@@ -32,7 +32,7 @@ pub(crate) enum BlockReads {
 /// The position of an entry in a sorted run. A cursor can return to this position without comparing keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryPosition {
-    /// The index of the SSTable in the run.
+    /// The index of the SSTable in the sorted run.
     pub(crate) table: usize,
     /// The number of the data block in the SSTable.
     pub(crate) block: u32,
@@ -70,7 +70,7 @@ const STREAM_BYTES: usize = 512 << 10;
 
 /// An iterator over the entries of one sorted run, which consists of SSTables in key order.
 pub(crate) struct RunCursor<'t> {
-    /// The SSTables of the run in key order. Their key ranges do not overlap.
+    /// The SSTables of the sorted run in key order. Their key ranges do not overlap.
     tables: &'t [Arc<Table>],
     /// References that keep the SSTables open during the scan, if `range.references` is "table". Otherwise empty.
     _references: Vec<Arc<Table>>,
@@ -273,8 +273,8 @@ impl<'t> RunCursor<'t> {
         Ok(cursor)
     }
 
-    /// Moves to a position in the current data block. Returns `false` without a move if the position is in another
-    /// block.
+    /// Moves the cursor to a position in the current data block. Returns `false` without a move if the position is in
+    /// another block.
     ///
     /// # Errors
     /// If the block is corrupt, or has no entry at this position.
@@ -316,7 +316,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Returns the blob files that contain values of the current SSTable. Returns `None` at the end of the run, or if
-    /// stored values of the SSTable have no tag byte (see `blob`).
+    /// the SSTable cannot contain pointers to blob files.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.tables.get(self.table?)?.references()
@@ -512,7 +512,10 @@ impl<'t> RunCursor<'t> {
             counters.local().compaction_bytes_read.add(bytes);
             self.ahead.extend(blocks);
         }
-        Ok(self.ahead.pop_front().expect("a read of data blocks must return at least the first block"))
+        Ok(self
+            .ahead
+            .pop_front()
+            .expect("a read of data blocks must return at least the first requested block"))
     }
 
     /// Moves the cursor of a compaction to the first entry whose key is at or above `key`. Returns `false` if there is

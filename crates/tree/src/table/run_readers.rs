@@ -24,7 +24,7 @@ pub(crate) struct RunReaders<'t> {
     pub(super) readers: Option<Readers<'t>>,
     /// Decides how many data blocks the scan reads from storage at once.
     pub(super) read_ahead: ReadAhead,
-    /// The number of entries that the scan is expected to read from this run, if known.
+    /// The number of entries that the scan is expected to read from the sorted run, if known.
     pub(super) expected: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
 /// A prepared reader of one SSTable. The scan has not read any data block of the SSTable yet.
 pub(super) struct Reader<'t> {
-    /// The number of the first data block to read.
+    /// The number of the data block of the SSTable that the scan reads first.
     pub(super) first_block: u32,
     /// The iterator for the entries of the first data block.
     pub(super) cursor: BlockCursor<'t>,
@@ -42,7 +42,8 @@ pub(super) struct Reader<'t> {
 
 impl<'t> RunReaders<'t> {
     /// Prepares a scan in `direction` over the SSTables `run[inside]`, which overlap the scanned range. `inside` must
-    /// not be empty. `expected` is the number of entries that the scan is expected to read from this run, if known.
+    /// not be empty. `expected` is the number of entries that the scan is expected to read from this sorted run, if
+    /// known.
     #[inline]
     pub(crate) fn new(
         run: &'t [Arc<Table>],

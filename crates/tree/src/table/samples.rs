@@ -5,19 +5,19 @@
 #[derive(Debug)]
 pub(super) struct Samples {
     bytes: Vec<u8>,
-    /// The offset at which each block ends in the buffer.
+    /// For each data block, the offset in the buffer at which the block ends.
     ends: Vec<usize>,
     wanted: usize,
 }
 
 impl Samples {
-    /// Creates a buffer that is full after at least `wanted` bytes of data blocks. Returns `None` if `wanted` is 0,
-    /// because the codec needs no training.
+    /// Creates a buffer for training data, which is full after at least `wanted` bytes of data blocks. Returns `None`
+    /// if `wanted` is 0, because the codec needs no training.
     pub(super) fn new(wanted: usize) -> Option<Self> {
         (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
     }
 
-    /// Adds a data block to the buffer. Returns whether the buffer contains enough bytes for the training.
+    /// Adds a data block to the training data. Returns whether there are enough bytes for the training.
     pub(super) fn add(&mut self, block: &[u8]) -> bool {
         self.bytes.extend_from_slice(block);
         self.ends.push(self.bytes.len());

@@ -17,7 +17,8 @@ use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 use crate::error::Result;
 
-/// The positions of the entries of an SSTable that carry the mark of a single delete.
+/// The positions of the marked entries of an SSTable. A mark shows that an entry is a single delete, or has replaced
+/// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SingleMarks {
     /// The marked entries in key order. Neighboring marked entries of one data block form one run.
@@ -28,7 +29,7 @@ pub(crate) struct SingleMarks {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MarkRun {
     block: u32,
-    /// The numbers of the marked entries in the block.
+    /// The numbers of the marked entries in the data block.
     entries: Range<u32>,
 }
 

@@ -23,7 +23,7 @@ const WRITE_BUFFER_BYTES: usize = 1 << 20;
 /// The file of an SSTable under construction. The file is written from start to end.
 pub(super) struct Store {
     context: Arc<TableContext>,
-    /// The seal of the file. Every checksum in the file also covers the seal.
+    /// A number that identifies the file and its store. Every checksum in the file covers this number.
     seal: u64,
     /// The level of the SSTable. The compression may use another codec in each level.
     pub(super) level: usize,
@@ -31,7 +31,7 @@ pub(super) struct Store {
     /// The final path of the SSTable, if its file has a temporary name while it is written. `None` if the file has its
     /// final name from the start.
     finished: Option<PathBuf>,
-    /// The write buffer: the bytes that are not appended to the file yet, or to the temporary file of blocks if
+    /// The bytes that are not yet written to the file of the SSTable, or to the temporary file of its data blocks if
     /// `leaves` is set.
     buffer: Vec<u8>,
     /// The temporary file of the data blocks, until the fence is written. `None` if the blocks come before the fence in
@@ -134,8 +134,8 @@ impl Store {
         self.leaves.is_some()
     }
 
-    /// Writes the fence at the start of the file, and then copies the data blocks from their temporary file behind it.
-    /// Returns the position of the fence.
+    /// Writes the fence at the start of the SSTable, and then copies the data blocks from their temporary file behind
+    /// the fence. Returns the position of the fence.
     pub(super) fn join(&mut self, fence: &[u8]) -> Result<Section> {
         self.flush_buffer(0)?;
         let leaves = self.leaves.take();
@@ -156,7 +156,8 @@ impl Store {
         Ok(section)
     }
 
-    /// Returns the length of a data block in the file, in bytes: its compressed length, padding and trailer.
+    /// Returns the length of a data block in the file of the SSTable, in bytes: its compressed length, padding and
+    /// trailer.
     fn sealed_len(&self, stored_len: usize) -> usize {
         match self.context.is_aligned() {
             true => (stored_len + TRAILER_BYTES).next_multiple_of(self.context.options.block.size.0 as usize),
@@ -178,8 +179,8 @@ impl Store {
         self.directory.push(self.buffer.len() - start);
     }
 
-    /// Appends a part of the file that is not a data block, such as the filter. If the part is not empty, it begins at
-    /// an offset that is a multiple of `alignment`.
+    /// Appends a part of the SSTable that is not a data block, such as the filter. The part begins at an offset that is
+    /// a multiple of `alignment`, unless it is empty.
     pub(super) fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
         if !bytes.is_empty() {
             let padding = self.offset().next_multiple_of(alignment) - self.offset();
@@ -191,8 +192,8 @@ impl Store {
         Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.seal, offset, bytes) })
     }
 
-    /// Appends `last`, the end of the file, and makes all bytes durable. The file then has its final name, which
-    /// becomes durable when the directory is synced.
+    /// Appends `last`, the end of the SSTable file, and makes all bytes durable. The file then has its final name,
+    /// which becomes durable when the directory is synced.
     pub(super) fn finish(mut self, last: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(last);
         self.flush_buffer(0)?;
@@ -204,7 +205,7 @@ impl Store {
         }
     }
 
-    /// Returns the offset in the file at which the next byte will be.
+    /// Returns the offset in the file at which the next byte will be written.
     pub(super) fn offset(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }

@@ -31,7 +31,7 @@ use crate::stats::Counters;
 pub(super) struct TableFile {
     pub(super) context: Arc<TableContext>,
     pub(super) id: u64,
-    /// The seal of the file. Every checksum in the file also covers the seal.
+    /// A number that identifies the file and its store. Every checksum in the file covers this number.
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn ReadFile>,
@@ -43,7 +43,7 @@ pub(super) struct TableFile {
     /// Whether data blocks are read in place, in a memory-mapped file. The value is true if the file is memory-mapped
     /// and its first data block is not compressed.
     pub(super) is_in_place: bool,
-    /// Prefetches the parts of the file that will be read soon.
+    /// Prefetches the parts of the SSTable that will be read soon.
     pub(super) ahead: Prefetcher,
     /// The data blocks whose checksums were verified. `None` if every read from storage must verify the checksum.
     pub(super) checked: Option<CheckedBlocks>,
@@ -56,9 +56,9 @@ pub(super) struct TableFile {
 /// The decoded trailer of a data block.
 pub(super) struct Trailer {
     codec: u8,
-    /// The length of the block in the file before its padding and trailer, in bytes.
+    /// The length of the data block in the file before its padding and trailer, in bytes.
     stored_len: usize,
-    /// The length of the block before compression, in bytes.
+    /// The length of the data block before compression, in bytes.
     raw_len: usize,
 }
 
@@ -178,7 +178,7 @@ impl TableFile {
         }
         Ok(blocks
             .into_iter()
-            .map(|block| block.expect("`read_many` must return one result per part"))
+            .map(|block| block.expect("`read_many` must return one result per requested part"))
             .collect())
     }
 

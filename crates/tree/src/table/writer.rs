@@ -38,7 +38,7 @@ pub(crate) struct TableWriter {
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// Copies of the keys, if the filter or the option `table.last_key` needs them.
+    /// Copies of the keys of the SSTable, if the filter or the option `table.last_key` needs them.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
     /// The first and the last key of each data block. `None` if the fence does not need these keys.
@@ -50,9 +50,9 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The total size of the keys of the range tombstones, in bytes.
     delete_bytes: u64,
-    /// The positions of the entries that carry the mark of a single delete.
+    /// The positions of the entries that are single deletes or have replaced one.
     marks: SingleMarks,
-    /// The blob files that contain values of the SSTable. `None` if stored values have no tag byte (see `blob`).
+    /// The blob files that contain values of the SSTable. `None` if the SSTable cannot contain pointers to blob files.
     references: Option<References>,
     properties: Properties,
 }
@@ -121,7 +121,7 @@ impl TableWriter {
         })
     }
 
-    /// Appends an entry. The key must be larger than the previous key.
+    /// Appends an entry to the SSTable. The key must be larger than the previous key.
     ///
     /// # Errors
     /// If writing fails, or if the key is not larger than the previous key, which happens if a compaction has corrupt
@@ -150,8 +150,8 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Marks the last added entry for single deletes: its tombstone belongs to a single delete, or its value replaced a
-    /// single delete (see [`single_deletes`](crate::single_deletes)).
+    /// Marks the last added entry. Its tombstone belongs to a single delete, or its value replaced a single delete (see
+    /// [`single_deletes`](crate::single_deletes)).
     pub(crate) fn mark_last(&mut self) {
         let (block, first) = (self.block_starts.len() as u32, self.block_starts.last().copied());
         let entry = (self.properties.entries as u32).saturating_sub(first.unwrap_or_default());
@@ -169,7 +169,7 @@ impl TableWriter {
         self.references.get_or_insert_default().add(file, bytes);
     }
 
-    /// Appends a range tombstone. The range tombstone must begin after the previous range tombstone.
+    /// Appends a range tombstone to the SSTable. It must begin after the previous range tombstone.
     pub(crate) fn add_range_tombstone(&mut self, range: KeyRange) {
         self.delete_bytes += range.bytes();
         self.deletes.push(range);

@@ -36,18 +36,18 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             )
         })
     }),
-    ("only existing files must be selected, each at most once", only_given_files),
-    ("garbage collection must end", collecting_ends),
+    ("a value policy must select only existing blob files, each at most once", only_given_files),
+    ("garbage collection of blob files must end", collecting_ends),
 ];
 
 /// The number of random sets of blob files with which each invariant is checked.
 const FILE_SETS: u64 = 200;
 
-/// The maximum number of garbage collections until a value policy must collect no further file, divided by the number
-/// of blob files plus 1.
+/// The maximum number of rounds of garbage collection for each blob file. A value policy must collect no file after
+/// `MOST_ROUNDS` × (number of files + 1) rounds.
 const MOST_ROUNDS: usize = 20;
 
-/// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with
+/// Checks every invariant of value policies for one policy, with its default parameters. Also checks that a tree with
 /// this policy gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
 /// The function adds the policy to the catalog if the catalog lacks it, because a design refers to a policy by name.
@@ -123,8 +123,8 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that garbage collection ends. As a tree does, the check replaces each collected blob file with a file that
-/// contains its live values, until the value policy collects no file.
+/// Checks that garbage collection of blob files ends. As a tree does, the check replaces each collected file with a
+/// file of its live values, until the value policy collects no file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
     for mut files in file_sets() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);

@@ -12,28 +12,28 @@ pub enum Writing {
     },
 }
 
-/// The data about one blob file that a value policy receives.
+/// The number, sizes and partition of one blob file, from which a value policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobFileShape {
     /// The number of the blob file. A file with a larger number is newer.
     pub id: u64,
-    /// The total size of all values in the file with their keys and checksums, in bytes.
+    /// The total size of all values in the blob file with their keys and checksums, in bytes.
     pub bytes: u64,
     /// The part of `bytes` to which SSTables refer. The rest belongs to stale values. If a key is overwritten, its old
     /// value becomes stale when a compaction drops the old entry.
     pub live_bytes: u64,
-    /// The partition to which all keys of the file belong. The number is below [`ValuePolicy::partitions`] of the
+    /// The partition to which all keys of the blob file belong. The number is below [`ValuePolicy::partitions`] of the
     /// policy that wrote the file.
     pub partition: u32,
 }
 
 impl BlobFileShape {
-    /// Returns the number of bytes of stale values in the file.
+    /// Returns the number of bytes of stale values in the blob file.
     pub fn stale_bytes(&self) -> u64 {
         self.bytes.saturating_sub(self.live_bytes)
     }
 
-    /// Returns the share of stale bytes in the file, from 0 to 1.
+    /// Returns the share of stale bytes in the blob file, from 0 to 1.
     pub fn stale_share(&self) -> f64 {
         if self.bytes == 0 { 0.0 } else { self.stale_bytes() as f64 / self.bytes as f64 }
     }

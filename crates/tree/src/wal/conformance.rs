@@ -21,7 +21,7 @@ struct Subject(Box<dyn WalPolicy>);
 
 /// The invariants of WAL modes: the name and the check of each invariant.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a mode without a WAL must sync nothing, and the period must be above 0", |subject| {
+    ("a mode without a WAL must not sync, and the period between syncs must be above 0", |subject| {
         subject.0.mode().check()
     }),
     ("every call of mode() must return equal decisions", |subject| {
@@ -32,7 +32,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks every invariant of the axis for a WAL mode with its default parameters. Also checks that a tree with this
+/// Checks every invariant of WAL modes for one mode, with its default parameters. Also checks that a tree with this
 /// mode gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
 /// The function adds the mode to the catalog if the catalog lacks it, because a design refers to a mode by name.

@@ -14,8 +14,8 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Creates the WAL file `number`. `seal` is the seal of the file, which all its checksums cover. If the WAL mode
-    /// syncs at rotations, the function also makes the file and its directory entry durable.
+    /// Creates the WAL file `number`. All its checksums cover `seal`, a number that identifies the file and its store.
+    /// If the WAL mode syncs at rotations, the function also makes the file and its directory entry durable.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,
@@ -28,8 +28,8 @@ impl LogFile {
         Ok(log)
     }
 
-    /// Creates the WAL file `number` without syncs. `seal` is the seal of the file. Call [`sync_new`](Self::sync_new)
-    /// before the first append.
+    /// Creates the WAL file `number` without syncs. All its checksums cover `seal`, a number that identifies the file
+    /// and its store. Call [`sync_new`](Self::sync_new) before the first append.
     ///
     /// # Errors
     /// If the file cannot be created, or if its header cannot be written. A part of the file may then exist.
@@ -75,8 +75,8 @@ impl LogFile {
         }
     }
 
-    /// Reserves space for the next `bytes` bytes of the file, if the storage supports this. Appends to reserved space
-    /// need no work of the kernel.
+    /// Reserves space for the next `bytes` bytes of the WAL file, if the storage supports this. Appends to reserved
+    /// space need no work of the kernel.
     pub(crate) fn reserve(&mut self, bytes: u64) {
         if let Some(file) = &mut self.file {
             file.reserve(bytes);

@@ -33,13 +33,13 @@ pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     &[none::VARIANT, buffered::VARIANT, sync::VARIANT, group::VARIANT, interval::VARIANT],
 );
 
-/// Returns how many bytes of a new WAL file are durable, if the WAL has this mode.
+/// Returns how many bytes of a new WAL file are durable in the WAL mode `mode`.
 pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation { HEADER_BYTES as u64 } else { 0 }
 }
 
-/// Recomputes the checksums of a WAL file, for tests of corrupt files. `seal` is the seal of the file. See
-/// [`crate::reseal`].
+/// Recomputes the checksums of a WAL file, for tests of corrupt files. The checksums cover `seal`, a number that
+/// identifies the file and its store. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     record::reseal(bytes, seal);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Contract: every call returns equal decisions. A tree calls this trait only once, when the tree is opened. Writes
 /// therefore make no call through the trait.
 pub trait WalPolicy: Send + Sync {
-    /// Returns when a tree with this WAL mode syncs its WAL, and whether it has a WAL.
+    /// Returns whether a tree with this WAL mode has a WAL, and when the tree syncs it.
     fn mode(&self) -> WalMode;
 }
 

@@ -29,7 +29,8 @@ const LENGTH_BYTES: usize = 4;
 /// The first bytes of a WAL file, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmlog\x001";
 
-/// Returns the header of the WAL file `number`. `seal` is the seal of the file, which all its checksums cover.
+/// Returns the header of the WAL file `number`. All checksums of the file cover `seal`, a number that identifies the
+/// file and its store.
 pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -38,13 +39,14 @@ pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns whether `bytes` begins with an intact header of the WAL file `number` with this `seal`.
+/// Returns whether `bytes` begins with an intact header of the WAL file `number`. The checksum of the header covers
+/// `seal`, the number that identifies the file and its store.
 pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// Returns whether `bytes` begins with a complete header of the WAL file `number` whose seal differs from `seal`,
-/// because the file belongs to another store.
+/// Returns whether `bytes` begins with the header of the WAL file `number` of another store, because its checksum
+/// covers another number than `seal`.
 pub(super) fn has_other_seal(bytes: &[u8], number: u64, seal: u64) -> bool {
     let own = header(number, seal);
     let unsealed = HEADER_BYTES - 4;
@@ -58,10 +60,10 @@ pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
 }
 
-/// The position of the next record in a WAL file, and the numbers that the record depends on.
+/// The position of the next record in a WAL file, and the numbers that the encoding of the record needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace {
-    /// The seal of the WAL file, which the checksums of the record cover.
+    /// The number that identifies the WAL file and its store. The checksums of the record cover this number.
     pub(crate) seal: u64,
     /// The offset in the WAL file at which the buffer for new records begins.
     pub(crate) base: u64,
@@ -96,16 +98,16 @@ pub(crate) fn frame(
 
 /// A WAL record: the operations of one commit.
 pub(super) struct Record<'a> {
-    /// The sequence number of the first operation in the record.
+    /// The sequence number of the first operation in the WAL record.
     pub(super) first_sequence: SequenceNumber,
-    /// The operations of the record, encoded like the operations of a write batch.
+    /// The operations of the WAL record, encoded like the operations of a write batch.
     pub(super) operations: &'a [u8],
     /// The offset in the WAL file at which the next record begins.
     pub(super) end: usize,
 }
 
-/// Reads the WAL record at the offset `at` of a WAL file. `bytes` is the file, and `seal` is its seal. Returns `None`
-/// if no intact record begins at this offset.
+/// Reads the WAL record at the offset `at` of the WAL file `bytes`. Its checksums cover `seal`, the number that
+/// identifies the file and its store. Returns `None` if no intact record begins at this offset.
 pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     let head = Head::read(bytes, seal, at)?;
     let operations = bytes.get(head.end..)?.get(..head.length)?;
@@ -122,8 +124,9 @@ pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Recomputes the checksums of a WAL file, so that fuzzing reaches the code after the checksum verification. `seal` is
-/// the seal of the file. The function stops where it cannot find the next checksum. All other bytes stay unchanged.
+/// Recomputes the checksums of a WAL file, so that fuzzing reaches the code after the checksum verification. The
+/// checksums cover `seal`, the number that identifies the file and its store. The function stops where it cannot find
+/// the next checksum.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {
@@ -157,7 +160,7 @@ struct Head {
     length: usize,
     first_sequence: SequenceNumber,
     synced: u64,
-    /// The offset in the WAL file at which the head ends.
+    /// The offset in the WAL file at which the head of the record ends.
     end: usize,
 }
 

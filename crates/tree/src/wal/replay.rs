@@ -14,9 +14,9 @@ use crate::manifest::State;
 /// The result of the replay of one WAL file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogContent {
-    /// The number of commits that were replayed.
+    /// The number of commits in the WAL file that were replayed.
     pub(crate) records: u64,
-    /// The number of operations that were replayed.
+    /// The number of operations in the WAL file that were replayed.
     pub(crate) operations: u64,
     /// The sequence number of the last replayed write. If no write was replayed, the sequence number of the last write
     /// before this WAL file.
@@ -29,7 +29,7 @@ pub(crate) struct LogContent {
     pub(crate) gap: Option<SequenceNumber>,
     /// The length of the WAL file in bytes, without the zeros after its last record.
     pub(crate) file_bytes: u64,
-    /// Whether the WAL file begins with an intact header that has the expected file number and seal.
+    /// Whether the WAL file begins with an intact header of this file and this store.
     pub(crate) has_header: bool,
 }
 
@@ -86,7 +86,7 @@ impl LogContent {
     }
 }
 
-/// The position in the order of writes at which the replay of a WAL file begins.
+/// The sequence number at which the replay of a WAL file begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplayStart {
     /// The sequence number of the last write before the replay. The replay begins with the next write.
@@ -96,14 +96,14 @@ pub(crate) struct ReplayStart {
 }
 
 impl ReplayStart {
-    /// Begins with the first record of the WAL file, which must be the write after `after`.
+    /// Starts the replay at the first record of the WAL file, which must be the write after `after`.
     pub(crate) fn after(after: SequenceNumber) -> Self {
         Self { after, skips: false }
     }
 }
 
-/// Returns whether the WAL file `number` has an intact header with another seal than `seal`, so that it belongs to
-/// another store.
+/// Returns whether the WAL file `number` has an intact header, but belongs to another store. `seal` is the number that
+/// would identify the file in this store.
 pub(crate) fn is_of_other_store(
     storage: &dyn Storage,
     directory: &Path,
@@ -116,7 +116,8 @@ pub(crate) fn is_of_other_store(
 }
 
 /// Replays the WAL file `number`: calls `apply` with the sequence number of each operation and the operation, in order,
-/// from `start` on. `seal` is the seal of the file. See [`replay_records`] for gaps and corruption.
+/// from `start` on. `seal` is the number that identifies the file and its store. See [`replay_records`] for gaps and
+/// corruption.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -139,14 +140,14 @@ pub(crate) fn replay(
 }
 
 /// Replays the WAL file `number`: calls `apply` for every record, with its first sequence number and its operations.
-/// `seal` is the seal of the file.
+/// `seal` is the number that identifies the file and its store.
 ///
 /// `apply` returns the number of operations, or `None` if the operations are corrupt. The first record must begin with
 /// the write after `start.after`, or with an earlier write if `start` skips earlier writes. If writes are missing
 /// before a later record, replay ends there and the result contains the `gap`.
 ///
-/// Replay also ends at the first record that is not intact, and drops all later records. A crash can break a record
-/// that was not durable yet. But if a later record shows that the broken record was durable, no crash can be the cause.
+/// Replay also ends at the first record that is not intact, and drops all later records. This is an error if a later
+/// record shows that the broken record was durable.
 ///
 /// # Errors
 /// The WAL file cannot be read, or it is corrupt so that no crash can be the cause.

@@ -40,6 +40,6 @@ fn every_canary_is_caught_by_its_invariant() {
     assert_eq!(faults.len(), INVARIANTS.len());
     for (fault, (name, check)) in faults.into_iter().zip(INVARIANTS) {
         let subject = Subject(Box::new(Wrong(fault, AtomicBool::default())));
-        assert!(check(&subject).is_err(), "{fault:?} is not caught: {name}");
+        assert!(check(&subject).is_err(), "the invariant \"{name}\" does not catch {fault:?}");
     }
 }

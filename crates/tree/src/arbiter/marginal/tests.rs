@@ -45,7 +45,7 @@ fn settled(arbiter: &dyn MemoryArbiter, seen: MemoryObservation<'_>, from: Memor
         }
         now = next;
     }
-    panic!("the arbiter does not stop: {now:?}");
+    panic!("the arbiter must stop changing the sizes, but still chooses {now:?}");
 }
 
 #[test]
@@ -102,7 +102,10 @@ fn the_cache_grows_towards_a_working_set_that_is_far_away() {
     let seen = MemoryObservation { compaction_bytes: 1e8, fetched_bytes: 1e9, ..observed(&reuse) };
     let found = settled(&*arbiter(|params| params.step = 2.0), seen, memtable(BUDGET / 2 * 7 / 8));
     let cache = observed(&reuse).expected_cache_bytes(found);
-    assert!((BUDGET / 2..BUDGET * 5 / 8).contains(&cache), "the cache has {cache} bytes");
+    assert!(
+        (BUDGET / 2..BUDGET * 5 / 8).contains(&cache),
+        "the working set must fit into the cache of {cache} bytes"
+    );
 }
 
 /// Tests that memtables become smaller if the filters of new data have taken the memory of the cache.
@@ -114,7 +117,7 @@ fn memtables_shrink_if_the_cache_has_no_room_left() {
     let arbiter = arbiter(|params| params.margin = 100.0);
     let next = arbiter.decide(&MemoryObservation { compaction_bytes: 1e9, ..seen }, now);
     assert!(next.memtable_bytes < now.memtable_bytes && has_room(&seen, next), "{next:?}");
-    assert_eq!(arbiter.decide(&seen, now), now, "without I/O, the sizes stay the same");
+    assert_eq!(arbiter.decide(&seen, now), now, "without I/O, the arbiter must not change the sizes");
 }
 
 #[test]

@@ -68,15 +68,15 @@ impl EntryWriter for Writer {
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
     let cases = [
-        (Fault::HasAnUnknownCode, "all formats of the catalog must have different codes"),
-        (Fault::ForgetsTheLastEntry, "an iterator over a block must return every entry in order"),
-        (Fault::ForgetsValues, "an iterator over a block must return every entry in order"),
+        (Fault::HasAnUnknownCode, "all block formats of the catalog must have different codes"),
+        (Fault::ForgetsTheLastEntry, "an iterator over a block must return all entries in key order"),
+        (Fault::ForgetsValues, "an iterator over a block must return all entries in key order"),
         (Fault::ForgetsValues, "a lookup in a block must find every key of the block, and no other key"),
     ];
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));
         let (_, check) =
-            INVARIANTS.iter().find(|(other, _)| *other == name).expect("the name is an invariant");
+            INVARIANTS.iter().find(|(other, _)| *other == name).expect("the name must be an invariant");
         assert!(check(&canary).is_err(), "the invariant \"{name}\" does not catch {fault:?}");
     }
 }

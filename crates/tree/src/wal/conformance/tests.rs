@@ -26,7 +26,9 @@ impl WalPolicy for Moody {
 
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
-    let [together, same] = INVARIANTS else { panic!("each invariant has a canary") };
+    let [together, same] = INVARIANTS else {
+        panic!("the test must have a broken WAL mode for each invariant")
+    };
     assert!(together.1(&Subject(Box::new(Impossible))).is_err());
     assert!(same.1(&Subject(Box::<Moody>::default())).is_err());
 }

@@ -11,11 +11,11 @@ use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan
 
 use super::cell::Cell;
 
-/// The assumed largest size of a store, as a multiple of its SSTable bytes. During a compaction of the whole tree,
-/// storage contains the input and the output of the compaction, and also the WAL.
+/// The assumed largest size of a store, as a multiple of the size of its SSTables. During a compaction of the whole
+/// tree, the store contains the input and the output of the compaction, and also the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
-/// The assumed maximum number of versions of a key on storage, for a policy without a size ratio.
+/// The assumed maximum number of versions of a key on storage, if the compaction policy has no size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
 /// The assumed overhead of an entry in an SSTable, in bytes.
@@ -27,11 +27,11 @@ const MEMTABLES: f64 = 3.0;
 /// The assumed bits per key of a filter that has no parameter `bits_per_key`.
 const MOST_FILTER_BITS: f64 = 32.0;
 
-/// The assumed memory per key of the model that checks answers, in bytes.
+/// The assumed memory for checking answers, in bytes per key. lsmbench remembers the expected value of each key.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The assumed additional memory per key of the model that checks answers, in bytes. The model needs this memory while
-/// it sorts keys, which is necessary if the key format orders keys differently from their numbers.
+/// The assumed additional memory for checking scans, in bytes per key. lsmbench needs this memory to sort the keys if
+/// the key format does not order keys by their numbers.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The assumed number of operations per second, by kind of operation.
@@ -58,7 +58,7 @@ const ASSUMED_RATES: [(Kind, f64); Kind::ALL.len()] = [
 pub struct Estimate {
     /// The largest number of bytes on storage during the trial.
     pub storage_bytes: f64,
-    /// The largest number of bytes of memory for memtables, the cache, and the model that checks answers.
+    /// The largest number of bytes of memory for memtables, the block cache, and the expected values of all keys.
     pub memory_bytes: f64,
     /// The estimated duration of each phase, in seconds.
     pub phase_seconds: Vec<f64>,
@@ -159,7 +159,8 @@ impl Estimate {
 }
 
 impl PhaseWork {
-    /// Returns the work of a phase whose operations start at `rate`. In a phase with roles, each role has its own rate.
+    /// Returns the work of a phase whose operations start at the rate `rate`. In a phase with roles, each role has its
+    /// own rate.
     fn of(phase: &PhasePlan, rate: Rate) -> Self {
         match &phase.phase().work {
             Work::Load(load) => {
@@ -200,8 +201,8 @@ impl PhaseWork {
         together
     }
 
-    /// Returns the work of a mix whose operations start at `rate`. `operations` is `None` if the mix ends at its time
-    /// limit.
+    /// Returns the work of an operation mix whose operations start at the rate `rate`. `operations` is `None` if a time
+    /// limit ends the mix.
     fn of_mix(mixed: &Mixed, operations: Option<u64>, rate: Rate) -> Self {
         let share = |kind: Kind| mixed.mix.share(kind);
         let busy_seconds: f64 = Kind::ALL.into_iter().map(|kind| share(kind) * seconds_of(kind)).sum();
@@ -254,8 +255,8 @@ fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// Returns the estimated size of all filters in bytes: the bits for all entries, and the bits for the parameter
-/// `initial_keys` of each filter.
+/// Returns the estimated size of all filters in bytes. The parameter `initial_keys` reserves memory for this number of
+/// keys in each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {

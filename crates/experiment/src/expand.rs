@@ -27,7 +27,7 @@ pub(super) struct Base<'a> {
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
     /// Whether the sweep skips engines that are not available. If `false`, such an engine is an error, unless the file
-    /// has `engine = "all"`. The report sets this flag, because it can still judge the claims about available engines.
+    /// has `engine = "all"`. `lsmbench report` sets this flag to check the claims about the other engines.
     pub(super) goes_as_far: bool,
 }
 
@@ -124,8 +124,8 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// Returns the label of a configuration: a short text with the variant on each swept axis, and the name and the
-    /// value of each other swept path. `names` contains the short names of the swept paths.
+    /// Returns the label of a configuration, such as `leveled, theta=0.5`: its swept variants, and the names and
+    /// values of its other swept settings. `names` contains the short names of the swept paths.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -171,8 +171,8 @@ impl Base<'_> {
         }
     }
 
-    /// Checks that the sweep may set `value` at `path`. The path must have a known first part, must not name a whole
-    /// table, and must be used by the task. A column family in the path or the value must exist.
+    /// Checks that the sweep may set `value` at `path`: the experiment uses settings at this path, the path does not
+    /// name a whole table, and a column family in the path or the value exists.
     fn check_root(&self, path: &str, value: Option<&Value>) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -281,7 +281,7 @@ fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// Returns the reason why the sweep must skip a configuration, because it cannot run in this mode. Returns `None` if
+/// Returns the reason why a configuration cannot run in the mode `mode`, so that the sweep skips it. Returns `None` if
 /// the configuration can run.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
@@ -331,21 +331,22 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         }
     };
     phases.iter().find_map(|phase| {
+        let Phase { name, threads, .. } = phase;
         let reason = match &phase.work {
-            _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
-            Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time, but counted mode measures no time; set operations instead of seconds"
-                    .to_owned()
-            }
-            Work::Roles(_) => "has roles, which need concurrent threads, but counted mode runs only one \
-                thread"
-                .to_owned(),
+            _ if *threads > 1 => format!("phase {name} has {threads} threads (maximum 1)"),
+            Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => format!(
+                "phase {name} ends after a time, but counted mode measures no time; set operations instead of \
+                 seconds"
+            ),
+            Work::Roles(_) => format!(
+                "phase {name} has roles, which need concurrent threads, but counted mode runs only one thread"
+            ),
             Work::Step(StoreStep::Sleep(_)) => {
-                "has step = \"sleep\", which has no effect on counters".to_owned()
+                format!("phase {name} has step = \"sleep\", which has no effect on counters")
             }
             _ => return None,
         };
-        Some(format!("counted mode: phase {} {reason}", phase.name))
+        Some(format!("counted mode: {reason}"))
     })
 }
 
@@ -360,7 +361,7 @@ fn missing_eviction(cell: &Cell) -> Option<String> {
     Some(format!("phase {} needs cold caches: {missing}", phase.name))
 }
 
-/// A configuration to which the expansion applies one swept value after the other.
+/// A configuration while the sweep sets its values, one after the other.
 struct Parts {
     engine: Choice,
     design: Design,

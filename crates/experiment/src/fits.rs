@@ -12,7 +12,7 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 use super::families;
 
-/// The end of the message about an engine that cannot run in counted mode: the reason.
+/// The reason why some engines cannot run in counted mode, as the end of an error message.
 const COUNTED: &str = "because the timing of its background threads affects its counters";
 
 /// Returns how many settings of the design only one of the two engines uses. A comparison of the engines with many such
@@ -29,10 +29,8 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// Returns the reason why an experiment cannot use the engine of this configuration, or `None` if it can. The reason
-/// becomes an error of the whole experiment, unless the sweep may skip engines.
-/// * In counted mode, the counters of an engine must be equal in every run.
-/// * The engine must support all steps and operations of the workload.
+/// Returns the reason why an experiment cannot use the engine of this configuration. For example, the engine does not
+/// support an operation of the workload. Returns `None` if the experiment can use the engine.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

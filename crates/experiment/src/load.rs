@@ -461,7 +461,7 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Checks that the experiment can have the fixture that `trials.fixture` requests.
+    /// Checks that every trial can start from a copy of the store after the phase that `trials.fixture` names.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)

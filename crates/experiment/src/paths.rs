@@ -37,9 +37,8 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// Distributes values over tables, so that the tables can be applied to a design in order: a variant is set before its
-/// parameters. Values with equally long paths share one table, and the table with the shortest paths comes first. If
-/// two values have the same path, the later value counts.
+/// Groups values by the length of their paths, shortest first, so that a design gets a variant before its parameters.
+/// Each group becomes one table. If two values have the same path, the later value counts.
 pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>) -> Vec<Table> {
     let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
     for (path, value) in values {

@@ -26,8 +26,8 @@ const OF_MIXES: [(&str, &str); 6] = [
     ("keys", "all operations of the mix insert new keys"),
 ];
 
-/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a
-/// warning and not an error.
+/// Keys that files often repeat in every phase. If such a key has no effect in a phase, lsmbench prints a warning
+/// instead of an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
 /// The place that sets a key of a phase: the file, an override or the sweep.

@@ -56,8 +56,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The result of a trial, in which both codecs compress the same block. The result determines which codec compresses
-/// the next blocks.
+/// The codec that a trial has selected for the next blocks. In a trial, both codecs compress the same block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -69,7 +68,8 @@ impl Pays {
     const ALL: [Self; 3] = [Self::Nothing, Self::Light, Self::Dense];
 }
 
-/// A selector of two codecs, and the result of its last trial (a compression of the same block with both codecs).
+/// A selector of two codecs. From time to time, both codecs compress the same block (a trial), and the better codec
+/// compresses the next blocks.
 struct Adaptive {
     margin: f64,
     period: u64,
@@ -81,7 +81,7 @@ struct Adaptive {
     next_trial: AtomicU64,
     /// The number of blocks from the last trial of both codecs to the next trial.
     gap: AtomicU64,
-    /// The result of the last trial, as an index into [`Pays::ALL`].
+    /// The codec that the last trial selected, as an index into [`Pays::ALL`].
     found: AtomicU8,
 }
 

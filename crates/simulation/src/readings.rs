@@ -6,7 +6,7 @@ use results::{columns as c, counters as n, levels as l};
 
 use crate::costs::Costs;
 
-/// The counts of a simulated tree: operations, and their accesses to filters and blocks.
+/// The operations of a simulated tree, and their accesses to filters and blocks, as counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) user_bytes: u64,

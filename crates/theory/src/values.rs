@@ -38,12 +38,11 @@ use catalog::Choice;
 
 use crate::forms::number;
 
-/// The maximum number of steps of a fixed-point iteration for the live share u. The change of u in step n is about
-/// (u·m)ⁿ, where m is the distance between the tail and the head of a value log. If this product is near 1, the
-/// iteration does not end in time.
+/// The maximum number of steps of the fixed-point iteration for the share of live records in a value log. In some
+/// cases, the iteration would otherwise not end in time.
 const STEPS: usize = 10_000;
 
-/// The change of the live share after which a fixed-point iteration ends.
+/// The iteration for the share of live records ends when a step changes the share by less than this number.
 const LEAST_CHANGE: f64 = 1e-12;
 
 /// The smallest number of records per blob file for which the closed forms are valid.

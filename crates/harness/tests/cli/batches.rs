@@ -141,5 +141,5 @@ fn batches_that_cannot_be_are_rejected_before_they_run() {
     }
     bench.write("x.toml", BATCHES);
     let error = bench.run(&["simulate", "x.toml"]).refusal();
-    assert!(error.contains("deletes ranges of keys, which cannot be simulated"), "{error}");
+    assert!(error.contains("cannot be simulated, because it has range deletes"), "{error}");
 }

@@ -94,10 +94,10 @@ impl Engine for BfTree {
             ),
         ];
         lines.push(match settings.log {
-            Log::None => "log none: no WAL".to_owned(),
+            Log::None => "WAL mode \"none\": no WAL".to_owned(),
             _ => unequal(format_args!(
-                "log {}: bf-tree cannot recover from its WAL, so it runs without a WAL, and only a flush makes \
-                 writes durable",
+                "WAL mode \"{}\": bf-tree cannot recover from its WAL, so it runs without a WAL, and only a \
+                 flush makes writes durable",
                 settings.log
             )),
         });

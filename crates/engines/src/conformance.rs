@@ -22,7 +22,7 @@ use crate::{CATALOG, Engine};
 pub struct Checked {
     /// The name of the check.
     pub name: &'static str,
-    /// How completely the engine keeps the invariant. The error describes the violation.
+    /// The result of the check: how completely the engine keeps the invariant, or a description of the violation.
     pub outcome: Result<Kept, String>,
 }
 
@@ -66,5 +66,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 fn default_engine(variant: &Variant<dyn Engine>) -> Box<dyn Engine> {
     variant
         .build_of(CATALOG.axis, &variant.default_choice())
-        .expect("an engine that was built with its default parameters must build again")
+        .expect("building an engine with its default parameters must succeed again")
 }

@@ -69,7 +69,7 @@ impl Engine for Fjall {
             }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::None => lines.push(unequal(
-                "log none: Fjall cannot disable its journal, so it runs with manual_journal_persist",
+                "WAL mode \"none\": Fjall cannot disable its journal, so it runs with manual_journal_persist",
             )),
             Log::Interval { .. } => lines.extend(without_interval(settings, "Fjall")),
         }

@@ -34,7 +34,7 @@ fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
 
-/// Returns the line of [`Engine::mapping`] about the number of immutable memtables.
+/// Returns the message about the number of immutable memtables, and about the option that limits them.
 fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
@@ -81,7 +81,7 @@ impl Engine for Fjall2 {
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),
             Log::None => lines.push(unequal(
-                "log none: Fjall cannot disable its journal, so it runs with manual_journal_persist",
+                "WAL mode \"none\": Fjall cannot disable its journal, so it runs with manual_journal_persist",
             )),
         }
         lines.push(write_buffer(settings));

@@ -99,7 +99,7 @@ impl Wanted {
         Some(Err(Missing::NotThis { path: path.to_owned(), reason }))
     }
 
-    /// Identifies the library from its file. `given` is as in [`find`](Self::find).
+    /// Identifies the library from its file. `given` is a path or a file name, or empty (see [`find`](Self::find)).
     ///
     /// # Errors
     /// The file does not exist, is not a shared library, or lacks a function that the adapter calls.
@@ -263,9 +263,9 @@ mod tests {
     #[test]
     fn what_is_not_there_says_how_to_get_it() {
         for (given, part) in [
-            ("", "no libnosuchengine.so in "),
-            ("libother.so", "no libother.so in "),
-            ("/nowhere/libx.so", "no libx.so in /nowhere; build it"),
+            ("", "cannot find libnosuchengine.so in "),
+            ("libother.so", "cannot find libother.so in "),
+            ("/nowhere/libx.so", "cannot find libx.so in /nowhere; build it"),
         ] {
             let error = NONE.identify(given).unwrap_err().to_string();
             assert!(error.contains(part) && error.ends_with("build it"), "{error}");

@@ -71,7 +71,7 @@ impl Engine for TidesDb {
         match settings.log {
             Log::None => {
                 lines.push(unequal(
-                    "log none: TidesDB cannot disable its WAL, whose records stay in the process",
+                    "WAL mode \"none\": TidesDB cannot disable its WAL, whose records stay in the process",
                 ));
             }
             Log::Buffered => {

@@ -126,7 +126,7 @@ impl Engine for WiredTiger {
             format!("blocks {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
         ];
         match settings.log {
-            Log::None => lines.push(log(settings, "log off; only a checkpoint makes writes durable")),
+            Log::None => lines.push(log(settings, "no WAL; only a checkpoint makes writes durable")),
             Log::Sync => lines.push(log(settings, "transaction_sync fsync")),
             Log::Buffered => lines
                 .push(log(settings, "transaction_sync none; each commit writes its record without a sync")),

@@ -13,8 +13,8 @@ use crate::{EntryLimits, Store};
 /// A function that opens the store under test. A later call reopens the store on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// A function that checks one invariant of a store with the given limits on the sizes of entries. The error describes
-/// the violation.
+/// A function that checks one invariant of a store, whose entries must have sizes within the given limits. The error
+/// describes the violation.
 pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
 /// The number of random operations that a check runs on a store.
@@ -24,8 +24,8 @@ const STEPS: usize = 6_000;
 /// with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Compares a store with a map that applies the same writes. The writes are many random merges and other writes, with
-/// flushes and compactions in between.
+/// Compares a store with a map to which the same writes are applied. The writes are random merges, puts and deletes,
+/// with flushes and compactions in between.
 pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let (mut random, mut map) = (SplitMix64::new(11), BTreeMap::<Vec<u8>, Vec<u8>>::new());
@@ -184,9 +184,8 @@ fn one_step(
     }
 }
 
-/// Puts a key if it is absent, or deletes the key if it exists, so that the key has at most one put before its single
-/// delete. The delete is a single delete, or an ordinary delete if the store has no single deletes. Apart from range
-/// deletes, only this function writes the key.
+/// Puts a key if it is absent, and deletes the key if it exists. The key therefore has at most one put before a single
+/// delete, as single deletes require. A store without single deletes executes an ordinary delete.
 fn single_life(
     random: &mut SplitMix64,
     store: &dyn Target,

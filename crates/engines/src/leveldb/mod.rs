@@ -97,7 +97,7 @@ impl Engine for LevelDb {
         match settings.log {
             Log::Buffered => lines.push(log(settings, "WriteOptions.sync off")),
             Log::Sync => lines.push(log(settings, "WriteOptions.sync")),
-            Log::None => lines.push(unequal("log none: LevelDB cannot disable its WAL")),
+            Log::None => lines.push(unequal("WAL mode \"none\": LevelDB cannot disable its WAL")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
         }
         lines.push(unequal(format_args!(

@@ -105,6 +105,6 @@ mod tests {
                 unequal: vec!["cache: its own".to_owned(), "blocks: pages".to_owned()],
             }]
         );
-        assert_eq!(note.left_out, ["speedb(statistics=true, cache=lru): no libspeedb.so"]);
+        assert_eq!(note.left_out, ["speedb(statistics=true, cache=lru): cannot find libspeedb.so"]);
     }
 }

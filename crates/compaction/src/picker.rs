@@ -33,9 +33,8 @@ pub(crate) enum Picker {
     /// (`kOldestSmallestSeqFirst`).
     Oldest,
     /// Selects the SSTable for which the most time has passed since it received new data (`kOldestLargestSeqFirst`).
-    /// Frequently written data therefore remains in upper levels. Neighboring SSTables with consecutive numbers are the
-    /// output of one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would
-    /// be selected every time.
+    /// Frequently written data therefore remains in upper levels. Neighboring SSTables that one compaction wrote count
+    /// as equally cold.
     Coldest,
     /// Selects the SSTable with the most bytes.
     Largest,

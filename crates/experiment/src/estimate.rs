@@ -120,8 +120,8 @@ impl Estimate {
         self
     }
 
-    /// Returns the estimated cost of a trial that skips the first `phases` phases, because they belong to the fixture.
-    /// The durations of these phases become 0.
+    /// Returns the estimated cost of a trial that starts from a copied store, so that it skips the first `phases`
+    /// phases. The durations of these phases become 0.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
@@ -138,21 +138,23 @@ impl Estimate {
         let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
+                let (needed, free, folder) =
+                    (rounded(self.storage_bytes), rounded(free as f64), folder.display());
                 return Err(format!(
-                    "{name} may need {} of storage, but {} has {} free; insert fewer keys, or set --out to another disk",
-                    rounded(self.storage_bytes),
-                    folder.display(),
-                    rounded(free as f64)
+                    "{name} may need {needed} of storage, but the disk of {folder} has {free} free; insert fewer \
+                     keys, or set `--out` to another disk"
                 ));
             }
             _ => {}
         }
         match measure::probe::available_memory_bytes() {
-            Some(available) if self.memory_bytes > available as f64 => Err(format!(
-                "{name} may need {} of memory, but {} are available; insert fewer keys, or lower the capacities",
-                rounded(self.memory_bytes),
-                rounded(available as f64)
-            )),
+            Some(available) if self.memory_bytes > available as f64 => {
+                let (needed, available) = (rounded(self.memory_bytes), rounded(available as f64));
+                Err(format!(
+                    "{name} may need {needed} of memory, but {available} are available; insert fewer keys, or \
+                     lower the capacities"
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -182,8 +184,8 @@ impl PhaseWork {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the total work of roles that run at the same time. The foreground roles determine the duration. A
-    /// background role runs until the last foreground role ends.
+    /// Returns the total work of the roles of a phase, which run at the same time. The foreground roles determine the
+    /// duration. A background role runs until the last foreground role ends.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations, role.rate).seconds);

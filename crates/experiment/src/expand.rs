@@ -243,16 +243,16 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Returns a hint for the error about a swept parameter that no configuration has. `of` is the name of the axis.
-/// `known` contains the parameters of all variants of the axis, which the hint lists.
-fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
+/// Returns the end of the error message about a swept parameter that no configuration has: the valid parameters
+/// `known`, or the reason why none is valid. `axis` is the name of the axis, and `name` is the swept parameter.
+fn parameters(axis: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
     let hint = suggestion(name, known.iter().map(String::as_str));
     match known.is_empty() {
-        true => format!("{of} has no parameters"),
+        true => format!("{axis} has no parameters"),
         false if known.iter().any(|known| known == name) => {
-            format!("only variants of {of} that this experiment does not run have this parameter")
+            format!("only variants of {axis} that this experiment does not run have this parameter")
         }
         false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
@@ -392,7 +392,7 @@ impl Parts {
         }
     }
 
-    /// Sets the value at a swept path of this configuration. The caller has checked the first part of the path.
+    /// Sets the value of a swept setting of this configuration. The caller has checked the first part of the path.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -424,8 +424,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns a swept value as text for results. The name of a variant or a size keeps the text that the user wrote. A
-/// table becomes the label of the variant.
+/// Returns a swept value as text for results. A variant or a size keeps the text that the user wrote, and a table
+/// becomes the label of the variant.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));

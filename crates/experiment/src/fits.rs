@@ -59,8 +59,8 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     let (phase, kind) =
         merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
     Some(format!(
-        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are \
-         unknown; remove the phase, or use another {axis}",
+        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so lsmbench \
+         cannot know the results of later reads; remove the phase, or use another {axis}",
         phase.name
     ))
 }

@@ -235,7 +235,7 @@ impl Sweep {
     }
 }
 
-/// Replaces the second name of an axis in a path by its first name. For example, `design.bloom.allocation` becomes
+/// Replaces an alternative name of an axis in a path by its main name. For example, `design.bloom.allocation` becomes
 /// `design.allocation`. Returns any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);

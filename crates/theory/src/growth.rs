@@ -18,7 +18,7 @@ pub struct Growth {
     pub write_amp: f64,
     /// The number of levels that contain runs.
     pub levels: u64,
-    /// Number of sorted runs.
+    /// The number of sorted runs in the tree.
     pub runs: u64,
 }
 

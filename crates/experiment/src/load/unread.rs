@@ -16,7 +16,7 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
-/// Keys of a phase that some mixes do not use, each with the reason why the key then has no effect.
+/// Keys of a phase that have no effect with some operation mixes, each with the reason.
 const OF_MIXES: [(&str, &str); 6] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
@@ -109,7 +109,7 @@ impl Loader<'_> {
     }
 
     /// Returns the keys that the user set for phases and their roles, except keys with the value 0. Each entry contains
-    /// the name of the phase, the path of the key in the phase, and the source of the key.
+    /// the name of the phase, the path of the key, and the place that sets the key.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();

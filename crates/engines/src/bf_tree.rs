@@ -87,7 +87,7 @@ impl Engine for BfTree {
         let mut lines = vec![
             cache(settings, &format!("cb_size_byte {}, a power of two", sizes.cache)),
             format!(
-                "blocks {}: leaf_page_size {}, with records of at most {} bytes",
+                "blocks of {}: leaf_page_size {}, with records of at most {} bytes",
                 format_bytes(settings.block_bytes),
                 sizes.page,
                 sizes.record

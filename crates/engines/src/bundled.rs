@@ -59,7 +59,7 @@ pub(crate) use open;
 /// Returns the message that the engine option `option` gets the memtable capacity of the design. If the design has a
 /// memtable filter, the message reports a mismatch, because the engine has no such filter.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
-    let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
+    let line = format!("memtable of {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
         0 => line,
         _ => unequal(format!("{line}; the engine has no memtable filter")),
@@ -68,7 +68,7 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
 
 /// Returns the message that the engine option `option` gets the cache capacity of the design.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
-    format!("cache {}: {option}", format_bytes(settings.cache_bytes))
+    format!("cache of {}: {option}", format_bytes(settings.cache_bytes))
 }
 
 /// Returns the message that the engine option `option` sets the WAL mode of the design.
@@ -91,7 +91,7 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
             settings.background_threads
         )),
         unequal(format_args!(
-            "blocks {}: {name} chooses its own page size",
+            "blocks of {}: {name} chooses its own page size",
             format_bytes(settings.block_bytes)
         )),
     ];

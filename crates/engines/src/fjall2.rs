@@ -53,13 +53,13 @@ impl Engine for Fjall2 {
         let mut lines = vec![
             memtable(settings, "max_memtable_size"),
             cache(settings, "cache_size"),
-            format!("blocks {} bytes: block_size", settings.block_bytes),
+            format!("blocks of {} bytes: block_size", settings.block_bytes),
             format!(
                 "{} background threads: one of flush_workers, the others of compaction_workers",
                 settings.background_threads
             ),
         ];
-        let bits = format!("filters {} bits", settings.filter_bits_per_key);
+        let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
             _ => lines.push(unequal(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),

@@ -92,9 +92,9 @@ impl Wanted {
         }
         let target = std::fs::read_link(path).ok()?;
         let reason = format!(
-            "the symbolic link leads to {}, which does not exist; correct the link, or {}",
-            target.display(),
-            self.advice
+            "the symbolic link leads to {target}, which does not exist; correct the link, or {advice}",
+            target = target.display(),
+            advice = self.advice
         );
         Some(Err(Missing::NotThis { path: path.to_owned(), reason }))
     }
@@ -127,7 +127,7 @@ impl Wanted {
     fn examine(&self, path: PathBuf, bytes: &[u8]) -> Result<Identity, Missing> {
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
         let file = object::File::parse(bytes).map_err(|error| {
-            not_this(format!("the file is not a shared library: {error}; {}", self.advice))
+            not_this(format!("the file is not a shared library: {error}; {advice}", advice = self.advice))
         })?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
@@ -139,8 +139,8 @@ impl Wanted {
         }
         if let Some(lacking) = self.required.iter().find(|name| !defined.contains(**name)) {
             return Err(not_this(format!(
-                "the library does not export the function {lacking}; {}",
-                self.advice
+                "the library does not export the function {lacking}; {advice}",
+                advice = self.advice
             )));
         }
         let doubts = self.doubts(&file, asserts).into_iter().map(str::to_owned).collect();

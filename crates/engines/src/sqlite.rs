@@ -65,9 +65,9 @@ impl Engine for Sqlite {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             cache(settings, "cache_size of each connection"),
-            format!("blocks {}: page_size {}", format_bytes(settings.block_bytes), page_bytes(settings)),
+            format!("blocks of {}: page_size {}", format_bytes(settings.block_bytes), page_bytes(settings)),
             format!(
-                "memtable {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into \
+                "memtable of {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into \
                  the database file",
                 format_bytes(settings.memtable_bytes),
                 checkpoint_pages(settings)

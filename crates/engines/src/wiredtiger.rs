@@ -123,7 +123,7 @@ impl Engine for WiredTiger {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             cache(settings, &format!("wiredtiger_open {}", Self::connection(settings))),
-            format!("blocks {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
+            format!("blocks of {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
         ];
         match settings.log {
             Log::None => lines.push(log(settings, "no WAL; only a checkpoint makes writes durable")),

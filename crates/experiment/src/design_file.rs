@@ -32,9 +32,9 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
             let chain = [above, &[file.identity()]].concat();
             if chain.contains(&base.identity()) {
                 let message = format!(
-                    "design files extend each other in a cycle that includes {}; remove extends from one of \
+                    "design files extend each other in a cycle that includes {path}; remove `extends` from one of \
                      the files",
-                    base.path.display()
+                    path = base.path.display()
                 );
                 return Err(file.problem(&["extends"], message));
             }

@@ -51,11 +51,8 @@ impl Sweep {
             }
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
-                let same: &Cell = &cells[*numbers.get(&text)?];
-                Some(format!(
-                    "this combination is identical to configuration {}, \"{}\"",
-                    same.number, same.label
-                ))
+                let Cell { number, label, .. } = &cells[*numbers.get(&text)?];
+                Some(format!("this combination is identical to configuration {number}, \"{label}\""))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));

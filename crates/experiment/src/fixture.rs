@@ -96,8 +96,8 @@ pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) ->
     let place = |name: &str| phases.iter().position(|phase| phase == name);
     match fixture.and_then(place).zip(place(phase)) {
         Some((last, place)) if place <= last => Err(format!(
-            "phase \"{phase}\" is part of the fixture and therefore not measured. {}",
-            wording::valid(phases[last + 1..].iter().map(String::as_str))
+            "phase \"{phase}\" is part of the fixture and therefore not measured. {valid}",
+            valid = wording::valid(phases[last + 1..].iter().map(String::as_str))
         )),
         _ => Ok(()),
     }

@@ -33,9 +33,9 @@ impl Experiment {
         let name = axis.name();
         (!taken.is_empty()).then(|| {
             format!(
-                "{name}: the base design sets {}; swept variants with a parameter of this name use this \
+                "{name}: the base design sets {values}; swept variants with a parameter of this name use this \
                  value instead of their own default",
-                taken.join(", ")
+                values = taken.join(", ")
             )
         })
     }

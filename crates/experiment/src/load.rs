@@ -107,7 +107,7 @@ impl<'a> Loader<'a> {
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
             reasons.dedup();
-            let message = format!("no configuration can run: {}", reasons.join("; "));
+            let message = format!("no configuration can run: {reasons}", reasons = reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
         let mut labels = HashSet::new();
@@ -318,10 +318,11 @@ impl<'a> Loader<'a> {
         }
         let only = if trials.mode == RunMode::Counted { "times" } else { "counters" };
         let message = format!(
-            "subject \"{}\" measures only {only}, but mode \"{}\" does not measure {only}; use trials.mode = \"{}\"",
-            component.kind(),
-            trials.mode.name(),
-            modes[0].name()
+            "subject \"{subject}\" measures only {only}, but mode \"{mode}\" does not measure {only}; use \
+             trials.mode = \"{other}\"",
+            subject = component.kind(),
+            mode = trials.mode.name(),
+            other = modes[0].name()
         );
         Err(self.table_problem("trials", "mode", message))
     }

@@ -88,16 +88,22 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
     };
     let is_one_of = |list: &[Metric]| list.contains(metric);
     if is_one_of(&PER_WRITTEN_BYTE) && !judged.may_write() {
-        return Some(format!("phase \"{phase}\" writes nothing; {}", instead(Phase::may_write)));
+        return Some(format!(
+            "phase \"{phase}\" writes nothing; {advice}",
+            advice = instead(Phase::may_write)
+        ));
     }
     if is_one_of(&PER_LOOKUP) && !looks_up(judged) {
-        return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
+        return Some(format!("phase \"{phase}\" looks up no key; {advice}", advice = instead(looks_up)));
     }
     if *metric == c::READ_AMP && judged.may_write() {
-        return Some(format!("phase \"{phase}\" has operations other than reads; {}", instead(only_reads)));
+        return Some(format!(
+            "phase \"{phase}\" has operations other than reads; {advice}",
+            advice = instead(only_reads)
+        ));
     }
     if is_one_of(&PER_SCAN) && !scans(judged) {
-        return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
+        return Some(format!("phase \"{phase}\" has no scan; {advice}", advice = instead(scans)));
     }
     if is_one_of(&OPEN_LOOP) && !is_open(judged) {
         return Some(format!(

@@ -76,8 +76,8 @@ impl Sets {
             let root = paths::split(&set.path)[0];
             if set.path == root && ROOTS.contains(&root) && root != ENGINE {
                 let message = format!(
-                    "\"{root}\" is a table; set a value in it, such as {}; `lsmbench describe` prints all values",
-                    example(root)
+                    "\"{root}\" is a table; set a value in it, such as {example}; `lsmbench describe` prints all values",
+                    example = example(root)
                 );
                 return Err(set.problem(file, message));
             }

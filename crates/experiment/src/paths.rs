@@ -78,11 +78,11 @@ pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), 
             let known: Vec<String> = items.iter().filter_map(name_of).map(str::to_owned).collect();
             match items.iter_mut().find(|item| name_of(item) == Some(rest[0])) {
                 Some(Value::Table(item)) if rest.len() > 1 => set(item, &rest[1..], value),
-                Some(_) => Err(format!("\"{first}.{}\" is a table; name a key in it", rest[0])),
+                Some(_) => Err(format!("\"{first}.{name}\" is a table; name a key in it", name = rest[0])),
                 None => Err(wording::unknown(first, rest[0], known.iter().map(String::as_str))),
             }
         }
-        _ => Err(format!("\"{first}\" is a value, so it has no key \"{}\"", rest[0])),
+        _ => Err(format!("\"{first}\" is a value, so it has no key \"{key}\"", key = rest[0])),
     }
 }
 

@@ -85,8 +85,10 @@ pub(super) fn read_charts(
             *column = new_name(column).into_owned();
         }
         if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
-            let message =
-                format!("two charts would have the name \"{}\"; set name in one of them", chart.file_stem());
+            let message = format!(
+                "two charts would have the name \"{}\"; set `name` in one of them",
+                chart.file_stem()
+            );
             return Err(at("name", message));
         }
         check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;

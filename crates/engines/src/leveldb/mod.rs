@@ -74,10 +74,10 @@ impl Engine for LevelDb {
         let mut lines = vec![
             memtable(settings, "write_buffer_size"),
             cache(settings, "cache, an LRU"),
-            format!("blocks {} bytes: block_size", settings.block_bytes),
+            format!("blocks of {} bytes: block_size", settings.block_bytes),
             format!("restart interval {}: block_restart_interval", settings.restart_interval),
         ];
-        let bits = format!("filters {} bits", settings.filter_bits_per_key);
+        let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
             _ => lines.push(unequal(format_args!(

@@ -95,7 +95,7 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![
         (
-            format!("memtable {}, at most {frozen_memtables} immutable memtables", bytes(memtable_bytes)),
+            format!("memtable of {}, at most {frozen_memtables} immutable memtables", bytes(memtable_bytes)),
             vec![
                 format!("write_buffer_size={memtable_bytes}"),
                 format!("max_write_buffer_number={}", frozen_memtables + 1),
@@ -103,7 +103,7 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
         ),
         (
             format!(
-                "cache {}, blocks {}, filters {} bits",
+                "cache of {}, blocks of {}, filters with {} bits per key",
                 bytes(settings.cache_bytes),
                 bytes(settings.block_bytes),
                 settings.filter_bits_per_key
@@ -226,7 +226,7 @@ mod tests {
         let lines = mapping(&params, &given, &settings);
         assert_eq!(
             lines[0],
-            "memtable 16MiB, at most 2 immutable memtables: write_buffer_size=16777216 max_write_buffer_number=3"
+            "memtable of 16MiB, at most 2 immutable memtables: write_buffer_size=16777216 max_write_buffer_number=3"
         );
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(text.matches("write_buffer_size=").count(), 1, "{text}");
         assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
         let lines = mapping(&params, &given, &settings);
-        let expected = "not equal: memtable 16MiB, at most 2 immutable memtables: engine.options changes the options to \
+        let expected = "not equal: memtable of 16MiB, at most 2 immutable memtables: engine.options changes the options to \
                         write_buffer_size=64M max_write_buffer_number=3";
         assert_eq!(lines[0], expected);
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");

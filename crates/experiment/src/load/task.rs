@@ -55,8 +55,8 @@ impl Loader<'_> {
             false => (
                 &[COMPONENT][..],
                 format!(
-                    "the subject of the experiment is missing; add it, such as subject = \"fence\". {}",
-                    wording::valid(subject::SUBJECTS.kinds())
+                    "the subject of the experiment is missing; add it, such as subject = \"fence\". {valid}",
+                    valid = wording::valid(subject::SUBJECTS.kinds())
                 ),
             ),
         };

@@ -71,7 +71,7 @@ impl Loader<'_> {
             let path = format!("design.{path}");
             let is_swept = sweep.factors.iter().any(|factor| factor.path == path);
             let sweep = if is_swept { "sweep." } else { "" };
-            Some(format!("{sweep}{path}: this setting has no effect: {}", idle.as_ref()?))
+            Some(format!("{sweep}{path}: this setting has no effect: {reason}", reason = idle.as_ref()?))
         };
         found.iter().filter_map(sentence).collect()
     }

@@ -95,12 +95,13 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
 /// types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
+    let (least, most) = (i64::MIN, i64::MAX);
     match number {
         Some((number, _)) => {
-            format!("{number} is out of range; whole numbers in TOML are {} to {}", i64::MIN, i64::MAX)
+            format!("{number} is out of range; whole numbers in TOML are {least} to {most}")
         }
         None if message == "integer number overflowed" => {
-            format!("a number is out of range; whole numbers in TOML are {} to {}", i64::MIN, i64::MAX)
+            format!("a number is out of range; whole numbers in TOML are {least} to {most}")
         }
         None => message.to_owned(),
     }

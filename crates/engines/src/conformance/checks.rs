@@ -171,9 +171,9 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
         true => Ok(Kept::Yes),
         false => Err(format!(
-            "the reopened store has {entries} entries in {} bytes of files, expected 2,000 entries in more \
-             than 0 bytes",
-            disk.unwrap_or(0)
+            "the reopened store must have 2,000 entries and files on disk, but it has {entries} entries and \
+             {bytes} bytes of files",
+            bytes = disk.unwrap_or(0)
         )),
     }
 }

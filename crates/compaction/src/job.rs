@@ -18,9 +18,9 @@ pub struct Job {
     pub inputs: Vec<TableId>,
     /// The level that receives the output of the job.
     pub level: usize,
-    /// The run of the output level that the output SSTables join. With `None`, the output becomes a new run. The new
-    /// run takes the position of the newest input run in the output level. If no input is from the output level, the
-    /// new run becomes the newest run of this level.
+    /// The run of the output level that the output SSTables join. With `None`, they become a new run, which takes the
+    /// position of the newest input run in the output level. Without such an input, the new run becomes the newest run
+    /// of this level.
     pub run: Option<RunId>,
     /// Whether the SSTables are merged into new SSTables, moved unchanged, or dropped.
     pub action: Action,
@@ -154,9 +154,8 @@ impl Job {
         }
     }
 
-    /// Returns the position of the output of a job in the order of age of all runs, where 0 is the newest run. If the
-    /// output joins an existing run, the result is the position of this run. If the output is a new run, the result is
-    /// the position of the next older run minus 0.5.
+    /// Returns the position of a job's output in the list of all runs, where 0 is the newest run. If the output becomes
+    /// a new run, the result is the position of the next older run minus 0.5.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,

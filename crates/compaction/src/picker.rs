@@ -104,8 +104,8 @@ pub(crate) fn now(shape: &Shape) -> u64 {
 /// Returns the approximate time at which the oldest tombstone of an SSTable entered `level`. Times are SSTable numbers.
 /// Returns `None` for an SSTable without tombstones.
 ///
-/// The result is the earlier of two times: the creation of the SSTable, and the last compaction of its key range into
-/// the next level. In level 0, or if no SSTable of the next level overlaps the SSTable, the result is the creation.
+/// The result is the creation of the SSTable, or the last compaction of its key range into the next level if this was
+/// earlier.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;

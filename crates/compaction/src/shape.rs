@@ -91,9 +91,8 @@ pub struct Levels<T> {
 pub struct OutputRun {
     /// The level of the output run.
     pub level: usize,
-    /// The number of the existing run that the SSTables join, or the number of a new run. A new run takes the
-    /// position of the newest input run in the output level. If no input is from the output level, the new run
-    /// becomes the newest run of this level.
+    /// The number of the existing run that the SSTables join, or the number of a new run. A new run takes the position
+    /// of the newest input run in the output level. Without such an input, it becomes the newest run of this level.
     pub run: RunId,
 }
 

@@ -43,9 +43,9 @@ pub trait Compression: Send + Sync {
         0
     }
 
-    /// Trains this codec with the first blocks of an SSTable at `level`. Adds the data that readers need to
-    /// `dictionaries`, which the SSTable stores. Returns the trained codec for all blocks of this SSTable. Returns
-    /// `None` if the training has no result. The untrained codec then compresses the SSTable.
+    /// Trains this codec with the first blocks of an SSTable at `level`, and returns the trained codec for all blocks
+    /// of this SSTable. Adds the data that readers need to `dictionaries`, which the SSTable stores. Returns `None` if
+    /// the SSTable must use the untrained codec.
     fn learn(
         &self,
         _level: usize,

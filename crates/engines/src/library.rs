@@ -176,9 +176,9 @@ impl Wanted {
     }
 }
 
-/// Whether the strings of a library contain many function signatures of a C++ namespace. If so, the engine was built
-/// with assertions. This test is necessary because codecs inside the library import the assertion handler, too. An
-/// imported handler therefore does not prove that the engine itself has assertions.
+/// Returns whether the strings of a library contain many function signatures of a C++ namespace, which shows that the
+/// engine was built with assertions. An imported assertion handler does not show this, because codecs inside the
+/// library import the handler, too.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);

@@ -223,9 +223,9 @@ impl PhaseWork {
     }
 }
 
-/// Returns the time from the start of an operation to the start of the next operation, in seconds. The store needs
-/// `busy_seconds` for an operation. In an open loop, the next operation starts when it is due, but not earlier than the
-/// store can execute it.
+/// Returns the time from the start of an operation to the start of the next operation, in seconds. An operation keeps
+/// the store busy for `busy_seconds`. In an open loop, the next operation starts when it is due, or later when the
+/// store is free again.
 fn seconds_at(rate: Rate, busy_seconds: f64) -> f64 {
     match rate {
         Rate::Open { per_second } => busy_seconds.max(1.0 / per_second),

@@ -15,9 +15,8 @@ use super::families;
 /// The reason why some engines cannot run in counted mode, as the end of an error message.
 const COUNTED: &str = "because the timing of its background threads affects its counters";
 
-/// Returns how many settings of the design only one of the two engines uses. A comparison of the engines with many such
-/// settings is less fair. A setting that neither engine uses does not count. The result is 0 for two builds of one
-/// engine.
+/// Returns how many settings of the design are used by only one of two engines. With many such settings, a comparison
+/// of the engines is less fair. The result is 0 for two builds of one engine.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;

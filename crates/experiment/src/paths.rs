@@ -64,8 +64,8 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
 /// Sets the value at `path`, and creates missing tables. In a path below `phase`, the next part is the name of a phase.
 ///
 /// # Errors
-/// Returns an error if the path is empty, if it names a phase that does not exist or a whole phase, or if it continues
-/// below a value that is no table. The error is a sentence about this part of the path.
+/// The path is empty, names a whole phase or a phase that does not exist, or continues below a value that is no table.
+/// The error is a sentence.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = path.split_first().ok_or("the path of a setting must not be empty")?;
     if rest.is_empty() {

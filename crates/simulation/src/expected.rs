@@ -22,9 +22,9 @@ const MOST_TABLES: f64 = 30_000.0;
 /// each step, the policy can pick a compaction.
 const READ_PARTS: u32 = 16;
 
-/// The number of keys in the first class of keys. A class is a set of keys that are written equally often. Each further
-/// class doubles the total number of keys. The first class has more than one key, because the formulas for expected
-/// numbers do not hold for a single key.
+/// The number of keys in the first class of keys that are written equally often. Each further class doubles the total
+/// number of keys. The first class has two keys, because the formulas for expected numbers do not hold for a single
+/// key.
 const HEAD: u64 = 2;
 
 /// A simulated tree that contains expected numbers of entries instead of entries.

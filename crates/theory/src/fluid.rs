@@ -65,11 +65,10 @@ impl Fluid {
 
     /// Returns an upper bound of the space amplification, which is the stored bytes per live byte, if every level is
     /// full: Z·T/(T − 1).
-    ///
-    /// Each of the Z runs of the largest level may contain the same keys, and the upper levels may contain some of
-    /// these keys again. All upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest
-    /// level's bytes. The paper's O(Z) and O(1/T) for stale data are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
+        // Each of the Z runs of the largest level may contain the same keys, and the upper levels may contain some of
+        // these keys again. All upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest
+        // level's bytes. The paper's O(Z) and O(1/T) for stale data are this bound minus 1.
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
 

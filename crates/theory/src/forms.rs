@@ -117,10 +117,9 @@ pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
 /// Returns the number of flushes between two compactions into the largest level of a leveled tree, while random keys
 /// are overwritten. `buffers` is the size of all keys with their pointers, and `flush_buffers` is the size of a flush,
 /// both in full memtables. Returns `None` for any policy other than leveled compaction of whole levels.
-///
-/// A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N keys, k
-/// flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys.
 pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> Option<u64> {
+    // A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N keys, k
+    // flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys.
     let is_flush = flush_buffers > 0.0 && flush_buffers < buffers;
     if !matches!(policy.kind(), "leveled" | "l0-tiered") || picks_tables(policy) || !is_flush {
         return None;
@@ -239,9 +238,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Returns how many full memtables the compactions of the multi-level policy write. In a leveled tree, the data that
-/// fills a level is first merged into the level, and then compacted into the next level. The multi-level policy writes
-/// this data only to the next level.
+/// Returns how many full memtables the compactions of the multi-level policy write. Leveled compaction writes the data
+/// that fills a level into this level first. The multi-level policy writes this data only into the next level.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio / flush_buffers);
     let mut moved_first = u64::from(level0_runs == 1);

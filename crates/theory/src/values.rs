@@ -90,8 +90,7 @@ pub struct Collection {
 ///
 /// * `growth` is the write amplification of the compaction policy.
 /// * `flushed` contains the bytes that flushes write to SSTables, and to blob files.
-/// * `stored` is the size of all SSTables after the load. Compactions write this size `growth − 1` times. The bytes in
-///   `flushed` would be too many, because filters and footers take a larger share of a small flushed SSTable.
+/// * `stored` is the size of all SSTables after the load. Compactions write this size `growth − 1` times.
 pub fn separated_write_amp(growth: f64, flushed: (f64, f64), stored: f64, user_bytes: f64) -> f64 {
     let (table_bytes, blob_bytes) = flushed;
     (table_bytes + (growth - 1.0) * stored + blob_bytes) / user_bytes

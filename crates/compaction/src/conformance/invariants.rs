@@ -57,10 +57,9 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("the policy stops after a finite number of compaction jobs", the_policy_comes_to_rest),
 ];
 
-/// Replays a history of flushes, and applies the jobs that the policy picks. Calls `each` with the store and every
-/// job, before the job is applied. Calls `at_rest` with the shape of the store whenever the policy picks no further
-/// job. The replay ends without an error if a job cannot be applied, or after more than [`MAX_JOBS`] jobs without a
-/// flush.
+/// Replays a history of flushes, and applies the jobs that the policy picks. Calls `each` with the store before each
+/// job, and `at_rest` with the shape of the store whenever the policy picks no further job. The replay ends without an
+/// error if a job cannot be applied, or if the policy does not stop.
 ///
 /// # Errors
 /// The first error that `each` or `at_rest` returns.

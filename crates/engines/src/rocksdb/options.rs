@@ -176,8 +176,7 @@ fn table_factory(settings: &EngineOptions) -> String {
 /// settings. `RocksDB` expects the bits of a Bloom filter with the same false-positive rate, and a ribbon filter needs
 /// about 30 % fewer bits.
 ///
-/// In the filter policy, the number is followed by −1, which means that no level has Bloom filters. Source: the header
-/// `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
+/// Source: the header `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }

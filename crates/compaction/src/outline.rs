@@ -15,7 +15,7 @@ pub(crate) struct RunSize {
     pub(crate) bytes: u64,
 }
 
-/// The runs of a tree, without their SSTables.
+/// The levels and sizes of all runs of a tree, without their SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outline {
     /// The capacity of a memtable of the tree in bytes.

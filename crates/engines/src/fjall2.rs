@@ -39,7 +39,7 @@ fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
-        true => unequal(format_args!("{line}, which is the minimum of Fjall")),
+        true => unequal(format_args!("{line}, the smallest value that Fjall accepts")),
         false => line,
     }
 }

@@ -157,7 +157,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         let name = &phase.name;
         return Some(format!(
             "engine \"{engine}\" does not report stalls and level-0 runs, but phase.{name}.rate limits \
-             them; remove stalls and level0_runs from this rate"
+             them; remove `stalls` and `level0_runs` from this rate"
         ));
     }
     built.identify().err().map(|missing| missing.to_string())

@@ -65,7 +65,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" is part of the fixture and therefore not measured; remove its keys cache and warm_up"
+            "phase \"{name}\" is part of the fixture and therefore not measured; remove its keys `cache` and `warm_up`"
         ));
     }
     if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {

@@ -252,7 +252,7 @@ impl<'a> Loader<'a> {
         }
         let mut sets = self.sets.under(ENGINE).peekable();
         if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
-            let message = "a component experiment runs no engine; remove the key engine";
+            let message = "a component experiment runs no engine; remove the key `engine`";
             return Err(self.file.problem(&[ENGINE], message));
         }
         for (path, set) in sets {

@@ -118,7 +118,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
     }
     if *metric == c::SETTLED_OPS_PER_SECOND && !judged.settle {
         return Some(format!(
-            "phase \"{phase}\" does not wait for pending flushes and compactions; remove settle = false from the phase"
+            "phase \"{phase}\" does not wait for pending flushes and compactions; remove `settle = false` from the phase"
         ));
     }
     (is_one_of(&OF_CACHE) && bypasses_cache(cell)).then(|| {

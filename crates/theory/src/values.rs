@@ -148,13 +148,14 @@ impl Steady<'_> {
         self.overwrites.flush_records * self.overwrites.flushes_per_merge as f64 / self.overwrites.keys
     }
 
-    /// Returns the mean number of records that were flushed since the last compaction into the largest level, as a
-    /// fraction of the N keys.
+    /// Returns the mean number of records that flushes have written since the last compaction into the largest level,
+    /// as a fraction of the N keys.
     fn waiting(&self) -> f64 {
         (self.period() - self.overwrites.flush_records / self.overwrites.keys) / 2.0
     }
 
-    /// Returns the mean live share of blob files that have `stored`·N records directly after garbage collections.
+    /// Returns the mean fraction of live records in blob files, which contain `stored`·N records directly after a
+    /// garbage collection.
     fn live_share(&self, stored: f64) -> f64 {
         (1.0 + self.waiting()) / (stored + self.waiting())
     }

@@ -18,10 +18,13 @@ use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
 /// Keys of a phase that have no effect with some operation mixes, each with the reason.
 const OF_MIXES: [(&str, &str); 6] = [
-    ("absent", "the mix has no get, no multi_get and no range with a span"),
-    ("range", "the mix has no range"),
-    ("batch", "the mix has no batch and no multi_get; for writes in batches use mix = { batch = 1 }"),
-    ("batch_mix", "the mix has no batch"),
+    ("absent", "the mix contains no `get`, no `multi_get` and no `range` with a `span`"),
+    ("range", "the mix contains no `range`"),
+    (
+        "batch",
+        "the mix contains no `batch` and no `multi_get`; for writes in batches, set mix = { batch = 1 }",
+    ),
+    ("batch_mix", "the mix contains no `batch`"),
     ("value", "the mix writes no values"),
     ("keys", "all operations of the mix insert new keys"),
 ];
@@ -174,8 +177,8 @@ impl Loader<'_> {
         let phases =
             cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
         for Phase { name, rate, settle, .. } in phases {
-            let without_wait = "no operation waits for its start";
-            let without_threads = "no flush or compaction runs in the background";
+            let without_wait = "each operation starts directly after the previous operation";
+            let without_threads = "flushes and compactions do not run in the background";
             let keys = [("rate", *rate != Rate::Closed, without_wait), ("settle", !settle, without_threads)];
             for (key, is_set, reason) in keys {
                 let sentence =

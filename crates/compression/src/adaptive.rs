@@ -35,7 +35,7 @@ const REFERENCE: &str = "\
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "selects no codec, a fast codec or a dense codec by the bytes that each saved on recent blocks",
+        "no codec, a fast codec or a dense codec, depending on the bytes that each codec saved on recent blocks",
         REFERENCE,
     )
     .selector()

@@ -155,7 +155,7 @@ impl Trials {
             return Err((
                 "seeds",
                 format!(
-                    "the last seed is seed + seeds - 1, which exceeds the largest whole number in TOML, \
+                    "the last seed, `seed` + `seeds` - 1, exceeds the largest whole number in TOML, \
                      {LARGEST_SEED}"
                 ),
             ));

@@ -216,7 +216,8 @@ impl Caller {
             return Err(Failure::answer(&answer, what));
         }
         if let Some(job) = &job {
-            let invalid = |error| Failure::answer(&answer, format!("the job is invalid: {error}"));
+            let invalid =
+                |error| Failure::answer(&answer, format!("the policy requested an invalid job: {error}"));
             job.validate(&shape.levels).map_err(invalid)?;
         }
         Ok(job)

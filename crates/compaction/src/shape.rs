@@ -113,10 +113,10 @@ pub struct Shape {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidEdit {
     /// The tree does not have an SSTable that the change removes.
-    #[error("table {0} cannot be removed from the tree, because the tree does not have it")]
+    #[error("SSTable {0} cannot be removed from the tree, because the tree does not have it")]
     NoSuchTable(TableId),
     /// Two SSTables of a sorted run overlap after the change.
-    #[error("tables {0} and {1} of run {2} overlap, or are not in key order")]
+    #[error("SSTables {0} and {1} of run {2} overlap, or are not in key order")]
     Overlap(TableId, TableId, RunId),
 }
 

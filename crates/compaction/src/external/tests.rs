@@ -56,8 +56,11 @@ fn rubbish_is_named() {
 #[test]
 fn invalid_jobs_are_named_with_the_rule_they_break() {
     for (job, rule) in [
-        (r#"{"inputs": [], "level": 1}"#, "the job has no input tables"),
-        (r#"{"inputs": [1, 99], "level": 1}"#, "the job names table 99 twice, or the tree has no table 99"),
+        (r#"{"inputs": [], "level": 1}"#, "the compaction job has no input SSTables"),
+        (
+            r#"{"inputs": [1, 99], "level": 1}"#,
+            "the compaction job names SSTable 99 twice, or the tree has no SSTable 99",
+        ),
         (r#"{"inputs": [1, 2], "level": 18446744073709551615}"#, "is too deep"),
         (r#"{"inputs": [1, 2], "level": 1, "run": 7777}"#, "run 7777, which is not in level 1"),
         (r#"{"inputs": [1, 2], "level": 1, "action": "move"}"#, "cannot be moved without a merge"),

@@ -89,7 +89,7 @@ fn a_policy_that_fails_ends_the_run_with_what_it_said() {
         ),
         (
             "read -r greeting; echo '{\"protocol\": 1}'; while read -r shape; do echo '{\"inputs\": [99999], \"level\": 1}'; done",
-            "the job names table 99999 twice, or the tree has no table 99999",
+            "the compaction job names SSTable 99999 twice, or the tree has no SSTable 99999",
         ),
     ] {
         for mode in ["counted", "timed"] {

@@ -59,7 +59,7 @@ impl Operations {
 #[derive(Clone, Debug)]
 pub struct OperationWindow {
     flushes: usize,
-    /// The counts at the start of the window, and after each flush in the window, oldest first.
+    /// The counts of the operations at the start of the window, and after each of its flushes, oldest first.
     marks: VecDeque<Operations>,
 }
 
@@ -71,7 +71,7 @@ impl OperationWindow {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }
 
-    /// Returns whether the window counts operations. A window of 0 flushes counts none.
+    /// Returns whether this window counts operations. A window of 0 flushes counts none.
     #[inline]
     pub fn is_observed(&self) -> bool {
         self.flushes > 0
@@ -88,7 +88,8 @@ impl OperationWindow {
         }
     }
 
-    /// Returns the counts of the operations in the window. `now` contains the counts since the tree was opened.
+    /// Returns how many operations this window contains. `now` contains the counts of operations since the tree was
+    /// opened.
     pub fn operations(&self, now: &Operations) -> Operations {
         match self.marks.front() {
             Some(start) if self.is_observed() => now.since(start),

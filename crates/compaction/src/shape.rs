@@ -104,7 +104,7 @@ pub struct Shape {
     pub buffer_bytes: u64,
     /// The levels of the tree, with their runs and SSTables.
     pub levels: Levels<TableShape>,
-    /// The operations in the window of the policy. All counts are 0 if the policy observes no operations (see
+    /// The recent operations of the tree, as far as the policy observes them. All counts are 0 if it observes none (see
     /// [`CompactionPolicy::observed_flushes`](crate::CompactionPolicy::observed_flushes)).
     pub operations: Operations,
 }

@@ -18,7 +18,8 @@ use super::families::Families;
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
-/// The settings of an experiment before its sweep changes them: the design, the engine and the task.
+/// The settings of an experiment before its sweep changes them: the design, the engine and the workload (or the
+/// parameters of a component).
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -411,8 +412,7 @@ impl Parts {
     }
 }
 
-/// Returns whether the key `key` belongs to the axis itself, such as `memtable.capacity`, so that every variant of the
-/// axis accepts the key.
+/// Returns whether every variant of the axis `axis` accepts the key `key`, such as `memtable.capacity`.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }

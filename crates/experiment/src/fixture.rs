@@ -89,8 +89,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Checks that lsmbench measures the phase of the verdict. lsmbench does not measure the phases that prepare the
-/// fixture, the store that every trial copies. The error is a sentence.
+/// Checks that lsmbench measures the phase of the verdict. lsmbench does not measure the phases that run only once, to
+/// create the store that every trial copies. The error is a sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

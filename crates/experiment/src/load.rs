@@ -309,7 +309,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Checks that the selected mode can measure the subject of a component experiment.
+    /// Checks that the selected mode can measure the component in a component experiment.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();

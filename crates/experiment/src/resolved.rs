@@ -234,7 +234,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
     settings
 }
 
-/// Returns the task with absolute paths for the files of its replays and its component.
+/// Returns the workload or the component with absolute paths for the files that it names.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {

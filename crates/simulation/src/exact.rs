@@ -70,7 +70,7 @@ impl<'a> SimulatedTree<'a> {
     /// Compacts all SSTables into one run.
     ///
     /// # Errors
-    /// The policy violates an invariant of its axis.
+    /// The policy violates an invariant of compaction policies.
     pub fn compact(&self) -> Result<(), TargetError> {
         let mut state = self.state.lock();
         state.flush()?;

@@ -13,11 +13,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// The version of the protocol between lsmbench and the process of a policy. The process must confirm it in its answer
-/// to the greeting.
+/// The version of the protocol between lsmbench and the process of a policy. The first answer of the process must
+/// contain this version.
 const PROTOCOL: u64 = 1;
 
-/// The first line (greeting) that lsmbench sends to the process of a policy.
+/// The first line (greeting) that lsmbench sends to the process of a policy. It states the version of the protocol.
 const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 
 /// The maximum length in bytes of a line with which the process answers, including the newline.
@@ -32,7 +32,7 @@ const END_STEPS: u32 = 200;
 /// The time between two checks whether the process has ended.
 const END_STEP: Duration = Duration::from_millis(1);
 
-/// The answer of the process to the greeting, which contains the protocol version.
+/// The first answer of a policy process, which contains the version of the protocol.
 #[derive(Deserialize)]
 struct Greeted {
     protocol: u64,
@@ -145,9 +145,8 @@ impl PolicyProcess {
     }
 }
 
-/// Runs as the process of a policy that has no jobs. The function answers the greeting, and then every shape with
-/// `null`, until `shapes` ends. The process does nothing else, so a call of this policy measures only the cost of the
-/// communication.
+/// Runs as the process of a policy that has no jobs: answers each line from lsmbench until `shapes` ends. The process
+/// does nothing else, so a call of this policy measures only the cost of the communication.
 ///
 /// # Errors
 /// A line cannot be read or written.

@@ -70,8 +70,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptiv
      fpr = 0.01\n",
 );
 
-/// The fraction of the current cost by which a change must at least lower the cost. The cost of the change counts as
-/// cost.
+/// The minimum saving for which the policy changes the tree, as a fraction of the current cost. The cost of the change
+/// reduces the saving.
 const MARGIN: f64 = 0.05;
 
 /// The size ratios between levels from which the policy chooses.
@@ -129,18 +129,18 @@ impl Build<dyn CompactionPolicy> for Adaptive {
     }
 }
 
-/// A change of the tree that the policy may choose to lower the cost of the observed operations.
+/// A change of the tree by which the policy may lower the cost of the operations that it has observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// The policy changes to the setting with this index.
+    /// A change to the size ratio and the numbers of runs with this index in the list of settings.
     Setting(usize),
-    /// The policy merges the newest `runs` runs into one run.
+    /// A merge of the newest `runs` runs into one run.
     Merge { runs: usize },
 }
 
 impl Adaptive {
-    /// Returns the change after which the predicted cost of the observed operations is lowest, including the cost of
-    /// the change. Returns `None` if no change lowers the cost by the [`MARGIN`], or if no operation was observed.
+    /// Returns the change that lowers the predicted cost of the observed operations most, including the cost of the
+    /// change. Returns `None` if no change saves at least the fraction [`MARGIN`], or if no operation was observed.
     fn better(&self, outline: &Outline, operations: Operations, current: usize) -> Option<Change> {
         if operations.is_empty() {
             return None;

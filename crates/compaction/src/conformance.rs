@@ -20,15 +20,15 @@ use crate::{CATALOG, CompactionPolicy};
 /// The number of random store histories with which each invariant is checked.
 const HISTORIES: u64 = 40;
 
-/// Checks every invariant of the axis for a policy with its default parameters, over random histories of a small store.
-/// For example, jobs are valid and change no lookup result, equal shapes give equal jobs, and the policy stops after
-/// a finite number of jobs.
+/// Checks every invariant of compaction policies for a policy with its default parameters, over random histories of a
+/// small store. For example, jobs are valid and change no lookup result, and the policy stops after a finite number of
+/// jobs.
 ///
 /// A policy that drops data on purpose declares [`Limit::DropsData`](catalog::Limit::DropsData).
 ///
 /// # Errors
-/// One line per broken invariant. The line contains the name of the policy, the name of the invariant, the seed of
-/// the random history and the violation.
+/// One line per broken invariant. The line contains the name of the policy, the name of the invariant, the seed of the
+/// random history and the violation.
 pub fn check(variant: &'static Variant<dyn CompactionPolicy>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     for (name, check) in invariants::INVARIANTS {

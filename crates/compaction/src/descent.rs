@@ -32,12 +32,11 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether an SSTable can be moved to the next level. The SSTable `table` is in the run with the index `at` of
-/// its level, and `below` is the run of the next level.
+/// Returns whether the SSTable `table` can be moved to the next level, because it overlaps no older run of its level
+/// and not the run `below` of the next level. Its own run has the index `at`.
 ///
-/// The SSTable must overlap no SSTable of an older run of its level and of the run `below`. If the next level is empty,
-/// the SSTable must also overlap no SSTable of a newer run, because later jobs would then have to merge the moved
-/// SSTable with the newer runs.
+/// If the next level is empty, the SSTable must also overlap no newer run. Otherwise, later jobs would have to merge
+/// the moved SSTable with the newer runs.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);

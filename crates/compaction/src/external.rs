@@ -140,7 +140,7 @@ fn identity(
     catalog: &Catalog<dyn CompactionPolicy>,
     label: &str,
 ) -> Result<Box<dyn CompactionPolicy>, String> {
-    let wrong = |what: String| format!("identity is \"{label}\": {what}");
+    let wrong = |reason: String| format!("identity is \"{label}\": {reason}");
     if label.split('(').next() == Some(KIND) {
         return Err(wrong("it must be a built-in policy, such as \"tiered\"".to_owned()));
     }
@@ -216,7 +216,8 @@ impl Caller {
             return Err(Failure::answer(&answer, what));
         }
         if let Some(job) = &job {
-            let invalid = |error| Failure::answer(&answer, format!("the job is invalid: {error}"));
+            let invalid =
+                |error| Failure::answer(&answer, format!("the policy requested an invalid job: {error}"));
             job.validate(&shape.levels).map_err(invalid)?;
         }
         Ok(job)

@@ -58,7 +58,7 @@ impl Build<dyn CompactionPolicy> for Golden {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if params.tables_per_job == 0 {
             return Err(
-                "tables_per_job is 0; it must be at least 1, because a job needs input tables".to_owned()
+                "tables_per_job is 0; it must be at least 1, because a job needs input SSTables".to_owned()
             );
         }
         Ok(Box::new(LeveledPartial {

@@ -168,13 +168,12 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
 
 /// Returns the size of the oldest run after `flushes` flushes, if the schedule is optimal for at most `runs` runs. The
 /// size is a number of buffers (full memtables). `flushes` is at least 1.
-///
-/// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before the root form the left subtree. The buffers after the root form the right subtree, and have one run less.
-/// Let w be the largest weight. All possible nodes with a weight below w exist. The possible nodes with weight w form
-/// chains of one left step and several right steps. A chain is longer if fewer right steps lead to it, and the
-/// longest chains are filled first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
+    // The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
+    // before the root form the left subtree. The buffers after the root form the right subtree, and have one run less.
+    // Let w be the largest weight. All possible nodes with a weight below w exist. The possible nodes with weight w form
+    // chains of one left step and several right steps. A chain is longer if fewer right steps lead to it, and the
+    // longest chains are filled first.
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {
         return 1;

@@ -32,13 +32,13 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio of a level whose compaction is in progress in several jobs (a drain). The policy always compacts the
-/// level with the highest fill ratio. A drain therefore has priority over level 0, until level 0 has more than twice
-/// the number of runs that triggers its compaction.
+/// The assumed fill ratio of a level while several jobs compact it one after another. The policy compacts the level
+/// with the highest fill ratio first. These jobs therefore have priority over level 0, until level 0 has more than
+/// twice the number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// Divides the size limit of a job. The result limits the data that an output SSTable overlaps in the level after the
-/// output level, so that a later compaction of the SSTable stays small.
+/// A divisor for the size limit of a job. The quotient limits the data that an output SSTable overlaps in the level
+/// after the output level, so that a later compaction of the SSTable stays small.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Compacts a full level by several jobs of limited size, in key order. The sequence of these jobs is called a drain.
@@ -49,7 +49,7 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether the compaction of `level` in several jobs (a drain) is in progress. In this case, the level
+    /// Returns whether several jobs are compacting `level`, and some of its SSTables remain. In this case, the level
     /// still has SSTables with keys after the last output of these jobs.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
@@ -59,9 +59,8 @@ impl Incremental {
         })
     }
 
-    /// Returns the next job of the compaction of `level` into the next level. The caller has found that the level is
-    /// full, or that its compaction in several jobs is in progress. Returns `None` if the level is level 0, or if the
-    /// level or the next level does not have exactly one run.
+    /// Returns the next of the jobs that compact `level` into the next level. Returns `None` if the level is level 0,
+    /// or if the level or the next level does not have exactly one run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
         let first = match last_output(below) {
@@ -78,12 +77,11 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the first SSTables of `tables` that the next job compacts into the run `below`, at least one.
-    ///
-    /// * The result grows while the inputs of the job stay within the size limit.
-    /// * Beyond this limit, an SSTable is added only if it overlaps no further SSTable of `below`.
-    /// * If the first SSTable overlaps no SSTable of `below`, only SSTables that overlap none either are added.
+    /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The first SSTable
+    /// is always included. Further SSTables are included while the inputs of the job stay within the size limit.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
+        // Beyond the size limit, an SSTable is included only if it overlaps no further SSTable of `below`. If the first
+        // SSTable overlaps no SSTable of `below`, only SSTables that overlap none either are included.
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
         let mut taken = 1;

@@ -18,9 +18,9 @@ pub struct Job {
     pub inputs: Vec<TableId>,
     /// The level that receives the output of the job.
     pub level: usize,
-    /// The run of the output level that the output SSTables join. With `None`, the output becomes a new run. The new
-    /// run takes the position of the newest input run in the output level. If no input is from the output level, the
-    /// new run becomes the newest run of this level.
+    /// The run of the output level that the output SSTables join. With `None`, they become a new run, which takes the
+    /// position of the newest input run in the output level. Without such an input, the new run becomes the newest run
+    /// of this level.
     pub run: Option<RunId>,
     /// Whether the SSTables are merged into new SSTables, moved unchanged, or dropped.
     pub action: Action,
@@ -44,29 +44,33 @@ pub enum Action {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidJob {
     /// The job names no input SSTables.
-    #[error("the job has no input tables")]
+    #[error("the compaction job has no input SSTables")]
     NoInputs,
     /// The job names an input SSTable twice, or names an SSTable that does not exist.
-    #[error("the job names table {0} twice, or the tree has no table {0}")]
+    #[error("the compaction job names SSTable {0} twice, or the tree has no SSTable {0}")]
     BadInput(TableId),
     /// The run that the job names for its output is not in the output level.
-    #[error("the job adds its output to run {0}, which is not in level {1}")]
+    #[error("the compaction job adds its output to run {0}, which is not in level {1}")]
     NoSuchRun(RunId, usize),
     /// The output level of the job is deeper than [`MAX_LEVEL`].
-    #[error("the job writes to level {0}, which is too deep; the deepest level is {MAX_LEVEL}")]
+    #[error("the compaction job writes to level {0}, which is too deep; the deepest level is {MAX_LEVEL}")]
     TooDeep(usize),
     /// An SSTable that the job moves overlaps another SSTable of the job, so the job needs a merge.
-    #[error("the job moves tables {0} and {1}, but they overlap and cannot be moved without a merge")]
+    #[error(
+        "the compaction job moves SSTables {0} and {1}, but they overlap and cannot be moved without a merge"
+    )]
     MoveOfOverlapping(TableId, TableId),
     /// A dropped SSTable is not in one of the oldest runs, or its run is not dropped completely. Older data would
     /// remain in the tree and become visible.
-    #[error("the job cannot drop table {0}, because an older run or another table of its run would remain")]
+    #[error(
+        "the compaction job cannot drop SSTable {0}, because an older run or another SSTable of its run would remain"
+    )]
     DropsBeforeOlder(TableId),
     /// The job would move newer data past older data of an equal key, or older data past newer data. Lookups would
     /// then return an old version.
     #[error(
-        "table {input} of the job overlaps table {passed}, which is between this table and the output in \
-         age; include table {passed} in the job"
+        "SSTable {input} of the compaction job overlaps SSTable {passed}, whose age is between this SSTable and \
+         the output; include SSTable {passed} in the job"
     )]
     OutOfOrder {
         /// The input SSTable that would move past another SSTable.
@@ -76,8 +80,8 @@ pub enum InvalidJob {
     },
     /// The output of the job would overlap a remaining SSTable of the output run.
     #[error(
-        "the output of the job overlaps table {0}, which remains in the output run; include table {0} in the \
-         job"
+        "the output of the compaction job overlaps SSTable {0}, which remains in the output run; include \
+         SSTable {0} in the job"
     )]
     OverlapsOutputRun(TableId),
 }
@@ -154,9 +158,8 @@ impl Job {
         }
     }
 
-    /// Returns the position of the output of a job in the order of age of all runs, where 0 is the newest run. If the
-    /// output joins an existing run, the result is the position of this run. If the output is a new run, the result is
-    /// the position of the next older run minus 0.5.
+    /// Returns the position of a job's output in the list of all runs, where 0 is the newest run. If the output becomes
+    /// a new run, the result is the position of the next older run minus 0.5.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,

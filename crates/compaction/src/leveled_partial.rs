@@ -181,8 +181,7 @@ impl LeveledPartial {
     /// the maximum age `ttl` of a tombstone.
     ///
     /// The part of level i is proportional to T^i, and the parts of all levels above the last level have the sum `ttl`.
-    /// For the last level (`bottom`), the result is `ttl`. A tombstone reaches the last level only by a move, because a
-    /// merge into the last level drops it.
+    /// For the last level (`bottom`), the result is `ttl`.
     fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
         if level == bottom {
             return ttl as f64;

@@ -103,14 +103,11 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// Prepares the measurement of the interface cost of the variant `external`. Returns `None` for all other variants, and
-/// if the process cannot be started.
+/// Prepares a measurement of the time that the variant `external` needs to exchange a shape and a job as JSON. Returns
+/// `None` for all other variants, and if the process cannot be started.
 ///
-/// If `choice` has a command, the cost is the time to send a shape with 100 SSTables to another process and to receive
-/// the answer. The function then starts the command `without_jobs` instead, so that the cost excludes the time of the
-/// policy. This command must call [`answer_without_jobs`].
-///
-/// If `choice` has no command, the cost is the time to encode and decode the shape and the job.
+/// If `choice` has a command, the function instead starts the command `without_jobs`, which must call
+/// [`answer_without_jobs`]. The time then includes the communication with the process, but not the time of a policy.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

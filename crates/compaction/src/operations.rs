@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of gets after which the tree calls a policy again, if the policy observes the operations of the tree.
+/// The number of gets after which a tree calls its compaction policy again, if the policy observes the operations of
+/// the tree.
 const GETS_BETWEEN_PICKS: u64 = 4096;
 
-/// The number of scans after which the tree calls a policy again, if the policy observes the operations of the tree.
-/// The number is smaller than for gets, because a scan costs more than a get.
+/// The number of scans after which a tree calls its compaction policy again, if the policy observes the operations of
+/// the tree. The number is smaller than for gets, because a scan costs more than a get.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
 /// The largest number of flushes in a window, for policies that observe the operations of a tree.
@@ -58,19 +59,19 @@ impl Operations {
 #[derive(Clone, Debug)]
 pub struct OperationWindow {
     flushes: usize,
-    /// The counts at the start of the window, and after each flush in the window, oldest first.
+    /// The counts of the operations at the start of the window, and after each of its flushes, oldest first.
     marks: VecDeque<Operations>,
 }
 
 impl OperationWindow {
-    /// Creates a window over the latest `flushes` flushes. The window begins directly after the flush that precedes
-    /// these flushes. As long as there is no such flush, it begins with the first operation of the tree. A window of
-    /// 0 flushes contains no operations.
+    /// Creates a window that covers the latest `flushes` flushes and the operations between them. Before the tree has
+    /// had so many flushes, the window begins with the first operation of the tree. A window of 0 flushes contains no
+    /// operations.
     pub fn new(flushes: usize) -> Self {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }
 
-    /// Returns whether the window counts operations. A window of 0 flushes counts none.
+    /// Returns whether this window counts operations. A window of 0 flushes counts none.
     #[inline]
     pub fn is_observed(&self) -> bool {
         self.flushes > 0
@@ -87,7 +88,8 @@ impl OperationWindow {
         }
     }
 
-    /// Returns the counts of the operations in the window. `now` contains the counts since the tree was opened.
+    /// Returns how many operations this window contains. `now` contains the counts of operations since the tree was
+    /// opened.
     pub fn operations(&self, now: &Operations) -> Operations {
         match self.marks.front() {
             Some(start) if self.is_observed() => now.since(start),
@@ -107,15 +109,15 @@ pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> 
     }
 }
 
-/// Returns whether the tree must call a policy that observes operations after a thread has counted `added` gets.
-/// `gets` is the number of all gets so far, including these gets.
+/// Returns whether the tree must call its policy again because of the last `added` gets. `gets` is the number of all
+/// gets so far, including these gets.
 #[inline]
 pub fn picks_after_gets(gets: u64, added: u64) -> bool {
     gets / GETS_BETWEEN_PICKS != (gets - added) / GETS_BETWEEN_PICKS
 }
 
-/// Returns whether the tree must call a policy that observes operations after a scan. `scans` is the number of all
-/// scans so far, including this scan.
+/// Returns whether the tree must call its policy again after a scan. `scans` is the number of all scans so far,
+/// including this scan.
 #[inline]
 pub fn picks_after_scan(scans: u64) -> bool {
     scans.is_multiple_of(SCANS_BETWEEN_PICKS)

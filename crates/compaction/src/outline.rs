@@ -15,7 +15,7 @@ pub(crate) struct RunSize {
     pub(crate) bytes: u64,
 }
 
-/// The runs of a tree, without their SSTables.
+/// The levels and sizes of all runs of a tree, without their SSTables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outline {
     /// The capacity of a memtable of the tree in bytes.
@@ -83,7 +83,7 @@ impl Outline {
 }
 
 impl RunJob {
-    /// Converts this job on runs to a job on the SSTables of `shape`, the tree from which the outline was made.
+    /// Converts this job, which names only runs, to a job that names the SSTables of these runs in the tree `shape`.
     pub(crate) fn on(&self, shape: &Shape) -> Job {
         let runs = shape.levels.runs().skip(self.runs.start).take(self.runs.len());
         let inputs = runs.flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();

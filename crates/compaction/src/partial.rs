@@ -94,8 +94,8 @@ impl Build<dyn CompactionPolicy> for Partial {
 }
 
 impl Partial {
-    /// Returns the group of runs to compact, which the selection rule prefers. Among equally good groups, the group
-    /// with the oldest runs wins.
+    /// Returns the group of adjacent runs that the selection rule prefers. Among equally good groups, the group with
+    /// the oldest runs wins.
     fn select<'a>(&self, runs: &'a [Run<TableShape>]) -> &'a [Run<TableShape>] {
         let groups = runs.windows(self.max_runs).enumerate().rev();
         let mut groups = groups

@@ -123,9 +123,8 @@ fn input_ratio(shape: &Shape, partition: &Group<'_>, oldest: usize) -> f64 {
     count as f64 / bytes.div_ceil(largest).max(1) as f64
 }
 
-/// Returns a job that moves SSTables of level 1 into older runs of level 1, so that the level has fewer runs. Each
-/// SSTable moves to the oldest run that it reaches without passing an overlapping SSTable. The job takes SSTables of
-/// one run that move to the same run. Returns `None` if no SSTable can move.
+/// Returns a job that moves SSTables of level 1 into older runs of level 1, so that the level has fewer runs. An
+/// SSTable must not move past an SSTable that it overlaps. Returns `None` if no SSTable can move.
 fn sink(shape: &Shape) -> Option<Job> {
     let runs = shape.runs_of(1);
     let reached = |at: usize, table: &TableShape| {

@@ -33,9 +33,8 @@ pub(crate) enum Picker {
     /// (`kOldestSmallestSeqFirst`).
     Oldest,
     /// Selects the SSTable for which the most time has passed since it received new data (`kOldestLargestSeqFirst`).
-    /// Frequently written data therefore remains in upper levels. Neighboring SSTables with consecutive numbers are the
-    /// output of one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would
-    /// be selected every time.
+    /// Frequently written data therefore remains in upper levels. Neighboring SSTables that one compaction wrote count
+    /// as equally cold.
     Coldest,
     /// Selects the SSTable with the most bytes.
     Largest,
@@ -105,8 +104,8 @@ pub(crate) fn now(shape: &Shape) -> u64 {
 /// Returns the approximate time at which the oldest tombstone of an SSTable entered `level`. Times are SSTable numbers.
 /// Returns `None` for an SSTable without tombstones.
 ///
-/// The result is the earlier of two times: the creation of the SSTable, and the last compaction of its key range into
-/// the next level. In level 0, or if no SSTable of the next level overlaps the SSTable, the result is the creation.
+/// The result is the creation of the SSTable, or the last compaction of its key range into the next level if this was
+/// earlier.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;

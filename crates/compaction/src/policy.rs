@@ -20,9 +20,9 @@ pub trait CompactionPolicy: Send + Sync {
     /// Returns the next compaction job for a tree of this shape, or `None` if the tree needs no compaction.
     fn pick(&self, shape: &Shape) -> Option<Job>;
 
-    /// Returns the keys at which the output of a merge is divided, in ascending order. A new output SSTable begins at
-    /// the first key that is not below a returned key. The tree also begins a new SSTable when an SSTable is full. An
-    /// empty result, the default, divides the output only by size. Policies in another process always return it.
+    /// Returns the keys at which the output of a merge is divided into SSTables, in ascending order. A new output
+    /// SSTable begins at the first key that is not below a returned key. By default, the result is empty, so the tree
+    /// divides the output only by size.
     fn cuts(&self, _shape: &Shape, _job: &Job) -> Vec<Arc<[u8]>> {
         Vec::new()
     }

@@ -46,12 +46,12 @@ impl RangeWork {
     }
 }
 
-/// Returns how many of the newest sources are worth merging, or 0 if no merge is worth its cost. A merge is worth its
-/// cost if past scans of the merged sources have cost at least as much as the merge.
+/// Returns how many of the newest memtables and sorted runs a compaction should merge because of past scans, or 0. A
+/// merge is worth its cost if past scans of the merged sources have cost at least as much as the merge.
 ///
-/// If several numbers are possible, the result is the largest, which is at least 2. `sources` contains the size of each
-/// source (memtable or sorted run) in bytes, newest first. `seek_price` is the cost of opening a source after the
-/// first, in bytes that a compaction writes.
+/// `sources` contains the size of each memtable or sorted run in bytes, newest first. `seek_price` is the cost of
+/// opening a source after the first, in bytes that a compaction writes. If several numbers are possible, the result is
+/// the largest, which is at least 2.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);

@@ -91,9 +91,8 @@ pub struct Levels<T> {
 pub struct OutputRun {
     /// The level of the output run.
     pub level: usize,
-    /// The number of the existing run that the SSTables join, or the number of a new run. A new run takes the
-    /// position of the newest input run in the output level. If no input is from the output level, the new run
-    /// becomes the newest run of this level.
+    /// The number of the existing run that the SSTables join, or the number of a new run. A new run takes the position
+    /// of the newest input run in the output level. Without such an input, it becomes the newest run of this level.
     pub run: RunId,
 }
 
@@ -105,7 +104,7 @@ pub struct Shape {
     pub buffer_bytes: u64,
     /// The levels of the tree, with their runs and SSTables.
     pub levels: Levels<TableShape>,
-    /// The operations in the window of the policy. All counts are 0 if the policy observes no operations (see
+    /// The recent operations of the tree, as far as the policy observes them. All counts are 0 if it observes none (see
     /// [`CompactionPolicy::observed_flushes`](crate::CompactionPolicy::observed_flushes)).
     pub operations: Operations,
 }
@@ -114,10 +113,10 @@ pub struct Shape {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidEdit {
     /// The tree does not have an SSTable that the change removes.
-    #[error("table {0} cannot be removed from the tree, because the tree does not have it")]
+    #[error("SSTable {0} cannot be removed from the tree, because the tree does not have it")]
     NoSuchTable(TableId),
     /// Two SSTables of a sorted run overlap after the change.
-    #[error("tables {0} and {1} of run {2} overlap, or are not in key order")]
+    #[error("SSTables {0} and {1} of run {2} overlap, or are not in key order")]
     Overlap(TableId, TableId, RunId),
 }
 

@@ -147,11 +147,10 @@ pub struct Simulator<'a, C = Spread> {
     report: SimulatedWrites,
 }
 
-/// Simulates `flushes` flushes into an empty tree. After each flush, the simulator runs all jobs that the policy
-/// picks.
+/// Simulates `flushes` flushes into an empty tree. After each flush, the simulator runs all jobs that the policy picks.
 ///
 /// # Errors
-/// Returns an error if a number of the load is 0, or if the policy violates an invariant of its axis.
+/// A number of the load is 0, or the policy violates an invariant of compaction policies.
 pub fn simulate(
     policy: &dyn CompactionPolicy,
     load: SimulatedLoad,
@@ -165,7 +164,7 @@ pub fn simulate(
 }
 
 impl<'a> Simulator<'a> {
-    /// Creates an empty simulated tree, to which `load` is then written.
+    /// Creates an empty simulated tree, whose flushes write the data that `load` describes.
     ///
     /// # Errors
     /// A number of the load is 0.
@@ -190,10 +189,10 @@ impl<'a> Simulator<'a> {
         Ok(simulator)
     }
 
-    /// Flushes the writes of the load once to the simulated tree, and runs all jobs of the policy.
+    /// Simulates one flush to the simulated tree, and runs all jobs that the policy then picks.
     ///
     /// # Errors
-    /// The policy violates an invariant of the compaction axis.
+    /// The policy violates an invariant of compaction policies.
     pub fn flush(&mut self) -> Result<(), SimulationError> {
         let (writes, bytes) = (self.writes, self.shape.buffer_bytes);
         self.flush_with(bytes, |contents, first_table| contents.flush(writes, first_table))
@@ -224,7 +223,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
     /// the user wrote for this flush.
     ///
     /// # Errors
-    /// The policy violates an invariant of the compaction axis.
+    /// The policy violates an invariant of compaction policies.
     pub fn flush_with(
         &mut self,
         user_bytes: u64,
@@ -252,7 +251,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
     /// Runs the jobs that the policy picks because of the lookups and scans so far.
     ///
     /// # Errors
-    /// The policy violates an invariant of the compaction axis.
+    /// The policy violates an invariant of compaction policies.
     pub fn pick_after_reads(&mut self) -> Result<(), SimulationError> {
         if self.window.is_observed() { self.rest() } else { Ok(()) }
     }
@@ -278,7 +277,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
     /// Compacts all data into one run of the last level, like the step `compact` of a workload.
     ///
     /// # Errors
-    /// The policy violates an invariant of the compaction axis.
+    /// The policy violates an invariant of compaction policies.
     pub fn compact_all(&mut self) -> Result<(), SimulationError> {
         let tombstones: u64 = self.shape.levels.tables().map(|(_, table)| table.tombstones).sum();
         if self.shape.levels.runs().count() <= 1 && tombstones == 0 {

@@ -19,7 +19,7 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
             let table = TableShape { id, bytes: *bytes, entries: 1, tombstones: 0, smallest, largest };
             built = built
                 .edit(&[], OutputRun { level, run: id }, &[table])
-                .expect("a new run of a test tree must fit");
+                .expect("the test tree must accept a new run with a new number");
             id -= 1;
         }
     }
@@ -43,7 +43,8 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
         };
         let tables: Vec<TableShape> = (first..).zip(*keys).map(table).collect();
         let place = OutputRun { level: *level, run: 100 * (*level as u64 + 1) + run };
-        built = built.edit(&[], place, &tables).expect("a new run of a test tree must fit");
+        built =
+            built.edit(&[], place, &tables).expect("the SSTables of a run in a test tree must not overlap");
         id = first - 1;
     }
     Shape { buffer_bytes: 100, levels: built, operations: Operations::default() }
@@ -69,7 +70,7 @@ impl CompactionPolicy for Noting {
     }
 }
 
-/// Simulates a policy for `flushes` flushes. Returns its write amplification, and the input size of its largest merge
+/// Simulates a policy for `flushes` flushes. Returns the write amplification, and the input size of the largest merge
 /// as a fraction of the flushed data.
 pub(crate) fn largest_merge(label: &str, load: SimulatedLoad, flushes: u64) -> (f64, f64) {
     let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();

@@ -91,7 +91,7 @@ impl Build<dyn CompactionPolicy> for Universal {
     }
 }
 
-/// Returns `bytes` · `percent`. Callers compare the result with another size times 100, which avoids rounding.
+/// Returns `percent` percent of `bytes`, times 100, so that the result needs no rounding.
 fn percent_of(bytes: u64, percent: u64) -> u128 {
     u128::from(bytes) * u128::from(percent)
 }

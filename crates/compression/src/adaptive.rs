@@ -35,7 +35,7 @@ const REFERENCE: &str = "\
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "selects no codec, a fast codec or a dense codec by the bytes that each saved on recent blocks",
+        "no codec, a fast codec or a dense codec, depending on the bytes that each codec saved on recent blocks",
         REFERENCE,
     )
     .selector()
@@ -56,8 +56,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The result of a trial, in which both codecs compress the same block. The result determines which codec compresses
-/// the next blocks.
+/// The codec that a trial has selected for the next blocks. In a trial, both codecs compress the same block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -69,26 +68,26 @@ impl Pays {
     const ALL: [Self; 3] = [Self::Nothing, Self::Light, Self::Dense];
 }
 
-/// A selector of two codecs, and the result of its last trial (a compression of the same block with both codecs).
+/// A selector of two codecs. From time to time, both codecs compress the same block (a trial), and the better codec
+/// compresses the next blocks.
 struct Adaptive {
     margin: f64,
     period: u64,
     /// The light codec (fast) and the dense codec (small output).
     codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
-    /// The number of the block with which the next trial begins. The value is [`IN_TRIAL`] while a thread makes a
-    /// trial.
+    /// The number of the block on which both codecs are compared next. The value is [`IN_TRIAL`] during a comparison.
     next_trial: AtomicU64,
-    /// The number of blocks from the last trial of both codecs to the next trial.
+    /// The number of blocks from the last comparison of both codecs to the next comparison.
     gap: AtomicU64,
-    /// The result of the last trial, as an index into [`Pays::ALL`].
+    /// The codec that the last trial selected, as an index into [`Pays::ALL`].
     found: AtomicU8,
 }
 
-/// The value of `next_trial` while a thread makes a trial. No block has this number.
+/// The value of `next_trial` while a thread compares both codecs. No block has this number.
 const IN_TRIAL: u64 = u64::MAX;
 
-/// The maximum number of blocks between two trials, as a multiple of the parameter `period`.
+/// The maximum number of blocks between two comparisons of the codecs, as a multiple of the parameter `period`.
 const MOST_PERIODS: u64 = 16;
 
 /// Builds the selector `adaptive`, which selects among codecs of the catalog `C`.
@@ -110,21 +109,22 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
 }
 
 impl Adaptive {
-    /// Creates a selector whose first trial is with the first block.
+    /// Creates a selector that compares both codecs on the first block.
     fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
         let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Returns whether this thread must make a trial of both codecs with the block number `block`. If so, marks the
-    /// trial as in progress, so that no other thread begins one.
+    /// Returns whether this thread must compare both codecs on the block with the number `block`. If so, marks the
+    /// comparison as in progress, so that no other thread begins one.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);
         block >= due && claim().is_ok()
     }
 
-    /// Records the result of a trial with the block number `block`, and determines the block of the next trial.
+    /// Records the codec that was better on the block with the number `block`, and determines the block of the next
+    /// comparison.
     fn end_trial(&self, block: u64, pays: Pays) {
         let is_news = self.found.swap(pays as u8, Ordering::Relaxed) != pays as u8;
         let longer = self.gap.load(Ordering::Relaxed).saturating_mul(2);
@@ -133,8 +133,8 @@ impl Adaptive {
         self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
     }
 
-    /// Makes a trial: compresses a block with both codecs, and appends the output of the better codec, or the block
-    /// itself, to `out`. Returns the result of the trial, and the tag of the block.
+    /// Compresses a block with both codecs, and appends the better output, or the block itself, to `out`. Returns which
+    /// codec was better, and the tag of the block.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
         let light_tag = self.codecs[0].compress(level, block, &mut light);

@@ -89,10 +89,10 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
             return Err(format!("binary_below is {binary_below}; it must be 0 to {TEXT_SHARE}"));
         }
         if levels.is_empty() != (binary_below == TEXT_SHARE) {
+            let some = if levels.is_empty() { "some" } else { "no" };
             return Err(format!(
-                "with binary_below = {binary_below}, {} blocks need the codecs in levels; set both levels \
-                 and a binary_below below {TEXT_SHARE}, or set neither",
-                if levels.is_empty() { "some" } else { "no" }
+                "with `binary_below` = {binary_below}, {some} blocks need the codecs in `levels`; set `levels` \
+                 together with a `binary_below` below {TEXT_SHARE}, or set neither"
             ));
         }
         let mut levels = levels.iter().map(Picked::build).collect::<Result<Vec<_>, _>>()?;
@@ -177,8 +177,8 @@ mod tests {
     #[test]
     fn a_level_table_without_blocks_is_refused() {
         for (label, named) in [
-            (r#"by-content(levels=["lz4"])"#, "no blocks need the codecs in levels"),
-            ("by-content(binary_below=0.5)", "some blocks need the codecs in levels"),
+            (r#"by-content(levels=["lz4"])"#, "no blocks need the codecs in `levels`"),
+            ("by-content(binary_below=0.5)", "some blocks need the codecs in `levels`"),
             (r#"by-content(binary_below=0.9, levels=["lz4"])"#, "must be 0 to 0.85"),
         ] {
             let error = crate::CATALOG.choose(&Value::from(label)).unwrap_err().to_string();

@@ -43,9 +43,9 @@ pub trait Compression: Send + Sync {
         0
     }
 
-    /// Trains this codec with the first blocks of an SSTable at `level`. Adds the data that readers need to
-    /// `dictionaries`, which the SSTable stores. Returns the trained codec for all blocks of this SSTable. Returns
-    /// `None` if the training has no result. The untrained codec then compresses the SSTable.
+    /// Trains this codec with the first blocks of an SSTable at `level`, and returns the trained codec for all blocks
+    /// of this SSTable. Adds the data that readers need to `dictionaries`, which the SSTable stores. Returns `None` if
+    /// the SSTable must use the untrained codec.
     fn learn(
         &self,
         _level: usize,
@@ -55,26 +55,26 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// Returns the memory in bytes that a library in another language allocates for this codec. Rust allocators do not
-    /// see this memory. The result includes memory that the codec keeps between blocks, and temporary memory per block.
-    /// For a selector, the result includes only the codecs that the selector may use for blocks of `level`.
+    /// Returns the memory in bytes that a library in another language allocates for this codec, because Rust allocators
+    /// do not see this memory. The result includes memory that the codec keeps between blocks. A selector counts only
+    /// the codecs that it may use for blocks of `level`.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// Returns the tag and the function with which a [`Decompressor`](crate::Decompressor) uses the dictionaries of
-    /// this codec. Returns `None` if the codec has no dictionaries, or if it is a selector.
+    /// Returns the parts by which a [`Decompressor`](crate::Decompressor) uses the dictionaries of this codec: a tag
+    /// and a function. Returns `None` if the codec has no dictionaries, or if it is a selector.
     fn learner(&self) -> Option<Learner> {
         None
     }
 }
 
-/// A function that decompresses the blocks of one dictionary. It receives a compressed block without the dictionary
-/// number at the start of the block.
+/// A function that decompresses the blocks that need one dictionary. Its input is a compressed block, without the
+/// dictionary number at the start of the block.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
-/// The way in which a [`Decompressor`](crate::Decompressor) uses the dictionaries of a codec: the tag of the codec, and
-/// a function that opens a dictionary.
+/// The parts by which a [`Decompressor`](crate::Decompressor) uses the dictionaries of a codec: the tag of the codec,
+/// and a function that opens a dictionary.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
     /// The tag of blocks that need a dictionary. A codec never changes its tag, because stored blocks contain the tag.
@@ -89,8 +89,8 @@ pub struct Learner {
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// Returns the error for a call of [`decompress`](Compression::decompress) on a codec without a tag of its own,
-    /// such as a selector. Its blocks have the tags of other codecs, which decompress the blocks.
+    /// Returns the error for decompression by a codec that cannot decompress, such as a selector. The blocks that it
+    /// writes are decompressed by the codecs whose tags they contain.
     pub fn of_selector() -> Self {
         Self(
             "a codec without a tag of its own cannot decompress a block; decompress the block with the codec \
@@ -99,8 +99,8 @@ impl CorruptBlock {
         )
     }
 
-    /// Returns the error for a call of [`decompress`](Compression::decompress) on a trained codec. Only a
-    /// [`Decompressor`](crate::Decompressor) can decompress blocks that need a dictionary.
+    /// Returns the error for decompression by a codec that was trained for one SSTable. Its blocks need a dictionary,
+    /// so only a [`Decompressor`](crate::Decompressor) can decompress them.
     pub(crate) fn of_learner() -> Self {
         Self(
             "the block was compressed with a dictionary; decompress the block with the dictionaries of its \

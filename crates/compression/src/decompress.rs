@@ -5,12 +5,11 @@ use std::sync::LazyLock;
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// The codecs of the catalog, and the ways in which they use dictionaries. Together, they can decompress every block of
-/// a store.
+/// All codecs of the catalog. Together, they can decompress every block of a store.
 struct Known {
     /// All codecs of the catalog, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
-    /// For each codec that trains dictionaries, the way in which its dictionaries are used.
+    /// For each codec that trains dictionaries, its tag and the function that opens one of its dictionaries.
     learners: Vec<Learner>,
 }
 

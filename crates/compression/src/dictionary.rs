@@ -42,7 +42,7 @@ fn encode(block: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns the number of bits that every number below `count` fits into.
+/// Returns the smallest number of bits that can represent every number below `count`.
 fn number_width(count: u16) -> u32 {
     words::width(u64::from(count.saturating_sub(1)))
 }

@@ -153,8 +153,8 @@ impl Symbols {
     }
 }
 
-/// Finds the first escape code among eight codes. The lowest set bit of the result is the highest bit of the first
-/// escape code, and higher bits have no meaning. The result is 0 if no code is an escape.
+/// Finds the first escape code among the eight codes in `codes`. The lowest set bit of the result marks this code. The
+/// result is 0 if no code is an escape.
 #[inline]
 fn escapes(codes: u64) -> u64 {
     let inverted = !codes;
@@ -209,7 +209,8 @@ impl Compression for Fsst {
 }
 
 impl Compression for Learnt {
-    /// Returns `None`, because decompression needs the dictionaries of the SSTable.
+    /// Returns `None`, because only a reader with the dictionaries of the SSTable can decompress the blocks of this
+    /// codec.
     fn tag(&self) -> Option<u8> {
         None
     }

@@ -109,7 +109,7 @@ impl Compression for Library {
     }
 }
 
-/// The number of blocks that one call of a closure of [`seam`] compresses and decompresses.
+/// The number of blocks that are compressed and decompressed per time measurement of the C ABI.
 const CALLS: u32 = 100;
 
 /// Prepares a measurement of the cost of the C ABI. Returns two closures, whose times the caller measures. Each closure

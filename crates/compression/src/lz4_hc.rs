@@ -58,7 +58,7 @@ impl Build<dyn Compression> for Lz4Hc {
 }
 
 impl Compression for Lz4Hc {
-    /// Returns `None`, because the blocks have the tag of `lz4`, which decompresses them.
+    /// Returns `None`, because the codec `lz4` decompresses the blocks of this codec, and they have its tag.
     fn tag(&self) -> Option<u8> {
         None
     }

@@ -22,7 +22,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// # Panics
     /// The catalog has no codec with this name.
     pub fn of(label: &str) -> Self {
-        Self::read(label).expect("the catalog must have a codec with this label")
+        Self::read(label).expect("the catalog of codecs must contain the codec with this label")
     }
 
     /// Parses the label of a codec. A selector is not allowed.
@@ -51,18 +51,20 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     }
 }
 
-/// Returns the largest [`Compression::sample_bytes`] of several codecs, for blocks of a level of the tree.
+/// Returns the largest number of sample bytes that one of several codecs needs for its training, at the level `level`
+/// of the tree.
 pub fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
 
-/// Returns the sum of [`Compression::foreign_bytes`] of several codecs, in bytes, for blocks of a level of the tree.
+/// Returns the memory in bytes that libraries in other languages allocate for several codecs together, at the level
+/// `level` of the tree.
 pub fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// Trains several codecs by [`Compression::learn`]. Returns the codecs, where each trained codec replaces the untrained
-/// codec. Returns `None` if no training had a result.
+/// Trains several codecs with the first blocks of an SSTable. Returns all codecs, each after its training if it was
+/// trained. Returns `None` if no training had a result.
 pub fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,

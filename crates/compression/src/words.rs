@@ -1,13 +1,12 @@
 //! Functions for the codecs of integer columns, which split a block into 8-byte words and pack numbers into bits.
 
-/// Returns the start of an encoded block, which is the length of the block. Because of this length, decompression with
-/// a wrong length fails.
+/// Returns the first bytes of an encoded block: the length of `block`, by which decompression detects a wrong length.
 pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }
 
-/// Returns the bytes of an encoded block after its stored length. Returns `None` if the stored length differs from
-/// `len`.
+/// Returns the bytes of an encoded block that follow its stored length. Returns `None` if the stored length differs
+/// from `len`.
 pub(crate) fn behind_begin(stored: &[u8], len: usize) -> Option<&[u8]> {
     let (stored_len, behind) = stored.split_first_chunk::<4>()?;
     (u32::from_le_bytes(*stored_len) as usize == len).then_some(behind)
@@ -19,7 +18,7 @@ pub(crate) fn split(block: &[u8]) -> (impl ExactSizeIterator<Item = u64> + Clone
     (words.iter().map(|word| u64::from_le_bytes(*word)), rest)
 }
 
-/// Returns the number of bits of `number` without leading zeros.
+/// Returns the smallest number of bits that can represent `number`.
 pub(crate) fn width(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }

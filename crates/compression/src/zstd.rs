@@ -135,8 +135,9 @@ impl Compression for Zstd {
     }
 
     fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
-        let make =
-            || Compressor::new(self.level).expect("the level of a zstd context must be within its range");
+        let make = || {
+            Compressor::new(self.level).expect("zstd must accept a compression level that was checked before")
+        };
         shrunk::append(TAG, compress_bound(block.len()), block, out, |space| {
             self.compressors.with(make, |compressor| compressor.compress_to_buffer(block, space).ok())
         })
@@ -193,7 +194,8 @@ struct Learnt {
 }
 
 impl Compression for Learnt {
-    /// Returns `None`, because decompression needs the dictionaries of the SSTable.
+    /// Returns `None`, because only a reader with the dictionaries of the SSTable can decompress the blocks of this
+    /// codec.
     fn tag(&self) -> Option<u8> {
         None
     }

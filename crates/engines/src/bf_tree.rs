@@ -87,17 +87,17 @@ impl Engine for BfTree {
         let mut lines = vec![
             cache(settings, &format!("cb_size_byte {}, a power of two", sizes.cache)),
             format!(
-                "blocks {}: leaf_page_size {}, with records of at most {} bytes",
+                "blocks of {}: leaf_page_size {}, with records of at most {} bytes",
                 format_bytes(settings.block_bytes),
                 sizes.page,
                 sizes.record
             ),
         ];
         lines.push(match settings.log {
-            Log::None => "log none: no WAL".to_owned(),
+            Log::None => "WAL mode \"none\": no WAL".to_owned(),
             _ => unequal(format_args!(
-                "log {}: bf-tree cannot recover from its WAL, so it runs without a WAL, and only a flush makes \
-                 writes durable",
+                "WAL mode \"{}\": bf-tree cannot recover from its WAL, so it runs without a WAL, and only a \
+                 flush makes writes durable",
                 settings.log
             )),
         });

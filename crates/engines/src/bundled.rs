@@ -56,37 +56,34 @@ macro_rules! open {
 
 pub(crate) use open;
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) about the memtable capacity. `option` is the option
-/// of the engine that gets this capacity. If the design has memtable filters, the line is a mismatch, because the
-/// engine has none.
+/// Returns the message that the engine option `option` gets the memtable capacity of the design. If the design has a
+/// memtable filter, the message reports a mismatch, because the engine has no such filter.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
-    let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
+    let line = format!("memtable of {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
         0 => line,
         _ => unequal(format!("{line}; the engine has no memtable filter")),
     }
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) about the cache capacity. `option` is the option of
-/// the engine that gets this capacity.
+/// Returns the message that the engine option `option` gets the cache capacity of the design.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
-    format!("cache {}: {option}", format_bytes(settings.cache_bytes))
+    format!("cache of {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) about a WAL mode that the engine supports. `option`
-/// is the option of the engine that sets this WAL mode.
+/// Returns the message that the engine option `option` sets the WAL mode of the design.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
-    format!("log {}: {option}", settings.log)
+    format!("WAL mode \"{}\": {option}", settings.log)
 }
 
-/// Returns a line of [`Engine::mapping`](crate::Engine::mapping) about a setting of the design that the engine cannot
-/// match. The line consists of [`UNEQUAL`] and the explanation `what`.
+/// Returns the message that an engine cannot match a setting of the design. The message consists of the prefix
+/// [`UNEQUAL`] and the explanation `what`.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// Returns the lines of [`Engine::mapping`](crate::Engine::mapping) that apply to every B-tree, for a B-tree with the
-/// name `name`. A B-tree has no memtable and no filters, and chooses its own page size.
+/// Returns the messages about the settings that a B-tree cannot match: memtable, filters, background threads, block
+/// size and compression. `name` is the name of the B-tree.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
@@ -94,7 +91,7 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
             settings.background_threads
         )),
         unequal(format_args!(
-            "blocks {}: {name} chooses its own page size",
+            "blocks of {}: {name} chooses its own page size",
             format_bytes(settings.block_bytes)
         )),
     ];
@@ -102,15 +99,14 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that cannot read through memory maps.
-/// Returns `None` if the design uses no memory maps.
+/// Returns the message that an engine cannot read through memory maps. Returns `None` if the design uses no memory
+/// maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
-    let what = format_args!("mapped tables: {name} reads its files without memory maps");
+    let what = format_args!("memory-mapped SSTables: {name} reads its files without memory maps");
     (settings.reads == Reads::Mapped).then(|| unequal(what))
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine without compression. Returns `None` if
-/// the design compresses no blocks.
+/// Returns the message that an engine cannot compress blocks. Returns `None` if the design compresses no blocks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without = || {
         unequal(format_args!(
@@ -121,8 +117,8 @@ pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<Stri
     (settings.codec != Codec::None).then(runs_without)
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that has only Bloom filters. Returns
-/// `None` if the design has Bloom filters or no filters.
+/// Returns the message that an engine uses Bloom filters instead of the filters of the design. Returns `None` if the
+/// design has Bloom filters or no filters.
 pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<String> {
     let kind = match &settings.filters {
         Filters::Bloom => return None,
@@ -134,19 +130,18 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
     })
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that stores all values next to their
-/// keys. Returns `None` if the design does so, too.
+/// Returns the message that an engine stores all values next to their keys. Returns `None` if the design does so, too.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))
 }
 
-/// Returns the line of [`Engine::mapping`](crate::Engine::mapping) for an engine that syncs either every commit or no
-/// commit. Returns `None` if the design does not sync its WAL at intervals.
+/// Returns the message that an engine cannot sync its WAL at intervals. Returns `None` if the design does not require
+/// such syncs.
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
     matches!(settings.log, Log::Interval { .. }).then(|| {
         unequal(format_args!(
-            "log {}: {name} syncs either every write or no write, so this run syncs no write",
+            "WAL mode \"{}\": {name} syncs either every write or no write, so this run syncs no write",
             settings.log
         ))
     })

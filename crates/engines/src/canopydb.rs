@@ -51,7 +51,7 @@ impl Engine for Canopydb {
                 settings,
                 match settings.log {
                     Log::None => "use_wal off",
-                    Log::Buffered => "commit without sync, wal_background_sync_interval none",
+                    Log::Buffered => "commits without a sync, and wal_background_sync_interval is not set",
                     Log::Sync => "default_commit_sync",
                     Log::Interval { .. } => "wal_background_sync_interval",
                 },

@@ -22,12 +22,12 @@ use crate::{CATALOG, Engine};
 pub struct Checked {
     /// The name of the check.
     pub name: &'static str,
-    /// How completely the engine keeps the invariant. The error describes the violation.
+    /// The result of the check: how completely the engine keeps the invariant, or a description of the violation.
     pub outcome: Result<Kept, String>,
 }
 
-/// Checks every invariant of the axis `engine` for an engine with its default parameters. For example, its stores
-/// answer like an ordered map, batches are atomic, and stores survive closing and reopening.
+/// Checks every invariant of engines for an engine with its default parameters. For example, its stores answer like an
+/// ordered map, batches are atomic, and stores survive closing and reopening.
 ///
 /// Stores are in temporary folders, which are removed. For an engine that is a C++ library, call this function in a
 /// separate process, because two such libraries may define equal symbols.
@@ -66,5 +66,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 fn default_engine(variant: &Variant<dyn Engine>) -> Box<dyn Engine> {
     variant
         .build_of(CATALOG.axis, &variant.default_choice())
-        .expect("an engine that was built with its default parameters must build again")
+        .expect("building an engine with its default parameters must succeed again")
 }

@@ -35,7 +35,7 @@ pub trait Engine: Send + Sync {
     /// The error of the engine, for example if the files are corrupt or an option is invalid.
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError>;
 
-    /// Whether a scan reads a consistent snapshot of the store. If not, a scan may see half of a batch.
+    /// Returns whether a scan reads a consistent snapshot of the store. If not, a scan may see half of a batch.
     fn ranges_are_of_one_moment(&self) -> bool {
         true
     }
@@ -61,7 +61,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Returns the limits of stores of the engine, for example that they are not durable. An engine that reads the
+    /// Returns the limits of the engine's stores. For example, a store may be not durable. An engine that reads the
     /// complete design has the limits of the design.
     fn limits(&self, _: &Design) -> Vec<Limit> {
         Vec::new()
@@ -153,7 +153,7 @@ pub struct Identity {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Missing {
     /// No library or program of the engine was found.
-    #[error("no {names} in {searched}; {advice}")]
+    #[error("cannot find {names} in {searched}; {advice}")]
     NoLibrary {
         /// The name of the library, or of the program, that was searched for.
         names: String,

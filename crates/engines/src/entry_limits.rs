@@ -16,7 +16,7 @@ pub struct EntryLimits {
 }
 
 impl Default for EntryLimits {
-    /// Accepts keys and values of any size.
+    /// Returns limits that accept keys and values of any size.
     fn default() -> Self {
         Self { key_bytes: 0..=usize::MAX, value_bytes: 0..=usize::MAX }
     }

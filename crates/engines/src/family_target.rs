@@ -6,17 +6,17 @@ use workload::{Target, TargetError};
 use crate::prefixed::Prefixed;
 use crate::store::Store;
 
-/// The operations of one column family of a store, or of the whole store.
+/// Access to the keys of one column family of a store, or of the whole store.
 pub enum FamilyTarget<'s> {
-    /// The operations apply to the whole store.
+    /// The operations use the keys of the whole store.
     Store(&'s dyn Target),
-    /// The operations apply to one column family.
+    /// The operations use the keys of one column family.
     Family(Box<dyn Target + 's>),
 }
 
 impl<'s> FamilyTarget<'s> {
-    /// Returns the operations of `family` in a store with this design. If `family` is `None`, returns the operations of
-    /// the whole store.
+    /// Returns access to the keys of the column family `family` in a store with this design. If `family` is `None`,
+    /// returns access to the whole store.
     ///
     /// # Errors
     /// The store has no family with this name.

@@ -38,9 +38,12 @@ impl Engine for Fjall {
         let mut lines = vec![
             memtable(settings, "max_memtable_size"),
             cache(settings, "cache_size"),
-            format!("filters {} bits: filter_policy BitsPerKey on all levels", settings.filter_bits_per_key),
             format!(
-                "blocks {} bytes, restart interval {}: data_block_size_policy, data_block_restart_interval_policy",
+                "filters with {} bits per key: filter_policy BitsPerKey on all levels",
+                settings.filter_bits_per_key
+            ),
+            format!(
+                "blocks of {} bytes, restart interval {}: data_block_size_policy, data_block_restart_interval_policy",
                 settings.block_bytes, settings.restart_interval
             ),
             format!("{} background threads: worker_threads", settings.background_threads),
@@ -69,7 +72,7 @@ impl Engine for Fjall {
             }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::None => lines.push(unequal(
-                "log none: Fjall cannot disable its journal, so it runs with manual_journal_persist",
+                "WAL mode \"none\": Fjall cannot disable its journal, so it runs with manual_journal_persist",
             )),
             Log::Interval { .. } => lines.extend(without_interval(settings, "Fjall")),
         }

@@ -34,12 +34,12 @@ fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
 
-/// Returns the line of [`Engine::mapping`] about the number of immutable memtables.
+/// Returns the message about the number of immutable memtables, and about the option that limits them.
 fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
-        true => unequal(format_args!("{line}, which is the minimum of Fjall")),
+        true => unequal(format_args!("{line}, the smallest value that Fjall accepts")),
         false => line,
     }
 }
@@ -53,13 +53,13 @@ impl Engine for Fjall2 {
         let mut lines = vec![
             memtable(settings, "max_memtable_size"),
             cache(settings, "cache_size"),
-            format!("blocks {} bytes: block_size", settings.block_bytes),
+            format!("blocks of {} bytes: block_size", settings.block_bytes),
             format!(
                 "{} background threads: one of flush_workers, the others of compaction_workers",
                 settings.background_threads
             ),
         ];
-        let bits = format!("filters {} bits", settings.filter_bits_per_key);
+        let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
             _ => lines.push(unequal(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),
@@ -81,7 +81,7 @@ impl Engine for Fjall2 {
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),
             Log::None => lines.push(unequal(
-                "log none: Fjall cannot disable its journal, so it runs with manual_journal_persist",
+                "WAL mode \"none\": Fjall cannot disable its journal, so it runs with manual_journal_persist",
             )),
         }
         lines.push(write_buffer(settings));

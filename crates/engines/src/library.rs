@@ -92,14 +92,14 @@ impl Wanted {
         }
         let target = std::fs::read_link(path).ok()?;
         let reason = format!(
-            "the symbolic link leads to {}, which does not exist; correct the link, or {}",
-            target.display(),
-            self.advice
+            "the symbolic link leads to {target}, which does not exist; correct the link, or {advice}",
+            target = target.display(),
+            advice = self.advice
         );
         Some(Err(Missing::NotThis { path: path.to_owned(), reason }))
     }
 
-    /// Identifies the library from its file. `given` is as in [`find`](Self::find).
+    /// Identifies the library from its file. `given` is a path or a file name, or empty (see [`find`](Self::find)).
     ///
     /// # Errors
     /// The file does not exist, is not a shared library, or lacks a function that the adapter calls.
@@ -127,7 +127,7 @@ impl Wanted {
     fn examine(&self, path: PathBuf, bytes: &[u8]) -> Result<Identity, Missing> {
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
         let file = object::File::parse(bytes).map_err(|error| {
-            not_this(format!("the file is not a shared library: {error}; {}", self.advice))
+            not_this(format!("the file is not a shared library: {error}; {advice}", advice = self.advice))
         })?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
@@ -139,8 +139,8 @@ impl Wanted {
         }
         if let Some(lacking) = self.required.iter().find(|name| !defined.contains(**name)) {
             return Err(not_this(format!(
-                "the library does not export the function {lacking}; {}",
-                self.advice
+                "the library does not export the function {lacking}; {advice}",
+                advice = self.advice
             )));
         }
         let doubts = self.doubts(&file, asserts).into_iter().map(str::to_owned).collect();
@@ -176,9 +176,9 @@ impl Wanted {
     }
 }
 
-/// Whether the strings of a library contain many function signatures of a C++ namespace. If so, the engine was built
-/// with assertions. This test is necessary because codecs inside the library import the assertion handler, too. An
-/// imported handler therefore does not prove that the engine itself has assertions.
+/// Returns whether the strings of a library contain many function signatures of a C++ namespace, which shows that the
+/// engine was built with assertions. An imported assertion handler does not show this, because codecs inside the
+/// library import the handler, too.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -263,9 +263,9 @@ mod tests {
     #[test]
     fn what_is_not_there_says_how_to_get_it() {
         for (given, part) in [
-            ("", "no libnosuchengine.so in "),
-            ("libother.so", "no libother.so in "),
-            ("/nowhere/libx.so", "no libx.so in /nowhere; build it"),
+            ("", "cannot find libnosuchengine.so in "),
+            ("libother.so", "cannot find libother.so in "),
+            ("/nowhere/libx.so", "cannot find libx.so in /nowhere; build it"),
         ] {
             let error = NONE.identify(given).unwrap_err().to_string();
             assert!(error.contains(part) && error.ends_with("build it"), "{error}");

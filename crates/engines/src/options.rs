@@ -6,8 +6,8 @@ use catalog::Choice;
 use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
-/// One setting of [`EngineOptions`]: the path of its design option, its name in messages, and a function that returns
-/// whether two sets of options differ in the setting.
+/// One setting that engines can have: the path of its design option, its name in messages, and a function that returns
+/// whether two designs differ in the setting.
 type Setting = (&'static [&'static str], &'static str, fn(&EngineOptions, &EngineOptions) -> bool);
 
 /// All settings by which the options of two designs can differ. A path to a component, such as `bloom`, covers the kind
@@ -104,7 +104,7 @@ impl Reads {
 /// Where values are stored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValuePlace {
-    /// In SSTables, next to their keys.
+    /// Values are in SSTables, next to their keys.
     Inline,
     /// Large values are in blob files. Compactions collect the stale values of these files.
     BlobFiles {
@@ -115,7 +115,7 @@ pub enum ValuePlace {
         /// The share of stale bytes in a blob file, from 0 to 1, at which compactions relocate its live values.
         stale_share: f64,
     },
-    /// A method that only the tree of lsmbench has, such as a value log.
+    /// Another place for values, which only the tree of lsmbench has, such as a value log.
     Other(String),
 }
 

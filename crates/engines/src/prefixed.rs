@@ -22,7 +22,7 @@ impl<'s> Prefixed<'s> {
         Self { store, prefix }
     }
 
-    /// Calls `act` with the key `key`, prefixed with the number of the column family.
+    /// Calls `act` with the stored form of the key `key`, which begins with the number of the column family.
     fn at<R>(&self, key: &[u8], act: impl FnOnce(&[u8]) -> R) -> R {
         let mut buffer = KEY.take();
         buffer.clear();

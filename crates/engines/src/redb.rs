@@ -40,7 +40,8 @@ impl Engine for Redb {
             Log::Sync => log(settings, "Durability::Immediate; redb has no WAL"),
             Log::None => log(settings, "Durability::None"),
             _ => unequal(format_args!(
-                "log {}: redb has no WAL; with Durability::None, commits stay in the process until a durable commit",
+                "WAL mode \"{}\": redb has no WAL; with Durability::None, commits stay in the process until \
+                 a durable commit",
                 settings.log
             )),
         });

@@ -42,10 +42,12 @@ impl Engine for Sled {
         lines.push(match settings.log {
             Log::Sync => log(settings, "flush() after every write"),
             Log::Interval { .. } => log(settings, "flush_every_ms"),
-            Log::None => log(settings, "flush_every_ms none; WAL records stay in the process until a segment is full"),
+            Log::None => {
+                log(settings, "flush_every_ms none; WAL records stay in the process until a segment is full")
+            }
             Log::Buffered => unequal(
-                "log buffered: sled keeps WAL records in the process for up to 500 ms (its default), so a crash of \
-                 the process loses these records",
+                "WAL mode \"buffered\": sled keeps WAL records in the process for up to 500 ms (its \
+                 default), so a crash of the process loses these records",
             ),
         });
         lines.push(unequal(

@@ -65,9 +65,9 @@ impl Engine for Sqlite {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             cache(settings, "cache_size of each connection"),
-            format!("blocks {}: page_size {}", format_bytes(settings.block_bytes), page_bytes(settings)),
+            format!("blocks of {}: page_size {}", format_bytes(settings.block_bytes), page_bytes(settings)),
             format!(
-                "memtable {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into \
+                "memtable of {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into \
                  the database file",
                 format_bytes(settings.memtable_bytes),
                 checkpoint_pages(settings)
@@ -77,13 +77,15 @@ impl Engine for Sqlite {
             Log::Sync => lines.push(log(settings, "journal_mode WAL, synchronous FULL")),
             Log::Buffered => lines.push(log(settings, "journal_mode WAL, synchronous OFF")),
             Log::None => lines.push(unequal(
-                "log none: SQLite is unsafe without a journal, so it runs with journal_mode WAL, synchronous OFF",
+                "WAL mode \"none\": SQLite is unsafe without a journal, so it runs with journal_mode WAL, \
+                 synchronous OFF",
             )),
             Log::Interval { .. } => lines.extend(without_interval(settings, "SQLite")),
         }
         if settings.reads == Reads::Mapped {
-            lines
-                .push("mapped tables: mmap_size, at most 2 GiB; SQLite reads the rest with pread".to_owned());
+            lines.push(
+                "memory-mapped files: mmap_size, at most 2 GiB; SQLite reads the rest with pread".to_owned(),
+            );
         }
         if settings.reads == Reads::Direct {
             lines.push(unequal("direct I/O: SQLite does not support it"));

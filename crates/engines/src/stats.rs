@@ -81,8 +81,7 @@ impl Readings {
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// Returns a copy of these readings with all counters and gauges set to 0. It represents a level that does not
-    /// exist.
+    /// Returns a copy of these readings with all counters and gauges set to 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
@@ -93,8 +92,7 @@ impl Readings {
 
 impl EngineStats {
     /// Returns a copy of these statistics with all counters set to 0, as if the store had just been opened. The gauges
-    /// stay as they are. The counters of a store restart at 0 when it is opened again, so the result is the start of
-    /// the next measurement.
+    /// stay as they are.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();

@@ -45,15 +45,15 @@ impl Engine for TidesDb {
         let mut lines = vec![
             memtable(settings, "memtable_write_buffer_size"),
             cache(settings, "block_cache_size"),
-            format!("blocks {} bytes: btree_klog_block_size", settings.block_bytes),
+            format!("blocks of {} bytes: btree_klog_block_size", settings.block_bytes),
             match settings.filter_bits_per_key {
                 bits if bits > 0.0 => {
                     format!(
-                        "filters {bits} bits: bloom_fpr {:.4}, the equivalent rate",
+                        "filters with {bits} bits per key: bloom_fpr {:.4}, the equivalent rate",
                         false_positives(bits)
                     )
                 }
-                _ => "filters 0 bits: enable_bloom_filter off".to_owned(),
+                _ => "filters with 0 bits per key: enable_bloom_filter off".to_owned(),
             },
             format!(
                 "{} background threads: 1 of num_flush_threads, {} of num_compaction_threads",
@@ -71,7 +71,7 @@ impl Engine for TidesDb {
         match settings.log {
             Log::None => {
                 lines.push(unequal(
-                    "log none: TidesDB cannot disable its WAL, whose records stay in the process",
+                    "WAL mode \"none\": TidesDB cannot disable its WAL, whose records stay in the process",
                 ));
             }
             Log::Buffered => {
@@ -122,6 +122,9 @@ mod tests {
     fn bits_become_a_rate_of_false_positives() {
         assert!((false_positives(10.0) - 0.0082).abs() < 1e-4, "{}", false_positives(10.0));
         let lines = TidesDb.mapping(&EngineOptions::default());
-        assert!(lines.iter().any(|line| line.starts_with("filters 10 bits: bloom_fpr 0.0082")), "{lines:?}");
+        assert!(
+            lines.iter().any(|line| line.starts_with("filters with 10 bits per key: bloom_fpr 0.0082")),
+            "{lines:?}"
+        );
     }
 }

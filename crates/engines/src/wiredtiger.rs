@@ -123,10 +123,10 @@ impl Engine for WiredTiger {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             cache(settings, &format!("wiredtiger_open {}", Self::connection(settings))),
-            format!("blocks {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
+            format!("blocks of {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
         ];
         match settings.log {
-            Log::None => lines.push(log(settings, "log off; only a checkpoint makes writes durable")),
+            Log::None => lines.push(log(settings, "no WAL; only a checkpoint makes writes durable")),
             Log::Sync => lines.push(log(settings, "transaction_sync fsync")),
             Log::Buffered => lines
                 .push(log(settings, "transaction_sync none; each commit writes its record without a sync")),

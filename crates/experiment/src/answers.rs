@@ -11,27 +11,27 @@ use types::{Outcome, Problem};
 use super::file::SourceFile;
 use super::reading;
 
-/// The keys of an experiment file that only the report reads.
+/// The keys of an experiment file that only `lsmbench report` reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
-/// An experiment file that reproduces figures of a published document, together with the claims (measured statements)
-/// of the document.
+/// An experiment file that reproduces figures of a published document, together with the measured statements (claims)
+/// in this document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that compare claims
-    /// with results.
+    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that compare
+    /// published values with results.
     pub sheet: Sheet,
-    /// All claims of the document, from its file `claims.csv`.
+    /// All measured statements (claims) in the published document, from its file `claims.csv`.
     pub claims: Claims,
     /// Whether the file also contains an experiment to run. `false` if its only tables are `[source]` and `[[claim]]`.
     pub runs: bool,
 }
 
 impl AnswerFile {
-    /// Reads an experiment file, and the claims from `claims.csv` in the same folder. Returns `None` if the file has no
-    /// figures and no claims.
+    /// Reads the tables `[source]` and `[[claim]]` of an experiment file, and the file `claims.csv` in the same folder.
+    /// Returns `None` if the file has neither of these tables.
     pub fn read(path: &Path) -> Outcome<Option<Self>> {
         let file = SourceFile::read(path)?;
         let sheet = read_sheet(&file)?;

@@ -14,8 +14,8 @@ pub struct Cell {
     pub number: u64,
     /// The label of the configuration: a short text with the swept values, which is unique in the experiment.
     pub label: String,
-    /// The values of all swept paths, as the sweep gives them. The value of a path that does not apply to the
-    /// configuration is empty.
+    /// The values of all swept settings in this configuration, as text. The text is empty for a setting that the
+    /// configuration does not have.
     pub swept: Vec<String>,
     /// The engine that runs the configuration.
     pub engine: Choice,
@@ -26,7 +26,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns a text that identifies the store of the configuration: the engine, and the part of the design that the
+    /// Returns a text that identifies the store of the configuration: the engine, and the design options that this
     /// engine uses. Two configurations have equal texts only if their stores are equal.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {

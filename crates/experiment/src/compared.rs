@@ -9,12 +9,11 @@ use super::engine::{ENGINE, default_engine, engine_label};
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the positions of the swept paths that a comparison keeps fixed: only configurations with equal values at
-    /// these paths are compared.
-    /// * The key `within` of the table `[verdict]` can name these paths.
-    /// * Without this key, a component experiment fixes every path except the kind of the component.
-    /// * An experiment with several engines fixes the paths of the workload.
-    /// * Any other experiment fixes no path.
+    /// Returns the indexes of the swept paths that must have equal values in two compared configurations.
+    /// * The key `within` of the table `[verdict]` can set these paths.
+    /// * By default, a component experiment compares configurations that differ only in the kind of the component.
+    /// * A comparison of engines compares configurations with equal workloads.
+    /// * Any other experiment compares all configurations.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
         let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
@@ -29,12 +28,11 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// Returns the name of a configuration in a comparison.
-    /// * If the compared configurations differ in one swept path, the name is the value at this path. A value that is a
-    ///   number, a size or a time is no name, so the label of the configuration takes its place.
-    /// * If they differ in several paths, the name is the label of the configuration, or the variant with its
-    ///   parameters in a component experiment.
-    /// * If a workload experiment keeps no path fixed, the name is always the label.
+    /// Returns the name of a configuration in verdicts.
+    /// * The name is usually the label of the configuration.
+    /// * In a component experiment, the name is the variant with its parameters.
+    /// * If comparisons keep all other swept paths fixed, the name is the value at the remaining path, such as
+    ///   `leveled`. Numbers, sizes and times are not names, so the label takes their place.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
@@ -48,9 +46,8 @@ impl Experiment {
         }
     }
 
-    /// Returns all names by which the key `baseline` of the table `[verdict]` can select this configuration. A
-    /// component can also be named by its kind, with or without parameters. In a comparison of engines, a configuration
-    /// can also be named by its engine.
+    /// Returns all names by which the key `baseline` of the table `[verdict]` can select a configuration. Examples are
+    /// its label and its engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);
@@ -60,8 +57,8 @@ impl Experiment {
     }
 }
 
-/// Returns whether a swept value is distinctive enough to be the name of a configuration. An empty value, a number, a
-/// size and a time are not.
+/// Returns whether a swept value can be the name of a configuration. An empty value, a number, a size and a time
+/// cannot.
 fn is_name(value: &str) -> bool {
     let is_quantity = [quantity::parse_count, quantity::parse_bytes, quantity::parse_nanoseconds]
         .iter()

@@ -13,9 +13,8 @@ use super::file::SourceFile;
 use super::overrides::Sets;
 use super::paths;
 
-/// Returns one sentence per deprecated name in an experiment, with the current name. The function searches the
-/// `[design]` table, the sweep, the design files, and the values of `--set`. `replacing` is the design file that the
-/// command line gives instead of the design file of the experiment, if any.
+/// Returns one sentence per deprecated name in an experiment, with the current name. `replacing` is the design file
+/// that the command line gives instead of the design file of the experiment, if any.
 pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
     match replacing {

@@ -18,8 +18,8 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// Reads the design of a design file and of the files that it extends. `above` contains the paths of all files that
-/// extend this file, so that the function can detect a cycle.
+/// Reads the design of a design file and of the files that it extends. `above` lists the files that extend this file,
+/// directly or indirectly, so that the function can detect a cycle.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
     if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -32,9 +32,9 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
             let chain = [above, &[file.identity()]].concat();
             if chain.contains(&base.identity()) {
                 let message = format!(
-                    "design files extend each other in a cycle that includes {}; remove extends from one of \
+                    "design files extend each other in a cycle that includes {path}; remove `extends` from one of \
                      the files",
-                    base.path.display()
+                    path = base.path.display()
                 );
                 return Err(file.problem(&["extends"], message));
             }
@@ -48,9 +48,8 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// Returns the `[design]` tables of the design files that a file extends, directly and indirectly. `path` is the path
-/// of an experiment file or a design file. The table of the directly extended file comes first. The description `about`
-/// is removed.
+/// Returns the `[design]` tables of all design files that the file `path` extends, directly and indirectly. The first
+/// table belongs to the directly extended file.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
@@ -77,9 +76,8 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Finds and reads the file that the key `key` of the file `file` names. `name` is the value of this key. The function
-/// searches the folder of `file`, and the folders `configs` in this folder, in its parent folders and in the current
-/// folder.
+/// Reads the file with the name `name`, which the key `key` of the file `file` contains. The function searches next to
+/// `file`, and in the folders `configs` of its parent folders and of the current folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -88,9 +86,8 @@ pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<Sour
     SourceFile::read(&path)
 }
 
-/// Finds a file by its name in another file, whose folder is `folder`. The function searches this folder, the folders
-/// `configs` in this folder and in its parent folders, and the folder `configs` in the current folder. Returns `None`
-/// if no such file exists.
+/// Finds the file with the name `name`: in `folder`, or in a folder `configs` of `folder`, its parent folders or the
+/// current folder. Returns `None` if no such file exists.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {
@@ -106,13 +103,12 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())
 }
 
-/// Returns a copy of `design` with changed values. Each text has the form `bloom.bits_per_key=12`. The combination of
-/// all values is checked after the last text, so the order of the texts has no effect. `families` lists the column
-/// families of the store that the design configures.
+/// Returns a copy of `design` with changed values. Each text sets one value, as `bloom.bits_per_key=12` does. The order
+/// of the texts has no effect. `families` lists the column families of the store.
 ///
 /// # Errors
-/// Returns the error of the first text that is not of this form, that sets an impossible value, or that names a column
-/// family that neither the design nor the store has. If no family exists, the texts may define families.
+/// A text is not of this form, sets an impossible value, or names a column family that neither the design nor the store
+/// has. If no family exists, the texts may define families.
 pub fn set_design(design: &Design, families: &[String], texts: &[String]) -> Outcome<Design> {
     let mut sets = Vec::new();
     for text in texts {

@@ -17,10 +17,11 @@ const ENGINE_LABEL: &str = "engine.label";
 const ENGINE_LIBRARY: &str = "engine.library";
 
 /// Returns the paths of all settings in which two configurations differ.
-/// * Different variants on an axis count as one difference.
-/// * A parameter that only one of the variants has is no separate difference.
-/// * A parameter that both variants have is a separate difference if its values differ. If both values are defaults of
-///   different variants, the path of the axis lists the parameter, as in `compaction (own level0_runs)`.
+/// * Different variants on an axis count as one difference. A parameter that only one variant has is no further
+///   difference.
+/// * A parameter that both variants have is a further difference if its values differ.
+/// * If such values are only the different defaults of two variants, the parameter is listed next to the axis, as in
+///   `compaction (own level0_runs)`.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);

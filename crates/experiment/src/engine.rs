@@ -76,7 +76,8 @@ impl Absence {
 
 impl fmt::Display for Absence {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(text, "engine \"{}\" is not installed: {}", self.engine, self.missing)
+        let Self { engine, missing } = self;
+        write!(text, "engine \"{engine}\" is not installed: {missing}")
     }
 }
 

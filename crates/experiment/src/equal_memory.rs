@@ -16,8 +16,8 @@ impl Experiment {
     }
 }
 
-/// Checks that an experiment does not set both the capacity of the cache and a memory budget, because the budget
-/// already determines the capacity. `named` contains the paths below `design` that the experiment sets, with their
+/// Checks that an experiment does not set both a memory budget and the capacity of the cache, because the budget
+/// already determines this capacity. `named` contains the paths below `design` that the experiment sets, with their
 /// values. The error is a sentence.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
@@ -40,8 +40,8 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Checks the memory budgets of a sweep with `memory = "equal"`: every configuration must have a budget, and all
-/// budgets must be equal. A component experiment has no tree, so it is an error. The error is a sentence.
+/// Checks that all configurations of a sweep with `memory = "equal"` have the same memory budget. The error is a
+/// sentence. A component experiment is an error, because it has no tree.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

@@ -11,11 +11,11 @@ use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan
 
 use super::cell::Cell;
 
-/// The assumed largest size of a store, as a multiple of its SSTable bytes. During a compaction of the whole tree,
-/// storage contains the input and the output of the compaction, and also the WAL.
+/// The assumed largest size of a store, as a multiple of the size of its SSTables. During a compaction of the whole
+/// tree, the store contains the input and the output of the compaction, and also the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
-/// The assumed maximum number of versions of a key on storage, for a policy without a size ratio.
+/// The assumed maximum number of versions of a key on storage, if the compaction policy has no size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
 /// The assumed overhead of an entry in an SSTable, in bytes.
@@ -27,11 +27,11 @@ const MEMTABLES: f64 = 3.0;
 /// The assumed bits per key of a filter that has no parameter `bits_per_key`.
 const MOST_FILTER_BITS: f64 = 32.0;
 
-/// The assumed memory per key of the model that checks answers, in bytes.
+/// The assumed memory for checking answers, in bytes per key. lsmbench remembers the expected value of each key.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The assumed additional memory per key of the model that checks answers, in bytes. The model needs this memory while
-/// it sorts keys, which is necessary if the key format orders keys differently from their numbers.
+/// The assumed additional memory for checking scans, in bytes per key. lsmbench needs this memory to sort the keys if
+/// the key format does not order keys by their numbers.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The assumed number of operations per second, by kind of operation.
@@ -58,7 +58,7 @@ const ASSUMED_RATES: [(Kind, f64); Kind::ALL.len()] = [
 pub struct Estimate {
     /// The largest number of bytes on storage during the trial.
     pub storage_bytes: f64,
-    /// The largest number of bytes of memory for memtables, the cache, and the model that checks answers.
+    /// The largest number of bytes of memory for memtables, the block cache, and the expected values of all keys.
     pub memory_bytes: f64,
     /// The estimated duration of each phase, in seconds.
     pub phase_seconds: Vec<f64>,
@@ -120,8 +120,8 @@ impl Estimate {
         self
     }
 
-    /// Returns the estimated cost of a trial that skips the first `phases` phases, because they belong to the fixture.
-    /// The durations of these phases become 0.
+    /// Returns the estimated cost of a trial that starts from a copied store, so that it skips the first `phases`
+    /// phases. The durations of these phases become 0.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
@@ -138,28 +138,31 @@ impl Estimate {
         let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
+                let (needed, free, folder) =
+                    (rounded(self.storage_bytes), rounded(free as f64), folder.display());
                 return Err(format!(
-                    "{name} may need {} of storage, but {} has {} free; insert fewer keys, or set --out to another disk",
-                    rounded(self.storage_bytes),
-                    folder.display(),
-                    rounded(free as f64)
+                    "{name} may need {needed} of storage, but the disk of {folder} has {free} free; insert fewer \
+                     keys, or set `--out` to another disk"
                 ));
             }
             _ => {}
         }
         match measure::probe::available_memory_bytes() {
-            Some(available) if self.memory_bytes > available as f64 => Err(format!(
-                "{name} may need {} of memory, but {} are available; insert fewer keys, or lower the capacities",
-                rounded(self.memory_bytes),
-                rounded(available as f64)
-            )),
+            Some(available) if self.memory_bytes > available as f64 => {
+                let (needed, available) = (rounded(self.memory_bytes), rounded(available as f64));
+                Err(format!(
+                    "{name} may need {needed} of memory, but {available} are available; insert fewer keys, or \
+                     lower the capacities"
+                ))
+            }
             _ => Ok(()),
         }
     }
 }
 
 impl PhaseWork {
-    /// Returns the work of a phase whose operations start at `rate`. In a phase with roles, each role has its own rate.
+    /// Returns the work of a phase whose operations start at the rate `rate`. In a phase with roles, each role has its
+    /// own rate.
     fn of(phase: &PhasePlan, rate: Rate) -> Self {
         match &phase.phase().work {
             Work::Load(load) => {
@@ -181,8 +184,8 @@ impl PhaseWork {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the total work of roles that run at the same time. The foreground roles determine the duration. A
-    /// background role runs until the last foreground role ends.
+    /// Returns the total work of the roles of a phase, which run at the same time. The foreground roles determine the
+    /// duration. A background role runs until the last foreground role ends.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations, role.rate).seconds);
@@ -200,8 +203,8 @@ impl PhaseWork {
         together
     }
 
-    /// Returns the work of a mix whose operations start at `rate`. `operations` is `None` if the mix ends at its time
-    /// limit.
+    /// Returns the work of an operation mix whose operations start at the rate `rate`. `operations` is `None` if a time
+    /// limit ends the mix.
     fn of_mix(mixed: &Mixed, operations: Option<u64>, rate: Rate) -> Self {
         let share = |kind: Kind| mixed.mix.share(kind);
         let busy_seconds: f64 = Kind::ALL.into_iter().map(|kind| share(kind) * seconds_of(kind)).sum();
@@ -220,9 +223,9 @@ impl PhaseWork {
     }
 }
 
-/// Returns the time from the start of an operation to the start of the next operation, in seconds. The store needs
-/// `busy_seconds` for an operation. In an open loop, the next operation starts when it is due, but not earlier than the
-/// store can execute it.
+/// Returns the time from the start of an operation to the start of the next operation, in seconds. An operation keeps
+/// the store busy for `busy_seconds`. In an open loop, the next operation starts when it is due, or later when the
+/// store is free again.
 fn seconds_at(rate: Rate, busy_seconds: f64) -> f64 {
     match rate {
         Rate::Open { per_second } => busy_seconds.max(1.0 / per_second),
@@ -254,8 +257,8 @@ fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// Returns the estimated size of all filters in bytes: the bits for all entries, and the bits for the parameter
-/// `initial_keys` of each filter.
+/// Returns the estimated size of all filters in bytes. The parameter `initial_keys` reserves memory for this number of
+/// keys in each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {

@@ -21,7 +21,8 @@ use super::{fits, paths, wording};
 /// The path of the key format, which is the only setting of a workload outside its phases.
 const KEY: &str = "key";
 
-/// The settings of an experiment before its sweep changes them: the design, the engine and the task.
+/// The settings of an experiment before its sweep changes them: the design, the engine and the workload (or the
+/// parameters of a component).
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -30,7 +31,7 @@ pub(super) struct Base<'a> {
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
     /// Whether the sweep skips engines that are not available. If `false`, such an engine is an error, unless the file
-    /// has `engine = "all"`. The report sets this flag, because it can still judge the claims about available engines.
+    /// has `engine = "all"`. `lsmbench report` sets this flag to check the claims about the other engines.
     pub(super) goes_as_far: bool,
 }
 
@@ -54,11 +55,8 @@ impl Sweep {
             }
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
-                let same: &Cell = &cells[*numbers.get(&text)?];
-                Some(format!(
-                    "this combination is identical to configuration {}, \"{}\"",
-                    same.number, same.label
-                ))
+                let Cell { number, label, .. } = &cells[*numbers.get(&text)?];
+                Some(format!("this combination is identical to configuration {number}, \"{label}\""))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
@@ -127,8 +125,8 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// Returns the label of a configuration: a short text with the variant on each swept axis, and the name and the
-    /// value of each other swept path. `names` contains the short names of the swept paths.
+    /// Returns the label of a configuration, such as `leveled, theta=0.5`: its swept variants, and the names and
+    /// values of its other swept settings. `names` contains the short names of the swept paths.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -174,8 +172,8 @@ impl Base<'_> {
         }
     }
 
-    /// Checks that the sweep may set `value` at `path`. The path must have a known first part, must not name a whole
-    /// table, and must be used by the task. A column family in the path or the value must exist.
+    /// Checks that the sweep may set `value` at `path`: the experiment uses settings at this path, the path does not
+    /// name a whole table, and a column family in the path or the value exists.
     fn check_root(&self, path: &str, value: Option<&Value>) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -248,16 +246,16 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Returns a hint for the error about a swept parameter that no configuration has. `of` is the name of the axis.
-/// `known` contains the parameters of all variants of the axis, which the hint lists.
-fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
+/// Returns the end of the error message about a swept parameter that no configuration has: the valid parameters
+/// `known`, or the reason why none is valid. `axis` is the name of the axis, and `name` is the swept parameter.
+fn parameters(axis: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
     let hint = suggestion(name, known.iter().map(String::as_str));
     match known.is_empty() {
-        true => format!("{of} has no parameters"),
+        true => format!("{axis} has no parameters"),
         false if known.iter().any(|known| known == name) => {
-            format!("only variants of {of} that this experiment does not run have this parameter")
+            format!("only variants of {axis} that this experiment does not run have this parameter")
         }
         false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
@@ -286,7 +284,7 @@ fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// Returns the reason why the sweep must skip a configuration, because it cannot run in this mode. Returns `None` if
+/// Returns the reason why a configuration cannot run in the mode `mode`, so that the sweep skips it. Returns `None` if
 /// the configuration can run.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
@@ -336,21 +334,22 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         }
     };
     phases.iter().find_map(|phase| {
+        let Phase { name, threads, .. } = phase;
         let reason = match &phase.work {
-            _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
-            Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time, but counted mode measures no time; set operations instead of seconds"
-                    .to_owned()
-            }
-            Work::Roles(_) => "has roles, which need concurrent threads, but counted mode runs only one \
-                thread"
-                .to_owned(),
+            _ if *threads > 1 => format!("phase {name} has {threads} threads (maximum 1)"),
+            Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => format!(
+                "phase {name} ends after a time, but counted mode measures no time; set operations instead of \
+                 seconds"
+            ),
+            Work::Roles(_) => format!(
+                "phase {name} has roles, which need concurrent threads, but counted mode runs only one thread"
+            ),
             Work::Step(StoreStep::Sleep(_)) => {
-                "has step = \"sleep\", which has no effect on counters".to_owned()
+                format!("phase {name} has step = \"sleep\", which has no effect on counters")
             }
             _ => return None,
         };
-        Some(format!("counted mode: phase {} {reason}", phase.name))
+        Some(format!("counted mode: {reason}"))
     })
 }
 
@@ -365,7 +364,7 @@ fn missing_eviction(cell: &Cell) -> Option<String> {
     Some(format!("phase {} needs cold caches: {missing}", phase.name))
 }
 
-/// A configuration to which the expansion applies one swept value after the other.
+/// A configuration while the sweep sets its values, one after the other.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -396,7 +395,7 @@ impl Parts {
         }
     }
 
-    /// Sets the value at a swept path of this configuration. The caller has checked the first part of the path.
+    /// Sets the value of a swept setting of this configuration. The caller has checked the first part of the path.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -418,8 +417,7 @@ impl Parts {
     }
 }
 
-/// Returns whether the key `key` belongs to the axis itself, such as `memtable.capacity`, so that every variant of the
-/// axis accepts the key.
+/// Returns whether every variant of the axis `axis` accepts the key `key`, such as `memtable.capacity`.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -428,8 +426,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns a swept value as text for results. The name of a variant or a size keeps the text that the user wrote. A
-/// table becomes the label of the variant.
+/// Returns a swept value as text for results. A variant or a size keeps the text that the user wrote, and a table
+/// becomes the label of the variant.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));

@@ -32,9 +32,8 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// Creates an error about the value of a key, with the file and the line of the key. `key` is the path of the key
-    /// from the top of the file. In this path, a `[[phase]]` table appears by its name, and a `[[chart]]` table by its
-    /// index, starting at 0.
+    /// Creates an error about the value of a key, with the file and the line of the key. `key` is the path of the key,
+    /// in which a `[[phase]]` table appears by its name, and a `[[chart]]` table by its index from 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
         // Unnamed tables of an array have an index, which readers do not know.
         let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());
@@ -95,12 +94,13 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
 /// types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
+    let (least, most) = (i64::MIN, i64::MAX);
     match number {
         Some((number, _)) => {
-            format!("{number} is out of range; whole numbers in TOML are {} to {}", i64::MIN, i64::MAX)
+            format!("{number} is out of range; whole numbers in TOML are {least} to {most}")
         }
         None if message == "integer number overflowed" => {
-            format!("a number is out of range; whole numbers in TOML are {} to {}", i64::MIN, i64::MAX)
+            format!("a number is out of range; whole numbers in TOML are {least} to {most}")
         }
         None => message.to_owned(),
     }

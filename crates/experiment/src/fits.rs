@@ -12,12 +12,11 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 use super::families;
 
-/// The end of the message about an engine that cannot run in counted mode: the reason.
+/// The reason why some engines cannot run in counted mode, as the end of an error message.
 const COUNTED: &str = "because the timing of its background threads affects its counters";
 
-/// Returns how many settings of the design only one of the two engines uses. A comparison of the engines with many such
-/// settings is less fair. A setting that neither engine uses does not count. The result is 0 for two builds of one
-/// engine.
+/// Returns how many settings of the design are used by only one of two engines. With many such settings, a comparison
+/// of the engines is less fair. The result is 0 for two builds of one engine.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;
@@ -29,10 +28,8 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// Returns the reason why an experiment cannot use the engine of this configuration, or `None` if it can. The reason
-/// becomes an error of the whole experiment, unless the sweep may skip engines.
-/// * In counted mode, the counters of an engine must be equal in every run.
-/// * The engine must support all steps and operations of the workload.
+/// Returns the reason why an experiment cannot use the engine of this configuration. For example, the engine does not
+/// support an operation of the workload. Returns `None` if the experiment can use the engine.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -61,8 +58,8 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     let (phase, kind) =
         merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
     Some(format!(
-        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are \
-         unknown; remove the phase, or use another {axis}",
+        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so lsmbench \
+         cannot know the results of later reads; remove the phase, or use another {axis}",
         phase.name
     ))
 }
@@ -160,7 +157,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         let name = &phase.name;
         return Some(format!(
             "engine \"{engine}\" does not report stalls and level-0 runs, but phase.{name}.rate limits \
-             them; remove stalls and level0_runs from this rate"
+             them; remove `stalls` and `level0_runs` from this rate"
         ));
     }
     built.identify().err().map(|missing| missing.to_string())

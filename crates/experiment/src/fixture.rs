@@ -11,7 +11,8 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// Returns the number of phases at the start of the workload that belong to the fixture.
+    /// Returns how many phases at the start of the workload run only once, to create the store (the fixture) that every
+    /// trial copies.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
@@ -19,8 +20,8 @@ impl Experiment {
     }
 }
 
-/// Checks that the phases up to the phase `last` can be a fixture. The error is a sentence about the first phase or
-/// engine for which a fixture is not possible.
+/// Checks that every trial can start from a copy of the store after the phase `last`. The error is a sentence about the
+/// first phase or engine for which this is not possible.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
@@ -64,7 +65,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" is part of the fixture and therefore not measured; remove its keys cache and warm_up"
+            "phase \"{name}\" is part of the fixture and therefore not measured; remove its keys `cache` and `warm_up`"
         ));
     }
     if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {
@@ -88,15 +89,15 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Checks that lsmbench measures the phase of the verdict, so that the phase is not part of the fixture. The error is a
-/// sentence.
+/// Checks that lsmbench measures the phase of the verdict. lsmbench does not measure the phases that run only once, to
+/// create the store that every trial copies. The error is a sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);
     match fixture.and_then(place).zip(place(phase)) {
         Some((last, place)) if place <= last => Err(format!(
-            "phase \"{phase}\" is part of the fixture and therefore not measured. {}",
-            wording::valid(phases[last + 1..].iter().map(String::as_str))
+            "phase \"{phase}\" is part of the fixture and therefore not measured. {valid}",
+            valid = wording::valid(phases[last + 1..].iter().map(String::as_str))
         )),
         _ => Ok(()),
     }

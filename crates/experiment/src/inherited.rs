@@ -10,8 +10,8 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns one sentence for each swept axis on which a configuration inherits settings from the variant of the base
-    /// design.
+    /// Returns one sentence for each swept axis whose variants use settings of the base design instead of their own
+    /// defaults.
     pub fn inherited(&self) -> Vec<String> {
         let swept = self.sweep.factors.iter().filter_map(|factor| {
             let path = ConfigPath::new(&factor.path);
@@ -33,9 +33,9 @@ impl Experiment {
         let name = axis.name();
         (!taken.is_empty()).then(|| {
             format!(
-                "{name}: the base design sets {}; swept variants with a parameter of this name use this \
+                "{name}: the base design sets {values}; swept variants with a parameter of this name use this \
                  value instead of their own default",
-                taken.join(", ")
+                values = taken.join(", ")
             )
         })
     }

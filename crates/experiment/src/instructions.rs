@@ -23,8 +23,8 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
 }
 
 impl Experiment {
-    /// Returns the task of the trial in which valgrind counts the instructions of the phase `phase`. If this phase has
-    /// a mix, the task executes at most `trials.instructions` of its operations.
+    /// Returns the workload of the trial in which valgrind counts the instructions of the phase `phase`. If this phase
+    /// has an operation mix, it executes at most `trials.instructions` operations.
     pub fn counted_task(&self, cell: &Cell, phase: &str) -> Task {
         let mut task = cell.task.clone();
         if let (Task::Workload(workload), Some(most)) = (&mut task, self.trials.instructions) {

@@ -107,7 +107,7 @@ impl<'a> Loader<'a> {
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
             reasons.dedup();
-            let message = format!("no configuration can run: {}", reasons.join("; "));
+            let message = format!("no configuration can run: {reasons}", reasons = reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
         let mut labels = HashSet::new();
@@ -252,7 +252,7 @@ impl<'a> Loader<'a> {
         }
         let mut sets = self.sets.under(ENGINE).peekable();
         if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
-            let message = "a component experiment runs no engine; remove the key engine";
+            let message = "a component experiment runs no engine; remove the key `engine`";
             return Err(self.file.problem(&[ENGINE], message));
         }
         for (path, set) in sets {
@@ -309,7 +309,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Checks that the selected mode can measure the subject of a component experiment.
+    /// Checks that the selected mode can measure the component in a component experiment.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
@@ -318,10 +318,11 @@ impl<'a> Loader<'a> {
         }
         let only = if trials.mode == RunMode::Counted { "times" } else { "counters" };
         let message = format!(
-            "subject \"{}\" measures only {only}, but mode \"{}\" does not measure {only}; use trials.mode = \"{}\"",
-            component.kind(),
-            trials.mode.name(),
-            modes[0].name()
+            "subject \"{subject}\" measures only {only}, but mode \"{mode}\" does not measure {only}; use \
+             trials.mode = \"{other}\"",
+            subject = component.kind(),
+            mode = trials.mode.name(),
+            other = modes[0].name()
         );
         Err(self.table_problem("trials", "mode", message))
     }
@@ -461,7 +462,7 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Checks that the experiment can have the fixture that `trials.fixture` requests.
+    /// Checks that every trial can start from a copy of the store after the phase that `trials.fixture` names.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)

@@ -9,7 +9,8 @@ use super::cell::Cell;
 use super::engine::engine;
 use super::trials::Trials;
 
-/// The columns that count per byte that the user writes. These columns are empty in a phase without writes.
+/// The metrics per byte that the user writes, such as the write amplification. They have no value in a phase without
+/// writes.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -21,18 +22,19 @@ const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP_RESIDUAL,
 ];
 
-/// The columns that count per lookup of a key. These columns are empty in a phase without such lookups.
+/// The metrics per point lookup, such as the number of blocks that a get reads. They have no value in a phase without
+/// lookups.
 const PER_LOOKUP: [Metric; 4] =
     [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
 
-/// The columns about scans. These columns are empty in a phase without scans.
+/// The metrics of scans. They have no value in a phase without scans.
 const PER_SCAN: [Metric; 3] = [c::RANGE_FPR, c::SOURCES_PER_RANGE, c::COMPARISONS_PER_ENTRY];
 
-/// The columns about the block cache. These columns are empty if all reads bypass the cache.
+/// The metrics of the block cache, such as its hit rate. They have no value if all reads bypass the cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times. These columns are empty in a phase without an open loop, because only an open loop
-/// has intended start times.
+/// The metrics of response times. They have no value in a phase without an open loop, because only an open loop has
+/// intended start times.
 const OPEN_LOOP: [Metric; 6] = [
     c::RESPONSE_MEAN_NS,
     c::RESPONSE_P50_NS,
@@ -42,7 +44,7 @@ const OPEN_LOOP: [Metric; 6] = [
     c::RESPONSE_MAX_NS,
 ];
 
-/// Columns about the process and its files. These columns are empty in counted mode, although they contain no time.
+/// The metrics of the process and its files. They have no value in counted mode, although they are no times.
 const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,
@@ -54,7 +56,7 @@ const OF_PROCESS: [Metric; 8] = [
     c::DISK_PEAK_BYTES,
 ];
 
-/// Returns whether a column has values only in timed runs.
+/// Returns whether a metric has values only in timed runs.
 pub(super) fn takes_time(metric: &Metric) -> bool {
     let is_time = matches!(
         metric.unit,
@@ -64,8 +66,8 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
     !metric.is_exact() && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
-/// Returns the reason why a column cannot have a value in the rows of the phase `phase`, and the setting that would
-/// provide a value. Returns `None` if the column can have a value.
+/// Returns the reason why a metric cannot have a value in the phase `phase`, and the setting that would provide a
+/// value. Returns `None` if the metric can have a value.
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Trials) -> Option<String> {
     let mode = trials.mode;
     if *metric == c::USER_INSTRUCTIONS_PER_OP && trials.instructions.is_none() {
@@ -86,21 +88,28 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
     };
     let is_one_of = |list: &[Metric]| list.contains(metric);
     if is_one_of(&PER_WRITTEN_BYTE) && !judged.may_write() {
-        return Some(format!("phase \"{phase}\" writes nothing; {}", instead(Phase::may_write)));
+        return Some(format!(
+            "phase \"{phase}\" writes nothing; {advice}",
+            advice = instead(Phase::may_write)
+        ));
     }
     if is_one_of(&PER_LOOKUP) && !looks_up(judged) {
-        return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
+        return Some(format!("phase \"{phase}\" looks up no key; {advice}", advice = instead(looks_up)));
     }
     if *metric == c::READ_AMP && judged.may_write() {
-        return Some(format!("phase \"{phase}\" has operations other than reads; {}", instead(only_reads)));
+        return Some(format!(
+            "phase \"{phase}\" has operations other than reads; {advice}",
+            advice = instead(only_reads)
+        ));
     }
     if is_one_of(&PER_SCAN) && !scans(judged) {
-        return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
+        return Some(format!("phase \"{phase}\" has no scan; {advice}", advice = instead(scans)));
     }
     if is_one_of(&OPEN_LOOP) && !is_open(judged) {
-        let message = "runs in a closed loop, but this metric needs an open loop, in which operations start \
-                       at a fixed rate; set a rate, such as";
-        return Some(format!("phase \"{phase}\" {message} phase.{phase}.rate = 10_000"));
+        return Some(format!(
+            "phase \"{phase}\" runs in a closed loop, but this metric needs an open loop, in which operations \
+             start at a fixed rate; set a rate, such as phase.{phase}.rate = 10_000"
+        ));
     }
     if *metric == c::SUSTAINED_OPS_PER_SECOND && !matches!(judged.rate, Rate::Sustained(_)) {
         return Some(format!(
@@ -109,7 +118,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
     }
     if *metric == c::SETTLED_OPS_PER_SECOND && !judged.settle {
         return Some(format!(
-            "phase \"{phase}\" does not wait for pending flushes and compactions; remove settle = false from the phase"
+            "phase \"{phase}\" does not wait for pending flushes and compactions; remove `settle = false` from the phase"
         ));
     }
     (is_one_of(&OF_CACHE) && bypasses_cache(cell)).then(|| {

@@ -21,7 +21,7 @@ const ROOTS: [&str; 9] =
 /// The changes to an experiment file that the command line requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Paths and values, such as `design.bloom.bits_per_key=12`.
+    /// The values of all options `--set`, such as `design.bloom.bits_per_key=12`.
     pub set: Vec<String>,
     /// The number of trials (`--trials`), which replaces the number in the file; `None` without the option.
     pub trials: Option<u64>,
@@ -76,8 +76,8 @@ impl Sets {
             let root = paths::split(&set.path)[0];
             if set.path == root && ROOTS.contains(&root) && root != ENGINE {
                 let message = format!(
-                    "\"{root}\" is a table; set a value in it, such as {}; `lsmbench describe` prints all values",
-                    example(root)
+                    "\"{root}\" is a table; set a value in it, such as {example}; `lsmbench describe` prints all values",
+                    example = example(root)
                 );
                 return Err(set.problem(file, message));
             }
@@ -132,8 +132,8 @@ impl Sets {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies the overrides that the place `by` sets to a table. The function applies only overrides whose paths begin
-    /// with one of `roots`.
+    /// Changes `table` by the overrides from the place `by`, such as the command line. Only overrides whose paths begin
+    /// with one of `roots` apply.
     pub(super) fn apply(
         &self,
         file: &SourceFile,

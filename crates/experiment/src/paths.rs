@@ -37,9 +37,8 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// Distributes values over tables, so that the tables can be applied to a design in order: a variant is set before its
-/// parameters. Values with equally long paths share one table, and the table with the shortest paths comes first. If
-/// two values have the same path, the later value counts.
+/// Groups values by the length of their paths, shortest first, so that a design gets a variant before its parameters.
+/// Each group becomes one table. If two values have the same path, the later value counts.
 pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>) -> Vec<Table> {
     let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
     for (path, value) in values {
@@ -65,8 +64,8 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
 /// Sets the value at `path`, and creates missing tables. In a path below `phase`, the next part is the name of a phase.
 ///
 /// # Errors
-/// Returns an error if the path is empty, if it names a phase that does not exist or a whole phase, or if it continues
-/// below a value that is no table. The error is a sentence about this part of the path.
+/// The path is empty, names a whole phase or a phase that does not exist, or continues below a value that is no table.
+/// The error is a sentence.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = path.split_first().ok_or("the path of a setting must not be empty")?;
     if rest.is_empty() {
@@ -79,11 +78,11 @@ pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), 
             let known: Vec<String> = items.iter().filter_map(name_of).map(str::to_owned).collect();
             match items.iter_mut().find(|item| name_of(item) == Some(rest[0])) {
                 Some(Value::Table(item)) if rest.len() > 1 => set(item, &rest[1..], value),
-                Some(_) => Err(format!("\"{first}.{}\" is a table; name a key in it", rest[0])),
+                Some(_) => Err(format!("\"{first}.{name}\" is a table; name a key in it", name = rest[0])),
                 None => Err(wording::unknown(first, rest[0], known.iter().map(String::as_str))),
             }
         }
-        _ => Err(format!("\"{first}\" is a value, so it has no key \"{}\"", rest[0])),
+        _ => Err(format!("\"{first}\" is a value, so it has no key \"{key}\"", key = rest[0])),
     }
 }
 

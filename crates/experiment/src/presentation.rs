@@ -41,13 +41,15 @@ impl VerdictSpec {
             known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
         }
         if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
-            let message = "within contains all swept paths, so lsmbench would compare each configuration \
-                           only with itself; remove a path from within";
+            let message = "`within` contains all swept paths, so lsmbench would compare each configuration \
+                           only with itself; remove a path from `within`";
             return Err(("within", message.to_owned()));
         }
         if let Some(threshold) = self.threshold.filter(|value| !THRESHOLDS.contains(value)) {
             let (least, most) = (THRESHOLDS.start(), THRESHOLDS.end());
-            let message = format!("{threshold} is not from {least} to {most}; to set 1 %, use 0.01");
+            let message = format!(
+                "the threshold {threshold} is out of range; use {least} to {most}, such as 0.01 for 1 %"
+            );
             return Err(("threshold", message));
         }
         let mut baselines: Vec<String> =
@@ -83,8 +85,10 @@ pub(super) fn read_charts(
             *column = new_name(column).into_owned();
         }
         if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
-            let message =
-                format!("two charts would have the name \"{}\"; set name in one of them", chart.file_stem());
+            let message = format!(
+                "two charts would have the name \"{}\"; set `name` in one of them",
+                chart.file_stem()
+            );
             return Err(at("name", message));
         }
         check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;
@@ -155,8 +159,8 @@ fn check_chart(
     Ok(())
 }
 
-/// Returns whether charts of the form `form` do not read `runs.csv`, but a result file of their own. This applies to
-/// `timeline` and `cdf`.
+/// Returns whether charts of the form `form`, such as `timeline`, read a result file of their own instead of
+/// `runs.csv`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
@@ -172,8 +176,8 @@ pub(super) fn operations(task: &Task) -> Vec<String> {
     kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
-/// Checks that the text `name`, if it is set, is one of the texts in `names`. `noun` says in the error what the name
-/// stands for.
+/// Checks that the text `name`, if it is set, is one of the texts in `names`. The error names the kind of the text by
+/// `noun`, such as "swept path".
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

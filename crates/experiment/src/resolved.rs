@@ -33,7 +33,7 @@ pub struct Experiment {
     pub file: PathBuf,
     /// The question that the experiment answers, as a sentence.
     pub question: String,
-    /// The folder from which relative paths in the task start.
+    /// The folder to which relative paths in the workload or the component are relative.
     pub base: PathBuf,
     /// The engine of all configurations for which the sweep sets no engine.
     pub(super) engine: Choice,
@@ -109,9 +109,9 @@ impl Experiment {
         self.resolved_table().to_string()
     }
 
-    /// Returns the experiment as a TOML file that a user can run. The file omits keys of phases without effect and
-    /// defaults without effect, so that no warning is about a key that the user did not write. If this run does not
-    /// apply the table `[quick]`, the file contains this table.
+    /// Returns the experiment as a TOML file that a user can run. The file omits settings that have no effect, because
+    /// a run would print a warning for each of them. If this run does not apply the table `[quick]`, the file contains
+    /// this table.
     pub fn runnable(&self) -> String {
         let mut table = self.resolved_table();
         let phases = table.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
@@ -234,7 +234,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
     settings
 }
 
-/// Returns the task with absolute paths for the files of its replays and its component.
+/// Returns the workload or the component with absolute paths for the files that it names.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {

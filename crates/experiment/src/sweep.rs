@@ -141,11 +141,12 @@ impl Sweep {
             }
             if self.combine == Combine::Zip && factor.values.len() != first.values.len() {
                 let message = format!(
-                    "combine = \"zip\" needs lists of equal length, but \"{}\" has {} values and \"{}\" has {}",
-                    first.path,
-                    first.values.len(),
-                    factor.path,
-                    factor.values.len()
+                    "combine = \"zip\" needs lists of equal length, but \"{path}\" has {count} values \
+                     and \"{other}\" has {other_count} values",
+                    path = first.path,
+                    count = first.values.len(),
+                    other = factor.path,
+                    other_count = factor.values.len()
                 );
                 return Err(SweepError::new(&factor.path, message));
             }
@@ -180,10 +181,10 @@ impl Sweep {
         }
         match self.factors.first() {
             Some(first) if first.values.len() != labels.len() => error(format!(
-                "\"{}\" has {} values, but there are {} labels; give each configuration one label",
-                first.path,
-                first.values.len(),
-                labels.len()
+                "\"{path}\" has {values} values, but there are {labels} labels; give each configuration one label",
+                path = first.path,
+                values = first.values.len(),
+                labels = labels.len()
             )),
             _ => Ok(()),
         }
@@ -235,7 +236,7 @@ impl Sweep {
     }
 }
 
-/// Replaces the second name of an axis in a path by its first name. For example, `design.bloom.allocation` becomes
+/// Replaces an alternative name of an axis in a path by its main name. For example, `design.bloom.allocation` becomes
 /// `design.allocation`. Returns any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);

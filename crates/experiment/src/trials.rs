@@ -16,11 +16,10 @@ pub struct Trials {
     pub count: u64,
     /// Seed of all operation streams. In one trial, all configurations run the same operations.
     pub seed: u64,
-    /// Number of seeds, 1 to 1000. With another seed, a trial executes other operations. The first seed is `seed`,
-    /// and the next seeds are the next whole numbers. Consecutive trials of a configuration use the seeds in turn.
-    /// Trials with equal numbers have the same seed in all configurations. lsmbench runs at least one trial per seed,
-    /// unless `--trials` or `--quick` sets another number of trials. With one seed, all trials run the same
-    /// operations.
+    /// Number of seeds, 1 to 1000. With one seed, all trials run the same operations. With more seeds, consecutive
+    /// trials of a configuration use the seeds `seed`, `seed + 1`, and so on, in turn. Trials with equal numbers have
+    /// the same seed in all configurations. lsmbench runs at least one trial per seed, unless `--trials` or `--quick`
+    /// sets another number of trials.
     #[serde(skip_serializing_if = "is_one")]
     pub seeds: u64,
     /// Whether the run measures time (`"timed"`) or only counters (`"counted"`).
@@ -33,7 +32,7 @@ pub struct Trials {
     pub check: u64,
     /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
-    /// The way in which the trials of a round share the machine. Only for timed runs of a workload.
+    /// Order in which the trials of a round run. Only for timed runs of a workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Interleaving>,
     /// Relative half-width of the confidence intervals at which the run stops early. The value 0.01 means 1 %. The
@@ -156,7 +155,7 @@ impl Trials {
             return Err((
                 "seeds",
                 format!(
-                    "the last seed is seed + seeds - 1, which exceeds the largest whole number in TOML, \
+                    "the last seed, `seed` + `seeds` - 1, exceeds the largest whole number in TOML, \
                      {LARGEST_SEED}"
                 ),
             ));
@@ -219,7 +218,7 @@ impl Trials {
         Ok(())
     }
 
-    /// Returns how the trials of a round share the machine: the value of `plan`, or its default.
+    /// Returns the order in which the trials of a round run: the value of `plan`, or its default.
     pub fn interleaving(&self) -> Interleaving {
         self.plan.unwrap_or_default()
     }

@@ -11,10 +11,10 @@ pub const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.001..=0.5;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
-    /// Column that decides the verdict. The default is the first `y` column of the charts that has a better direction:
-    /// either its higher values or its lower values count as better. Without such a column, the default is the metric
-    /// of the component, `ops_per_second` in timed mode, or `write_amp` in counted mode. If the phase has no value of
-    /// this column, lsmbench selects another default.
+    /// Column that decides the verdict. The default is the first `y` column of the charts for which higher or lower
+    /// values count as better. Without such a column, the default is the metric of the component, `ops_per_second` in
+    /// timed mode, or `write_amp` in counted mode. If the phase has no value of this column, lsmbench selects another
+    /// default.
     pub(crate) metric: Option<String>,
     /// Further columns that lsmbench compares with the baseline.
     pub(crate) also: Vec<String>,

@@ -10,18 +10,18 @@ use tree::{Design, Mode, OpenOptions, Stats, Tree};
 use types::{ENTRY_CHARGE_BYTES, Outcome, Problem};
 use workload::{Batch, Extent, Kind, PhasePlan, WorkloadPlan};
 
-/// The numbers of entries of the two sample SSTables on which costs are measured.
+/// The numbers of entries in the two sample SSTables from which the simulation measures its costs.
 const SAMPLES: [usize; 2] = [2_000, 14_000];
 
 /// The number of gets with which the device time of a block read is measured.
 const GETS: usize = 500;
 
-/// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per
+/// The costs of SSTables in file bytes, memory and device time. Each cost is a sum of a part per SSTable and a part per
 /// charged byte.
 ///
-/// The charged bytes of an SSTable are the bytes that [`TableShape::bytes`](compaction::TableShape::bytes) counts:
-/// keys, values and a fixed overhead per entry. Both parts are measured on two sample SSTables of the design on a
-/// simulated device. One sample has 2,000 entries of the workload, and the other sample has 14,000 entries.
+/// The charged bytes of an SSTable are its keys, its values and a fixed overhead per entry
+/// ([`TableShape::bytes`](compaction::TableShape::bytes)). The simulation measures both parts on two sample SSTables of
+/// the design, which are on a simulated device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// The size of an SSTable file, in bytes.
@@ -74,8 +74,8 @@ impl Linear {
 }
 
 impl Costs {
-    /// Measures the costs of entries on two sample SSTables of `design`, which contain entries of the workload `plan`.
-    /// The SSTables are on the storage `simulated` with the device class `device`.
+    /// Measures the costs of SSTables on two samples, which contain entries of the workload `plan`. The samples are on
+    /// the storage `simulated` with the device class `device`.
     ///
     /// # Errors
     /// The plan has no writes, or the device or the design cannot be built.
@@ -196,9 +196,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// Returns the entries for the sample SSTables, without duplicate keys and in key order: the first entries that the
-/// plan writes. There are at most as many entries as both samples need. Each sample covers a part of the key range in
-/// proportion to its number of entries, so that keys are equally dense in both.
+/// Returns the entries for the sample SSTables: the first entries that the plan writes, without duplicate keys and in
+/// key order.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();

@@ -70,15 +70,15 @@ impl<'a> SimulatedTree<'a> {
     /// Compacts all SSTables into one run.
     ///
     /// # Errors
-    /// The policy violates an invariant of its axis.
+    /// The policy violates an invariant of compaction policies.
     pub fn compact(&self) -> Result<(), TargetError> {
         let mut state = self.state.lock();
         state.flush()?;
         Ok(state.simulator.compact_all()?)
     }
 
-    /// Returns the counters of all operations so far and the current sizes of the tree, in the form of the statistics
-    /// of an engine.
+    /// Returns the counters of all operations so far and the current sizes of the tree, as the statistics that an
+    /// engine reports.
     pub fn stats(&self) -> EngineStats {
         let state = self.state.lock();
         readings(&state.simulator.report(), &state.counts, &self.costs)
@@ -128,7 +128,7 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// If `is_time` is true, lets the policy pick a compaction because of reads. A real tree does so after fixed
+    /// Lets the policy pick a compaction because of reads, if `is_time` is true. A real tree does so after fixed
     /// numbers of reads, so the caller passes true after the same numbers.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {

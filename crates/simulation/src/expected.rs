@@ -18,13 +18,13 @@ const MOST_FLUSHES: f64 = 3e7;
 /// The largest number of SSTables in a simulation if the policy picks single SSTables. Each pick examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// The number of steps of a phase without writes, if the policy observes reads. After each step, the policy can pick a
-/// compaction.
+/// The number of steps in which a phase without writes is simulated, if the compaction policy observes reads. After
+/// each step, the policy can pick a compaction.
 const READ_PARTS: u32 = 16;
 
-/// The number of keys in the first class of keys. A class is a set of keys that are written equally often. Each further
-/// class doubles the total number of keys. The first class has more than one key, because the formulas for expected
-/// numbers do not hold for a single key.
+/// The number of keys in the first class of keys that are written equally often. Each further class doubles the total
+/// number of keys. The first class has two keys, because the formulas for expected numbers do not hold for a single
+/// key.
 const HEAD: u64 = 2;
 
 /// A simulated tree that contains expected numbers of entries instead of entries.
@@ -237,8 +237,8 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// Simulates the writes of `operations` operations, and flushes the memtable whenever it is full. `rates` contains
-    /// the writes per operation. `within(a, b)` returns the part of the key space that the operations between the
-    /// fractions `a` and `b` of the phase fill.
+    /// the mean number of writes per operation. `within(a, b)` returns the part of the key space that receives the keys
+    /// of the phase from its fraction `a` to its fraction `b`.
     fn write(
         &mut self,
         rates: PerOperation,
@@ -278,8 +278,8 @@ impl<'a> ExpectedTree<'a> {
         self.pending.adds + self.pending.draws
     }
 
-    /// Adds the writes of `operations` operations to the active memtable. `rates` contains the writes per operation,
-    /// and `within` is the part of the key space that the operations fill.
+    /// Adds the writes of `operations` operations to the active memtable. `rates` contains the mean number of writes
+    /// per operation. New keys are in the part `within` of the key space, given by its start and its end.
     fn add(&mut self, rates: PerOperation, operations: f64, within: (f64, f64)) {
         let pending = &mut self.pending;
         let (adds, draws) = (operations * rates.adds, operations * rates.draws);
@@ -362,7 +362,7 @@ struct LookupCosts {
 /// The content of an empty memtable: no writes.
 const NO_WRITES: FlushedWrites = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
 
-/// Returns the classes of keys that the workload writes equally often, and the key distribution for which they are
+/// Returns classes of keys that the workload writes equally often, and the key distribution from which they are
 /// computed.
 fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     let keys = added_keys(workload);

@@ -48,15 +48,15 @@ pub fn scans(phase: &Phase) -> bool {
 /// The numbers of operations of a phase, by their effect on the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
-    /// The number of all operations. A batch counts as one operation.
+    /// The number of all operations of the phase. A batch counts as one operation.
     pub operations: f64,
-    /// The number of written entries, including tombstones.
+    /// The number of entries that the phase writes, including tombstones.
     pub writes: f64,
-    /// The number of keys that lookups request.
+    /// The number of keys that the lookups of the phase request.
     pub gets: f64,
     /// The fraction of the lookups that request absent keys, which never existed.
     pub absent: f64,
-    /// Number of scans.
+    /// The number of scans in the phase.
     pub scans: f64,
 }
 

@@ -6,7 +6,7 @@ use results::{columns as c, counters as n, levels as l};
 
 use crate::costs::Costs;
 
-/// The counts of a simulated tree: operations, and their accesses to filters and blocks.
+/// The operations of a simulated tree, and their accesses to filters and blocks, as counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) user_bytes: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Counts {
     pub(crate) filter_probes: u64,
     /// The expected number of data blocks that gets search.
     pub(crate) blocks_searched: f64,
-    /// Key and value bytes of the live data; `None` if the design may drop data.
+    /// The number of key and value bytes of the live data. `None` if the design may drop data.
     pub(crate) live_bytes: Option<u64>,
     pub(crate) ranges: u64,
     pub(crate) range_sources: u64,

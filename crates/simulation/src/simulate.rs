@@ -18,21 +18,21 @@ use crate::exact::SimulatedTree;
 use crate::expected::ExpectedTree;
 use crate::phases::{operations, scaled};
 
-/// The largest number of operations of a workload for which [`Picture::Automatic`] selects the exact model.
+/// The largest number of operations of a workload for which the simulation tracks each key by default.
 pub const MOST_EXACT_WRITES: f64 = 3e6;
 
 /// The maximum number of operations of the workload from which the sample SSTables are built.
 const SAMPLED_OPERATIONS: f64 = 40_000.0;
 
-/// The model of the tree that a simulation uses, called its picture.
+/// The kind of simulated tree: with exact keys, or with expected numbers of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
-    /// The exact model for up to 3 million operations, otherwise the expected model.
+    /// `Exact` for up to 3 million operations, and `Expected` for more operations.
     #[default]
     Automatic,
-    /// The exact model, which contains the keys of all operations.
+    /// The simulated tree contains the exact keys of all operations.
     Exact,
-    /// The expected model, which contains key ranges with expected numbers of entries.
+    /// The simulated tree contains key ranges with expected numbers of entries, so it can have any size.
     Expected,
 }
 
@@ -47,11 +47,11 @@ pub struct Simulation<'a> {
     pub seed: u64,
     /// The folder of the experiment file. Relative paths in the workload start here.
     pub base: &'a Path,
-    /// Which model of the tree the simulation uses.
+    /// The kind of simulated tree: with exact keys, or with expected numbers of entries.
     pub picture: Picture,
     /// The device class of the storage `simulated`, which determines the device times.
     pub device: &'a str,
-    /// The costs of entries in bytes and device time. With `None`, the simulation measures them on sample SSTables.
+    /// The costs of SSTables in bytes and device time. With `None`, the simulation measures them on sample SSTables.
     pub costs: Option<Costs>,
 }
 
@@ -64,7 +64,7 @@ pub struct PhaseRow {
     pub row: Measurements,
 }
 
-/// Simulates all phases of a workload. Returns a row per phase, and the costs of entries.
+/// Simulates all phases of a workload. Returns a row per phase, and the costs of SSTables.
 ///
 /// # Errors
 /// A phase replays a trace or reopens the store, a design or a plan is impossible, or a policy violates an invariant of
@@ -101,13 +101,13 @@ pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
 fn check_design(design: &Design) -> Outcome<()> {
     let index = design.index_of_all_runs();
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory(), index) {
-        (false, ..) => ("values", "because the simulation has no blob files"),
-        (true, true, _) => ("arbiter", "because a simulation has no cache that the arbiter could observe"),
-        (true, false, Some((axis, _))) => (axis, "because simulated reads use no index of all runs"),
+        (false, ..) => ("values", "the simulation has no blob files"),
+        (true, true, _) => ("arbiter", "the simulation has no cache that the arbiter could observe"),
+        (true, false, Some((axis, _))) => (axis, "simulated reads use no index of all runs"),
         (true, false, None) => return Ok(()),
     };
     Err(Problem::new(format!(
-        "design.{axis} = \"{}\" cannot be simulated, {reason}; use `lsmbench run` in counted mode",
+        "design.{axis} = \"{}\" cannot be simulated, because {reason}; use `lsmbench run` in counted mode",
         design.choice(axis)
     )))
 }
@@ -116,28 +116,26 @@ fn check_design(design: &Design) -> Outcome<()> {
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let counted = "use `lsmbench run` in counted mode";
-        let (reason, remedy) = match &phase.work {
-            _ if phase.family.is_some() => ("selects a column family", counted),
-            Work::Roles(_) => ("has roles", "use `lsmbench run` in timed mode"),
-            Work::Replay(_) => ("replays a trace", counted),
-            Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => ("deletes ranges of keys", counted),
-            Work::Mixed(mixed) if mixed.has(Kind::SingleDelete) => ("has single deletes", counted),
-            Work::Mixed(mixed) if mixed.has(Kind::Merge) => ("merges operands", counted),
-            Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => ("has prefix scans", counted),
-            Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => {
-                ("has conditional puts (put_if_absent)", counted)
-            }
+        let (feature, remedy) = match &phase.work {
+            _ if phase.family.is_some() => ("a column family", counted),
+            Work::Roles(_) => ("roles", "use `lsmbench run` in timed mode"),
+            Work::Replay(_) => ("a recorded trace", counted),
+            Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => ("range deletes", counted),
+            Work::Mixed(mixed) if mixed.has(Kind::SingleDelete) => ("single deletes", counted),
+            Work::Mixed(mixed) if mixed.has(Kind::Merge) => ("merges", counted),
+            Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => ("prefix scans", counted),
+            Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => ("conditional puts", counted),
             Work::Mixed(mixed) if mixed.operations.is_none() => {
-                ("ends after a time", "set operations instead of seconds")
+                ("a time limit", "set operations instead of seconds")
             }
-            Work::Load(load) if load.keys.is_none() => ("inserts the keys of a trace", counted),
+            Work::Load(load) if load.keys.is_none() => ("keys from a trace", counted),
             Work::Step(StoreStep::Reopen | StoreStep::Checkpoint | StoreStep::DropCaches) => {
-                ("needs the files of a store", counted)
+                ("a step that needs files", counted)
             }
             _ => continue,
         };
         return Err(Problem::new(format!(
-            "phase \"{}\" {reason}, which cannot be simulated; {remedy}",
+            "phase \"{}\" cannot be simulated, because it has {feature}; {remedy}",
             phase.name
         )));
     }
@@ -149,8 +147,8 @@ impl Simulation<'_> {
         WorkloadPlan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Measures the costs of entries on the first operations of the workload. `all` is the number of operations of the
-    /// workload.
+    /// Measures the costs of SSTables with the first operations of the workload. `all` is the number of operations of
+    /// the workload.
     fn sample(&self, all: f64) -> Outcome<Costs> {
         let sampled = scaled(self.workload, SAMPLED_OPERATIONS / all.max(SAMPLED_OPERATIONS));
         Costs::sample(self.design, &self.plan(&sampled)?, self.device)

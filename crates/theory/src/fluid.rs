@@ -50,9 +50,9 @@ impl Fluid {
         if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
     }
 
-    /// Returns two estimates of the write amplification of a tree with L levels, including the flush: the lower and the
-    /// higher one. A level of K runs costs (T − 1)/(K + 1) in Dostoevsky, and (T − 1 + K)/(2K) in Endure. The formulas
-    /// are not valid for small T.
+    /// Returns a lower and a higher estimate of the write amplification of a tree with L levels, including flushes. In
+    /// the paper "Dostoevsky", a level of K runs costs (T − 1)/(K + 1) writes per entry. In the paper "Endure", it
+    /// costs (T − 1 + K)/(2K) writes. Both formulas are valid only for large T.
     pub fn write_amp(&self, levels: u32) -> (f64, f64) {
         let sum = |level: fn(f64, f64) -> f64| {
             let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);
@@ -65,11 +65,10 @@ impl Fluid {
 
     /// Returns an upper bound of the space amplification, which is the stored bytes per live byte, if every level is
     /// full: Z·T/(T − 1).
-    ///
-    /// Each of the Z runs of the largest level may contain the same keys, and the upper levels may contain some of
-    /// these keys again. All upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest
-    /// level's bytes. The paper's O(Z) and O(1/T) for stale data are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
+        // Each of the Z runs of the largest level may contain the same keys, and the upper levels may contain some of
+        // these keys again. All upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest
+        // level's bytes. The paper's O(Z) and O(1/T) for stale data are this bound minus 1.
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
 

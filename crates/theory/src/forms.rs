@@ -22,9 +22,8 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     write_amp_of(policy, flushes, 1.0)
 }
 
-/// Returns the write amplification like [`write_amp`], for flushes of SSTables that have a size of `flush_buffers` full
-/// memtables. This size is below 1 if values are in blob files, because SSTables then contain only keys and pointers.
-/// The closed form of the policy must be valid for such flushes (see [`has_form_of_part`]).
+/// Returns the write amplification of a compaction policy, if a flush writes SSTables with a size of `flush_buffers`
+/// full memtables. This size is below 1 if values are in blob files. See [`write_amp`] for the other parameters.
 pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -69,14 +68,13 @@ pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) ->
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Returns the number of levels with runs, and the number of runs, after `flushes` flushes of distinct keys. Returns
-/// `None` for a policy without a closed form. For example, the number of runs in level i of a tiered tree is the i-th
-/// digit of the number of flushes in base T.
+/// Returns the number of levels that contain runs, and the total number of runs, after `flushes` flushes of distinct
+/// keys. Returns `None` for a policy without a closed form.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     levels_and_runs_of(policy, flushes, 1.0)
 }
 
-/// Returns the numbers of levels and runs like [`levels_and_runs`], for flushes of SSTables that have a size of
+/// Returns the numbers of levels and runs like [`levels_and_runs`], if a flush writes SSTables with a size of
 /// `flush_buffers` full memtables. This size is below 1 if values are in blob files.
 pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
@@ -111,8 +109,7 @@ pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f
 }
 
 /// Returns whether the closed forms of a policy are valid if the SSTables of a flush are smaller than a full memtable.
-/// This is so for policies that count runs, and for leveled policies, because their levels then contain the data of
-/// more flushes.
+/// They are valid for policies that count runs, and for leveled policies.
 pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
     !picks_tables(policy) && !matches!(policy.kind(), "lazy-leveled" | "horizontal" | "time-window" | "fifo")
 }
@@ -120,10 +117,9 @@ pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
 /// Returns the number of flushes between two compactions into the largest level of a leveled tree, while random keys
 /// are overwritten. `buffers` is the size of all keys with their pointers, and `flush_buffers` is the size of a flush,
 /// both in full memtables. Returns `None` for any policy other than leveled compaction of whole levels.
-///
-/// A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N keys, k
-/// flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys.
 pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> Option<u64> {
+    // A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N keys, k
+    // flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys.
     let is_flush = flush_buffers > 0.0 && flush_buffers < buffers;
     if !matches!(policy.kind(), "leveled" | "l0-tiered") || picks_tables(policy) || !is_flush {
         return None;
@@ -216,8 +212,8 @@ fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
         .take_while(move |size| *size <= flushes)
 }
 
-/// Returns how many full memtables compactions write, if each memtable is written once per level that it has passed.
-/// The result is a sum over all powers of `base`: `flushes`, rounded down to a multiple of the power.
+/// Returns how many full memtables compactions write, if each memtable is written once per level. The result is a sum
+/// over all powers of `base`: `flushes`, rounded down to a multiple of the power.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
@@ -242,9 +238,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Returns how many full memtables the compactions of the multi-level policy write. In a leveled tree, the data that
-/// fills a level is first merged into the level, and then compacted into the next level. The multi-level policy writes
-/// this data only to the next level.
+/// Returns how many full memtables the compactions of the multi-level policy write. Leveled compaction writes the data
+/// that fills a level into this level first. The multi-level policy writes this data only into the next level.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio / flush_buffers);
     let mut moved_first = u64::from(level0_runs == 1);

@@ -10,14 +10,15 @@ use crate::forms::{
     has_form_of_part, levels_and_runs, levels_and_runs_of, picks_tables, write_amp, write_amp_of,
 };
 
-/// The shape and the write amplification of a tree after a number of flushes and all due compactions.
+/// The number of runs and levels of a tree after a number of flushes and all due compactions, and its write
+/// amplification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
     /// The number of bytes that flushes and compactions write per flushed byte.
     pub write_amp: f64,
     /// The number of levels that contain runs.
     pub levels: u64,
-    /// Number of sorted runs.
+    /// The number of sorted runs in the tree.
     pub runs: u64,
 }
 

@@ -48,15 +48,6 @@ impl Eviction {
 
     /// Returns the hit rate of the requests `from` to `to`, counted from the first request of this distribution. Before
     /// the first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
-    ///
-    /// * **Empty cache.** Only the first request for a block misses, which gives Σ 1 − e^(−p·n) misses in n requests.
-    ///   This formula applies until the number of distinct requested blocks reaches the capacity. After that, the cache
-    ///   misses at its long-run rate.
-    /// * **Full cache.** The cache initially contains C arbitrary blocks, which are drawn from B blocks with equal
-    ///   probability. A request for such a block is a hit until the block is evicted. Let D be the number of distinct
-    ///   blocks that were requested so far. A block that was used x blocks before the start is evicted when x + D −
-    ///   x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and the first D
-    ///   distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,
@@ -64,6 +55,14 @@ impl Eviction {
         before: f64,
         (from, to): (f64, f64),
     ) -> f64 {
+        // * **Empty cache.** Only the first request for a block misses, which gives Σ 1 − e^(−p·n) misses in n
+        //   requests. This formula applies until the number of distinct requested blocks reaches the capacity. After
+        //   that, the cache misses at its long-run rate.
+        // * **Full cache.** The cache initially contains C arbitrary blocks, which are drawn from B blocks with equal
+        //   probability. A request for such a block is a hit until the block is evicted. Let D be the number of
+        //   distinct blocks that were requested so far. A block that was used x blocks before the start is evicted when
+        //   x + D − x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and
+        //   the first D distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
         let blocks = popularity.len();
         let full = Self::Lru.time(popularity, held).unwrap_or(f64::INFINITY);
         let missed_later = 1.0 - self.hit_rate(popularity, held);

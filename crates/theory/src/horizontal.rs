@@ -28,7 +28,7 @@ fn least_in_place(flushes: u64, runs: u64) -> u64 {
     sum
 }
 
-/// Returns the smallest number of compactions of any schedule that writes [`least_in_place`] memtables.
+/// Returns the smallest number of compactions with which a schedule can write only [`least_in_place`] memtables.
 fn least_merges(flushes: u64, runs: u64) -> u64 {
     let full = |weight: u64| binomial(weight + runs, runs) - 1;
     let last = (1..=flushes + 1).find(|weight| full(*weight) >= flushes).unwrap_or(1);
@@ -46,8 +46,8 @@ fn least_merges(flushes: u64, runs: u64) -> u64 {
     merges
 }
 
-/// Returns how many memtables the compactions of the binomial scheme write. The scheme does not know the number of
-/// flushes in advance.
+/// Returns how many full memtables the compactions of horizontal growth write, if the number of flushes is not known in
+/// advance. The tree has at most `runs` runs.
 pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut writes) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -60,7 +60,8 @@ pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     writes
 }
 
-/// Returns the number of runs of a tree with the binomial scheme after `flushes` flushes.
+/// Returns the number of runs that a tree with horizontal growth has after `flushes` flushes. The tree has at most
+/// `runs` runs.
 pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut count) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -70,9 +71,9 @@ pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     count
 }
 
-/// Returns the weight w and the size of the oldest run in the binomial scheme, if at most `rank` runs may exist. The
-/// size is C(w − 1 + rank, rank) memtables, and w is the largest number for which it is at most `flushes`. Returns
-/// `None` for 0 flushes.
+/// Returns the weight and the size of the oldest run of a tree with horizontal growth and at most `rank` runs. The size
+/// is C(w − 1 + rank, rank) full memtables, and the weight w is the largest number for which the size is at most
+/// `flushes`. Returns `None` for 0 flushes.
 fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     if rank == 1 {
         return (flushes > 0).then_some((flushes, flushes));
@@ -81,7 +82,8 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Returns how many memtables of a full schedule with this weight are not compacted immediately after their flush.
+/// Returns how many memtables stay in their own run after their flush, in a complete schedule with the largest weight
+/// `weight`.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }

@@ -39,7 +39,7 @@ impl KLsm {
         (self.levels() - 1e-9).ceil().max(1.0) as u32
     }
 
-    /// Returns the filled fraction of the last level, from 0 to 1.
+    /// Returns how full the last level is, as a fraction from 0 to 1.
     pub fn last_share(&self) -> f64 {
         (1.0 - f64::from(self.whole_levels()) + self.levels()).clamp(0.0, 1.0)
     }

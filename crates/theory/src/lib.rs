@@ -1,5 +1,5 @@
 //! The expected values of a tree according to theory, in closed form. Each formula is a small pure function. The
-//! documentation of a function contains the source and the derivation of its formula.
+//! documentation or the code of a function contains the source and the derivation of its formula.
 //!
 //! * [`Growth`]: the write amplification, the levels and the runs of a compaction policy after a number of flushes. The
 //!   values are exact. They come from a closed form, or from the compaction simulator if no closed form is known.

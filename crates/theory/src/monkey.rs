@@ -10,7 +10,7 @@
 pub struct FilterLevel {
     /// The number of entries in all runs of the level.
     pub entries: f64,
-    /// Number of runs in the level. A lookup of an absent key probes the filter of each run.
+    /// The number of sorted runs in the level. A lookup of an absent key probes the filter of each run.
     pub runs: f64,
 }
 

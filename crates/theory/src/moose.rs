@@ -17,11 +17,7 @@ pub fn best_runs(ratio: f64, entries_per_block: f64, writes: f64) -> f64 {
 }
 
 /// Returns the size ratios of `levels` levels for which the total cost is smallest, and this cost. The product of the
-/// size ratios is `growth`, and each level has the best number of runs.
-///
-/// If every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r` for
-/// large r. The optimum therefore gives only the last level a large ratio. The search uses dynamic programming over
-/// `steps` equal steps of `ln growth`.
+/// size ratios is `growth`, and each level has the best number of runs. `steps` is the number of steps of the search.
 pub fn best_ratios(
     growth: f64,
     levels: usize,
@@ -29,6 +25,9 @@ pub fn best_ratios(
     writes: f64,
     steps: usize,
 ) -> (Vec<f64>, f64) {
+    // If every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r`
+    // for large r. The optimum therefore gives only the last level a large ratio. The search uses dynamic programming
+    // over `steps` equal steps of `ln growth`.
     let step = growth.max(1.0).ln() / steps.max(1) as f64;
     let cost = |taken: usize| {
         let ratio = (step * taken as f64).exp();

@@ -3,13 +3,13 @@
 
 use types::avalanche;
 
-/// The number of most popular items that each form their own class. A class is a set of items with about equal
-/// popularity. Less popular items form classes of growing size.
+/// The number of most popular items that are stored one by one. Less popular items are stored as classes of items with
+/// about equal popularity.
 const HEAD: u64 = 64;
 /// The divisor that determines the size of classes: a class that starts at popularity rank `first` has `first / GROWTH`
 /// items.
 const GROWTH: u64 = 16;
-/// The maximum number of keys whose blocks are computed key by key.
+/// The maximum number of keys for which the popularity of blocks is computed key by key.
 const MOST_DEALT: u64 = 1 << 22;
 /// The relative difference in popularity below which two blocks belong to one class of equally popular blocks.
 const ALIKE: f64 = 1e-3;
@@ -40,8 +40,8 @@ pub(crate) struct Class {
 }
 
 impl Popularity {
-    /// Returns the numbers of hottest keys for which [`of_keys`](Self::of_keys) needs the fraction of requests, for a
-    /// distribution over `keys` keys.
+    /// Returns the popularity ranks for which [`of_keys`](Self::of_keys) needs the fraction of requests for all keys up
+    /// to this rank. The distribution has `keys` keys.
     pub fn ranks(keys: u64) -> Vec<u64> {
         let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
         let mut last = HEAD;
@@ -70,8 +70,8 @@ impl Popularity {
     }
 
     /// Returns the popularity of the blocks that contain these keys, with `keys_per_block` keys in each block.
-    /// `standing` tells whether popular keys are neighbors. Returns `None` for more than 4,194,304 keys, unless all
-    /// keys are equally popular or each block has at most one key.
+    /// `standing` is the order of popular keys. Returns `None` for more than 4,194,304 keys, unless all keys are
+    /// equally popular or each block has at most one key.
     pub fn of_blocks(&self, keys_per_block: f64, standing: PopularKeyOrder) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {

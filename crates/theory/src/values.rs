@@ -38,12 +38,11 @@ use catalog::Choice;
 
 use crate::forms::number;
 
-/// The maximum number of steps of a fixed-point iteration for the live share u. The change of u in step n is about
-/// (u·m)ⁿ, where m is the distance between the tail and the head of a value log. If this product is near 1, the
-/// iteration does not end in time.
+/// The maximum number of steps of the fixed-point iteration for the share of live records in a value log. In some
+/// cases, the iteration would otherwise not end in time.
 const STEPS: usize = 10_000;
 
-/// The change of the live share after which a fixed-point iteration ends.
+/// The iteration for the share of live records ends when a step changes the share by less than this number.
 const LEAST_CHANGE: f64 = 1e-12;
 
 /// The smallest number of records per blob file for which the closed forms are valid.
@@ -91,8 +90,7 @@ pub struct Collection {
 ///
 /// * `growth` is the write amplification of the compaction policy.
 /// * `flushed` contains the bytes that flushes write to SSTables, and to blob files.
-/// * `stored` is the size of all SSTables after the load. Compactions write this size `growth − 1` times. The bytes in
-///   `flushed` would be too many, because filters and footers take a larger share of a small flushed SSTable.
+/// * `stored` is the size of all SSTables after the load. Compactions write this size `growth − 1` times.
 pub fn separated_write_amp(growth: f64, flushed: (f64, f64), stored: f64, user_bytes: f64) -> f64 {
     let (table_bytes, blob_bytes) = flushed;
     (table_bytes + (growth - 1.0) * stored + blob_bytes) / user_bytes
@@ -150,13 +148,14 @@ impl Steady<'_> {
         self.overwrites.flush_records * self.overwrites.flushes_per_merge as f64 / self.overwrites.keys
     }
 
-    /// Returns the mean number of records that were flushed since the last compaction into the largest level, as a
-    /// fraction of the N keys.
+    /// Returns the mean number of records that flushes have written since the last compaction into the largest level,
+    /// as a fraction of the N keys.
     fn waiting(&self) -> f64 {
         (self.period() - self.overwrites.flush_records / self.overwrites.keys) / 2.0
     }
 
-    /// Returns the mean live share of blob files that have `stored`·N records directly after garbage collections.
+    /// Returns the mean fraction of live records in blob files, which contain `stored`·N records directly after a
+    /// garbage collection.
     fn live_share(&self, stored: f64) -> f64 {
         (1.0 + self.waiting()) / (stored + self.waiting())
     }

@@ -24,8 +24,8 @@ use crate::gathered::largest_level;
 use crate::operations::Operations;
 use crate::outline::Outline;
 
-/// The mean costs of one level for a setting of the policy `adaptive`: how often compactions write an entry, and how
-/// many sorted runs the level has. The means are over the time in which T runs arrive at the level.
+/// The mean costs of one level for given parameters of the policy `adaptive`: how often compactions write an entry, and
+/// how many sorted runs the level has. The means are over the time in which T runs arrive at the level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
     /// The number of times that compactions write an entry in one level (not level 0) before the entry moves to the
@@ -33,7 +33,7 @@ struct LevelForm {
     writes: f64,
     /// The number of times that compactions within level 0 write an entry. The write by the flush is not included.
     first_writes: f64,
-    /// The mean number of sorted runs of the level over the time between two arrivals.
+    /// The mean number of sorted runs in the level over the time in which T runs arrive.
     runs: f64,
     /// The number of arriving runs that together form a full run of the level.
     run_arrivals: f64,
@@ -71,8 +71,8 @@ impl Setting {
     }
 }
 
-/// The sizes of a tree that the cost model reads. The sizes are summed only once, because a decision compares many
-/// settings on one tree.
+/// The sizes of all levels of a tree, from which the cost model predicts costs. They are computed only once, because a
+/// decision compares many settings on one tree.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     /// For each level of the tree, its size in bytes and its number of runs.
@@ -110,7 +110,7 @@ impl Sizes {
 /// The parameters of the cost model of the policy `adaptive`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CostModel {
-    /// The number of future windows in which the model expects the operations of the observed window again.
+    /// The number of times that the observed operations are expected to occur again.
     pub(super) horizon: f64,
     /// The cost of one block that a get or a scan reads, as a number of bytes that compactions write.
     pub(super) read_price: f64,
@@ -146,9 +146,8 @@ impl CostModel {
     }
 }
 
-/// Predicts the costs of a future period in which `flushed` bytes are flushed. The first result is the number of times
-/// that an entry is written until it is in the largest level, including its flush. The second result is the number of
-/// runs of the tree.
+/// Predicts the costs of a period in which flushes write `flushed` bytes. Returns the number of times that an entry is
+/// written until it is in the largest level, including its flush, and the number of runs of the tree.
 fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
     let Sizes { bytes, largest_level: deepest, .. } = *sizes;
@@ -184,9 +183,9 @@ fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns the number of times that a merge writes an entry that arrives in the largest level. `arrivals` is the size
-/// of the data in the level, as a number of arriving runs, and `runs` is the number of its runs. The result is 1 if the
-/// newest run is full, because the arriving run then becomes a new run.
+/// Returns how many times merges write an entry that enters the largest level. `arrivals` is the size of this level, as
+/// a number of arriving runs, and `runs` is its number of runs. The result is 1 if the newest run is full, because the
+/// arriving run then becomes a new run.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }

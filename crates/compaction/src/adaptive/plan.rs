@@ -45,8 +45,8 @@ pub(super) fn merge_newest(outline: &Outline, runs: usize, size_ratio: u64) -> R
     RunJob { runs: 0..runs, level, action: Action::Merge }
 }
 
-/// Applies the job that [`merge_newest`] returns to the outline of a tree. Returns the new outline, and the number of
-/// bytes that the job writes.
+/// Applies the job that [`merge_newest`] returns to the runs of a tree (`outline`). Returns the new runs, and the
+/// number of bytes that the job writes.
 pub(super) fn after_merge(outline: &Outline, runs: usize, size_ratio: u64) -> (Outline, u64) {
     let job = merge_newest(outline, runs, size_ratio);
     let (mut after, bytes) = (outline.clone(), outline.bytes_written(&job));

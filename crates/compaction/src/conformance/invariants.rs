@@ -46,21 +46,20 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 
 /// All invariants of the compaction axis, each with its name.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
-    ("jobs are valid and change no lookup result", jobs_change_no_answer),
+    ("compaction jobs are valid and change no lookup result", jobs_change_no_answer),
     ("a compaction job that drops data removes only the oldest runs", only_the_oldest_goes),
     (
-        "reaches_bottom is true if and only if no older data overlaps the output",
+        "`Job::reaches_bottom` returns true if and only if no older data overlaps the output",
         the_bottom_is_where_nothing_older_is,
     ),
-    ("if merges_all_runs() returns true, each job merges all SSTables", all_tables_are_merged),
-    ("two picks for the same tree shape give the same job", the_same_shape_gives_the_same_job),
-    ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
+    ("if `merges_all_runs` returns true, each compaction job merges all SSTables", all_tables_are_merged),
+    ("the policy picks equal jobs for equal shapes of a tree", the_same_shape_gives_the_same_job),
+    ("the policy stops after a finite number of compaction jobs", the_policy_comes_to_rest),
 ];
 
-/// Replays a history of flushes, and applies the jobs that the policy picks. Calls `each` with the store and every
-/// job, before the job is applied. Calls `at_rest` with the shape of the store whenever the policy picks no further
-/// job. The replay ends without an error if a job cannot be applied, or after more than [`MAX_JOBS`] jobs without a
-/// flush.
+/// Replays a history of flushes, and applies the jobs that the policy picks. Calls `each` with the store before each
+/// job, and `at_rest` with the shape of the store whenever the policy picks no further job. The replay ends without an
+/// error if a job cannot be applied, or if the policy does not stop.
 ///
 /// # Errors
 /// The first error that `each` or `at_rest` returns.
@@ -107,8 +106,8 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
     play(subject, history, check, |_| Ok(()))
 }
 
-/// Checks that a drop job removes exactly the oldest runs, each with all its SSTables, and that the newest run
-/// remains.
+/// Checks that a job that drops data removes only the oldest runs of the tree, each with all its SSTables, and that the
+/// newest run remains.
 fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         if job.action != Action::Drop {
@@ -121,7 +120,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         ensure(stays > 0, || format!("the job {job:?} drops the newest run, which must remain"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
-            format!("the job {job:?} drops SSTables that are not exactly the oldest runs")
+            format!("the job {job:?} drops other SSTables than those of the oldest runs")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -138,7 +137,7 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
         ensure(bottom != store.has_older_than(job), || {
             let older = if bottom { "an" } else { "no" };
             format!(
-                "for the job {job:?}, reaches_bottom returned {bottom}, but {older} older SSTable overlaps \
+                "for the job {job:?}, `reaches_bottom` returned {bottom}, but {older} older SSTable overlaps \
                  the output"
             )
         })
@@ -152,15 +151,15 @@ fn all_tables_are_merged(subject: &Subject, history: &History) -> Result<(), Str
         return Ok(());
     }
     ensure(subject.policy.seek_price() == 0, || {
-        "merges_all_runs() returns true, but seek_price() is above 0, so scans can trigger compactions of \
-         some runs"
+        "`merges_all_runs` returns true, but `seek_price` returns more than 0, so scans can trigger compactions \
+         of some runs"
             .to_owned()
     })?;
     let check = |store: &Store, job: &Job| {
         let levels = store.shape().levels;
         let are_all = levels.tables().all(|(_, table)| job.inputs.contains(&table.id));
         ensure(are_all && job.action == Action::Merge && job.run.is_none(), || {
-            format!("merges_all_runs() returns true, but the job {job:?} does not merge all SSTables")
+            format!("`merges_all_runs` returns true, but the job {job:?} does not merge all SSTables")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -170,7 +169,9 @@ fn the_same_shape_gives_the_same_job(subject: &Subject, history: &History) -> Re
     let same = |shape: &Shape| {
         let (once, again) = (subject.policy.pick(shape), subject.policy.pick(&shape.clone()));
         ensure(once == again, || {
-            format!("two picks for one shape gave {once:?} and {again:?}; they must be equal")
+            format!(
+                "the policy picked the jobs {once:?} and {again:?} for one shape of a tree; they must be equal"
+            )
         })
     };
     play(subject, history, |store, _| same(&store.shape()), same)
@@ -189,8 +190,7 @@ fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), 
     )?;
     ensure(rests == history.flushes.len() + 1, || {
         format!(
-            "the policy must stop returning jobs once at the start and once after each flush, but it \
-             stopped only {rests} times"
+            "the policy must run out of jobs at the start and after each flush, but it did so only {rests} times"
         )
     })
 }

@@ -79,7 +79,10 @@ impl Store {
         };
         let tables = self.cut(run.iter().map(version).collect(), &[]);
         let place = OutputRun { level, run: self.count() };
-        self.levels = self.levels.edit(&[], place, &tables).expect("a new run of a simulated store must fit");
+        self.levels = self
+            .levels
+            .edit(&[], place, &tables)
+            .expect("the simulated store must accept a new run with a new number");
     }
 
     /// Divides entries into simulated SSTables of one to four entries. A new SSTable also begins at each key of `cuts`.
@@ -151,8 +154,7 @@ impl Store {
     }
 
     /// Returns whether the store has an SSTable, other than the inputs of `job`, that is older than the output and
-    /// overlaps its key range. To find out, the function replaces the inputs by one SSTable with their key range at the
-    /// position of the output.
+    /// overlaps its key range.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);
         let marker =
@@ -161,7 +163,7 @@ impl Store {
         let after = self
             .levels
             .edit(&job.inputs, place, std::slice::from_ref(&marker))
-            .expect("the output of a valid job must fit into its run");
+            .expect("a valid job must write no SSTable that overlaps another SSTable of its run");
         let tables = after.tables().skip_while(|(_, table)| table.id != marker.id).skip(1);
         let mut older = tables.filter(|(place, _)| *place != job.place(u64::MAX));
         older.any(|(_, table)| table.smallest() <= marker.largest() && table.largest() >= marker.smallest())

@@ -229,7 +229,7 @@ fn the_simulator_stops_with_the_failure_of_a_policy() {
     };
     let error = simulate(&*policy(ends), load, 1).unwrap_err().to_string();
     assert!(
-        error.starts_with("the compaction policy failed: the process [\"sh\", \"-c\", \"exit 7\"]"),
+        error.starts_with("the compaction policy failed: the policy process [\"sh\", \"-c\", \"exit 7\"]"),
         "{error}"
     );
 }

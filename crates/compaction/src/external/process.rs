@@ -13,11 +13,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// The version of the protocol between lsmbench and the process of a policy. The process must confirm it in its answer
-/// to the greeting.
+/// The version of the protocol between lsmbench and the process of a policy. The first answer of the process must
+/// contain this version.
 const PROTOCOL: u64 = 1;
 
-/// The first line (greeting) that lsmbench sends to the process of a policy.
+/// The first line (greeting) that lsmbench sends to the process of a policy. It states the version of the protocol.
 const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 
 /// The maximum length in bytes of a line with which the process answers, including the newline.
@@ -32,7 +32,7 @@ const END_STEPS: u32 = 200;
 /// The time between two checks whether the process has ended.
 const END_STEP: Duration = Duration::from_millis(1);
 
-/// The answer of the process to the greeting, which contains the protocol version.
+/// The first answer of a policy process, which contains the version of the protocol.
 #[derive(Deserialize)]
 struct Greeted {
     protocol: u64,
@@ -103,25 +103,26 @@ impl PolicyProcess {
     pub(super) fn ask(&mut self, line: &str) -> Result<String, Failure> {
         if self.running.is_none() {
             let running = Running::start(&self.command)
-                .map_err(|error| Failure::silent(format!("the process cannot be started: {error}")))?;
+                .map_err(|error| Failure::silent(format!("the policy process cannot be started: {error}")))?;
             let greeted = self.running.insert(running).ask(GREETING, self.timeout)?;
             let protocol = serde_json::from_str::<Greeted>(&greeted).map(|greeted| greeted.protocol);
             if protocol.ok() != Some(PROTOCOL) {
-                let what =
-                    format!("the answer to the greeting {GREETING} must be {{\"protocol\": {PROTOCOL}}}");
+                let what = format!(
+                    "the answer of the policy process to {GREETING} must be {{\"protocol\": {PROTOCOL}}}"
+                );
                 return Err(Failure::answer(&greeted, what));
             }
         }
         match &self.running {
             Some(running) => running.ask(line, self.timeout),
-            None => Err(Failure::silent("the process is not running")),
+            None => Err(Failure::silent("the policy process is not running")),
         }
     }
 
     /// Ends the process, and returns the error message: the failure, the answer of the process, its exit status and
     /// its standard error.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
-        let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
+        let mut message = format!("the policy process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
             let _ = write!(message, "; it printed: {}", shown(answer));
         }
@@ -144,9 +145,8 @@ impl PolicyProcess {
     }
 }
 
-/// Runs as the process of a policy that has no jobs. The function answers the greeting, and then every shape with
-/// `null`, until `shapes` ends. The process does nothing else, so a call of this policy measures only the cost of the
-/// communication.
+/// Runs as the process of a policy that has no jobs: answers each line from lsmbench until `shapes` ends. The process
+/// does nothing else, so a call of this policy measures only the cost of the communication.
 ///
 /// # Errors
 /// A line cannot be read or written.
@@ -211,14 +211,14 @@ impl Running {
     }
 
     fn ask(&self, line: &str, timeout: Duration) -> Result<String, Failure> {
-        let ended = || Failure::silent("the process ended before it answered");
+        let ended = || Failure::silent("the policy process ended before it answered");
         let questions = self.questions.as_ref().ok_or_else(ended)?;
         questions.send(format!("{line}\n")).map_err(|_| ended())?;
         match self.answers.recv_timeout(timeout) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => Err(ended()),
             Err(RecvTimeoutError::Timeout) => Err(Failure::silent(format!(
-                "the process did not answer within {timeout:?}; it must print and flush one line for each \
+                "the policy process did not answer within {timeout:?}; it must print and flush one line for each \
                  line that it reads; if it needs more time, set a larger timeout"
             ))),
         }
@@ -291,14 +291,19 @@ fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
     match read {
         Ok(_) if line.ends_with(b"\n") => match String::from_utf8(line.clone()) {
             Ok(line) => Ok(line.trim_end().to_owned()),
-            Err(_) => Err(Failure::answer(&text, "an answer must be text in UTF-8".to_owned())),
+            Err(_) => {
+                Err(Failure::answer(&text, "an answer of the policy process must be UTF-8 text".to_owned()))
+            }
         },
-        Ok(0) => Err(Failure::silent("the process ended before it answered")),
-        Ok(_) if line.len() as u64 == MAX_ANSWER_BYTES => {
-            Err(Failure::answer(&text, format!("an answer must have at most {MAX_ANSWER_BYTES} bytes")))
+        Ok(0) => Err(Failure::silent("the policy process ended before it answered")),
+        Ok(_) if line.len() as u64 == MAX_ANSWER_BYTES => Err(Failure::answer(
+            &text,
+            format!("an answer of the policy process must have at most {MAX_ANSWER_BYTES} bytes"),
+        )),
+        Ok(_) => Err(Failure::answer(&text, "the policy process ended in the middle of a line".to_owned())),
+        Err(error) => {
+            Err(Failure::silent(format!("the answer of the policy process cannot be read: {error}")))
         }
-        Ok(_) => Err(Failure::answer(&text, "the process ended in the middle of a line".to_owned())),
-        Err(error) => Err(Failure::silent(format!("the answer of the process cannot be read: {error}"))),
     }
 }
 

@@ -12,13 +12,15 @@ use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
-/// The number of runs in the measured shape of a tree. Each run has the same number of SSTables.
+/// The number of sorted runs in the tree for which the measured policy picks a job. Each run has the same number of
+/// SSTables.
 const RUNS: u64 = 10;
 
-/// The number of picks that are timed together.
+/// The number of calls of the policy per time measurement.
 const CALLS: u32 = 20;
 
-/// Prepares the measurement of the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
+/// Prepares a measurement of the time that the JSON protocol of external policies adds to one call of a policy. See
+/// [`seam`](crate::seam()).
 pub(crate) fn seam(
     catalog: &Catalog<dyn CompactionPolicy>,
     choice: &Choice,
@@ -60,7 +62,7 @@ pub(crate) fn seam(
     Some(Seam { axis: "compaction", kind: KIND, call, calls: CALLS, through, direct })
 }
 
-/// Returns the measured shape of a tree: ten runs in level 0 with ten SSTables each.
+/// Returns the shape of the tree for the measurement: ten runs in level 0 with ten SSTables each.
 fn shape() -> Shape {
     let table = |id: u64| TableShape {
         id,

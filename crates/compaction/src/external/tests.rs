@@ -44,8 +44,8 @@ fn rubbish_is_named() {
     for rubbish in ["rubbish", "{}", "[1, 2]", "{\"inputs\": []}", ""] {
         let script = format!("while read -r shape; do echo '{rubbish}'; done");
         let failure = failure(&*policy(&script, "10s"));
-        assert!(failure.starts_with("the process [\"sh\", \"-c\", "), "{failure}");
-        assert!(failure.contains("an answer must be one line of JSON"), "{failure}");
+        assert!(failure.starts_with("the policy process [\"sh\", \"-c\", "), "{failure}");
+        assert!(failure.contains("an answer of the policy process must be one line of JSON"), "{failure}");
         assert!(failure.contains(&format!("it printed: {rubbish:?}")), "{failure}");
         assert!(failure.ends_with("correct the policy and run it again; the store is intact"), "{failure}");
     }
@@ -56,8 +56,11 @@ fn rubbish_is_named() {
 #[test]
 fn invalid_jobs_are_named_with_the_rule_they_break() {
     for (job, rule) in [
-        (r#"{"inputs": [], "level": 1}"#, "the job has no input tables"),
-        (r#"{"inputs": [1, 99], "level": 1}"#, "the job names table 99 twice, or the tree has no table 99"),
+        (r#"{"inputs": [], "level": 1}"#, "the compaction job has no input SSTables"),
+        (
+            r#"{"inputs": [1, 99], "level": 1}"#,
+            "the compaction job names SSTable 99 twice, or the tree has no SSTable 99",
+        ),
         (r#"{"inputs": [1, 2], "level": 18446744073709551615}"#, "is too deep"),
         (r#"{"inputs": [1, 2], "level": 1, "run": 7777}"#, "run 7777, which is not in level 1"),
         (r#"{"inputs": [1, 2], "level": 1, "action": "move"}"#, "cannot be moved without a merge"),
@@ -71,7 +74,7 @@ fn invalid_jobs_are_named_with_the_rule_they_break() {
 #[test]
 fn a_process_that_ends_is_named_with_what_it_said() {
     let failure = failure(&*policy("echo the table is wrong >&2; exit 3", "10s"));
-    assert!(failure.contains("the process ended before it answered (exit status: 3)"), "{failure}");
+    assert!(failure.contains("the policy process ended before it answered (exit status: 3)"), "{failure}");
     assert!(failure.contains("on standard error: \"the table is wrong\""), "{failure}");
     let failure = self::failure(&*policy("read -r shape; printf nul", "10s"));
     assert!(
@@ -88,7 +91,7 @@ fn a_process_that_hangs_is_killed_with_what_it_started() {
     let start = Instant::now();
     assert_eq!(hanging.pick(&large), None);
     let failure = hanging.failure().unwrap();
-    assert!(failure.contains("the process did not answer within 100ms"), "{failure}");
+    assert!(failure.contains("the policy process did not answer within 100ms"), "{failure}");
     drop(hanging);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
@@ -97,7 +100,8 @@ fn a_process_that_hangs_is_killed_with_what_it_started() {
 fn a_process_that_floods_is_stopped() {
     let failure = failure(&*policy("read -r shape; exec tr '\\0' x < /dev/zero", "60s"));
     assert!(
-        failure.contains("an answer must have at most 16777216 bytes") && failure.len() < 2000,
+        failure.contains("an answer of the policy process must have at most 16777216 bytes")
+            && failure.len() < 2000,
         "{failure}"
     );
 }
@@ -107,7 +111,7 @@ fn a_process_that_speaks_another_protocol_is_refused() {
     for answer in ["{\"protocol\": 2}", "hello", "null"] {
         let script = format!("read -r greeting; echo '{answer}'; cat");
         let failure = failure(&*built(&["sh", "-c", &script], "10s").unwrap());
-        assert!(failure.contains("the answer to the greeting"), "{failure}");
+        assert!(failure.contains("the answer of the policy process to"), "{failure}");
         assert!(failure.contains(&format!("it printed: {answer:?}")), "{failure}");
     }
 }

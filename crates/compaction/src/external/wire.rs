@@ -166,8 +166,8 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
 pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     let job: Option<SentJob> = serde_json::from_str(line).map_err(|error| {
         format!(
-            "an answer must be one line of JSON, null or {{\"inputs\": [table ids], \"level\": N, \
-             \"run\": run id or null, \"action\": \"merge\" or \"move\"}}: {error}"
+            "an answer of the policy process must be one line of JSON, null or {{\"inputs\": [table ids], \
+             \"level\": N, \"run\": run id or null, \"action\": \"merge\" or \"move\"}}: {error}"
         )
     })?;
     Ok(job.map(|job| {
@@ -271,7 +271,9 @@ mod tests {
             r#"{"inputs": [1], "level": 1, "runs": 2}"#,
         ] {
             assert!(
-                decode_job(wrong).unwrap_err().starts_with("an answer must be one line of JSON"),
+                decode_job(wrong)
+                    .unwrap_err()
+                    .starts_with("an answer of the policy process must be one line of JSON"),
                 "{wrong}"
             );
         }

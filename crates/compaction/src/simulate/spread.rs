@@ -287,11 +287,10 @@ impl Contents for Spread {
 
 /// Returns the expected entries after a merge of several random sets of keys, newest set first. `keys` is the number of
 /// possible keys.
-///
-/// The union of two random sets of a and b keys out of n possible keys has n·(1 − (1 − a/n)·(1 − b/n)) keys. Sets of
-/// new keys are disjoint, so the size of their union is the sum of their sizes. A tombstone remains if no newer set
-/// has its key.
 fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) -> Part {
+    // The union of two random sets of a and b keys out of n possible keys has n·(1 − (1 − a/n)·(1 − b/n)) keys. Sets of
+    // new keys are disjoint, so the size of their union is the sum of their sizes. A tombstone remains if no newer set
+    // has its key.
     let is_open = keys.is_infinite();
     let mut sum = Part::default();
     // The computation uses logarithms, because 1 minus a small share of many keys would lose the share by rounding.

@@ -12,15 +12,15 @@ pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
 /// All invariants of compression, each with its name and the function that checks it.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("each tag belongs to one codec", a_tag_is_one_codec),
+    ("each block tag belongs to exactly one codec", a_tag_is_one_codec),
     ("decompression restores every block, and no block grows", every_block_comes_back),
-    ("corruption gives an error or other bytes, and no panic", corruption_is_an_error),
+    ("corrupt input gives an error or wrong bytes, and never a panic", corruption_is_an_error),
     ("a codec with trained dictionaries restores its blocks", what_is_learnt_is_read),
     (
         "a codec that was trained with too few samples still restores its blocks",
         nothing_is_learnt_from_nothing,
     ),
-    ("several threads can share one codec", threads_share_one_codec),
+    ("several threads can use one codec at the same time", threads_share_one_codec),
 ];
 
 /// Checks that no two codecs of the catalog have the same tag. The tag of a block then always identifies its codec.
@@ -60,10 +60,10 @@ fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
     let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
     let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
     ensure(asks == (learnt > 0), || {
-        let sample_bytes = if asks { "above 0 at some level" } else { "0 at every level" };
+        let sample_bytes = if asks { "above 0" } else { "0 at every level" };
         format!(
-            "learn() returned a trained codec at {learnt} levels, but sample_bytes() is {sample_bytes}; \
-             learn() must return a trained codec if and only if sample_bytes() is above 0"
+            "`learn` returned a trained codec at {learnt} levels, but `sample_bytes` is {sample_bytes}; `learn` must \
+             return a trained codec if and only if `sample_bytes` is above 0"
         )
     })
 }
@@ -97,12 +97,12 @@ pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
 /// The levels of the tree for which codecs are checked.
 const LEVELS: [usize; 4] = [0, 1, 2, 7];
 
-/// Checks invariants 1 and 2 of [`Compression`] at several levels of the tree.
+/// Checks at several levels of the tree that decompression restores a block, and that no block grows.
 pub(crate) fn check(codec: &dyn Compression, decompress: Decompress<'_>, block: &[u8]) -> Result<(), String> {
     LEVELS.into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
 }
 
-/// Checks invariants 1 and 2 of [`Compression`] at one level of the tree.
+/// Checks for one level of the tree that decompression restores a block, and that no block grows.
 pub(crate) fn check_at(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -134,9 +134,9 @@ pub(crate) fn check_at(
     }
 }
 
-/// Checks invariant 3 of [`Compression`]. The check truncates the stored bytes at every length, extends them, flips
-/// every bit, and decompresses with wrong lengths. No call may panic. A codec must return an error for a truncated
-/// block, and for a block that is decompressed with a wrong length.
+/// Checks that corrupt input gives an error or wrong bytes, and never a panic. The check truncates the stored bytes at
+/// every length, extends them, flips every bit, and decompresses with wrong lengths. A codec must return an error for a
+/// truncated block and for a wrong length.
 pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -176,9 +176,9 @@ pub(crate) fn check_corruption(
     attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
 }
 
-/// Checks invariant 4 of [`Compression`]: trains the codec with `samples` at each level of [`LEVELS`], and then checks
-/// invariants 1 to 3 for every block. Returns the number of levels at which [`Compression::learn`] returned a trained
-/// codec.
+/// Checks that a trained codec restores its blocks, and that corrupt input never causes a panic. The codec is trained
+/// with `samples` at each level of [`LEVELS`]. Returns the number of levels at which [`Compression::learn`] returned a
+/// trained codec.
 pub(crate) fn check_learning(
     codec: &dyn Compression,
     open: Open<'_>,
@@ -192,7 +192,7 @@ pub(crate) fn check_learning(
         let learnt = codec.learn(level, samples, &mut dictionaries);
         if learnt.is_none() && !dictionaries.is_empty() {
             return Err(invariant(
-                "learn() added a dictionary, but returned no codec that uses it".to_owned(),
+                "`learn` added a dictionary, but returned no codec that uses it".to_owned(),
             ));
         }
         let Some(learnt) = learnt else { continue };

@@ -96,7 +96,7 @@ impl Functions {
         match unsafe { (self.decompress)(stored.as_ptr(), stored.len(), out.as_mut_ptr(), out.len()) } {
             OK => Ok(()),
             code => Err(CorruptBlock(format!(
-                "library {}: the function decompress returned {code} instead of 0",
+                "library {}: the function `decompress` returned {code} instead of 0",
                 self.name
             ))),
         }

@@ -7,7 +7,7 @@ use crate::options::EngineOptions;
 const PAGE_UNIT: u64 = 4096;
 const LARGEST_PAGE: u64 = 32 << 10;
 
-/// The number of bytes in half a page that records cannot use. They hold headers, and the padding to cache lines.
+/// The number of bytes in half a page that no record can use, because they contain headers or padding.
 const PAGE_OVERHEAD: usize = 128;
 
 /// The maximum number of records in a page of bf-tree.
@@ -19,8 +19,8 @@ const MOST_RECORDS: usize = 4096;
 pub(super) struct Sizes {
     pub(super) page: usize,
     pub(super) key: usize,
-    /// The size of the largest record. `least_record` is the size of the smallest record. A record is a key together
-    /// with its value.
+    /// The size of the largest record, where a record is a key together with its value. `least_record` is the size of
+    /// the smallest record.
     pub(super) record: usize,
     pub(super) least_record: usize,
     pub(super) cache: usize,

@@ -20,7 +20,7 @@ const SNAPSHOT: &str = "snapshot";
 /// The name of the file that bf-tree modifies while the store is open. At opening, it is a copy of the snapshot.
 const TREE: &str = "tree";
 
-/// The remedy in the error message for a key or a value that is too large for bf-tree.
+/// The advice in the error message for a key or a value that is too large for bf-tree.
 const REMEDY: &str =
     "set block.size = \"32KiB\" for longer values, or increase engine.longest_key for longer keys";
 

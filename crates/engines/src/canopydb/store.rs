@@ -14,7 +14,7 @@ use crate::walk;
 /// The name of the only tree of a store.
 const DATA: &[u8] = b"data";
 
-/// The error of a read that does not find the tree `DATA`, which is created when the store is opened.
+/// The error message for a store that lacks the tree `DATA`, which is created when a store is opened.
 const LOST: &str = "the store does not contain the tree \"data\"";
 
 /// A store of canopydb, which keeps all entries in one tree.

@@ -12,7 +12,7 @@ use workload::Scan;
 use super::stores;
 use crate::{Codec, Engine, OpenStore, Opening, Store};
 
-/// A function that builds the engine under test. Each call builds a new instance with the same parameters.
+/// A function that builds the engine under test. Each call builds a new engine with the same parameters.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
 /// A function that checks one invariant of an engine.
@@ -36,10 +36,10 @@ pub(crate) const CHECKS: [(&str, Check); 9] = [
 pub enum Kept {
     /// The engine keeps the invariant without exceptions.
     Yes,
-    /// The engine keeps the invariant with all codecs of its library. The library was built without the named codec, so
-    /// the check skipped this codec.
+    /// The engine keeps the invariant, but the check skipped a codec with this name, because the library of the engine
+    /// was built without the codec.
     Without(String),
-    /// The check did not run, because the engine lacks the capability that the invariant is about.
+    /// The check did not run, because the engine lacks the capability that the check needs.
     NotAsked,
 }
 
@@ -52,8 +52,8 @@ fn small() -> Design {
 /// Returns `design` with the TOML text `settings` applied to it.
 fn with(design: &Design, settings: &str) -> Design {
     design
-        .with(&settings.parse().expect("the settings of a check must be TOML"))
-        .expect("the settings of a check must be a part of a design")
+        .with(&settings.parse().expect("the design settings of an engine check must be valid TOML"))
+        .expect("the settings of an engine check must be design options")
 }
 
 fn new_home() -> Result<TempDir, String> {
@@ -107,7 +107,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
         let mapping = engine.mapping(options);
         let is_told = engine.reads_whole_design() || mapping.len() >= 4;
         if !is_told {
-            return Err(format!("{options:?}: mapping() returned fewer than 4 lines: {mapping:?}"));
+            return Err(format!("`mapping` returned fewer than 4 lines for {options:?}: {mapping:?}"));
         }
     }
     Ok(kept)
@@ -125,24 +125,24 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     store.settle().map_err(|error| error.to_string())?;
     let (stats, version) = (store.stats(), store.version());
     if !version.as_ref().is_some_and(|version| version.contains('.')) {
-        return Err(format!("version() must return a version with a dot, but returned {version:?}"));
+        return Err(format!("`version` must return a version with a dot, but returned {version:?}"));
     }
     if engine.reports_levels_and_stalls() && stats.sum_of_levels(&c::RUNS).is_none_or(|runs| runs == 0) {
         return Err(format!(
-            "the engine declares that it reports levels, but stats() reports no sorted run after a flush: \
+            "the engine declares that it reports levels, but `stats` reports no sorted run after a flush: \
              {stats:?}"
         ));
     }
     if engine.reports_memory() && stats.memory_bytes().is_none() {
         return Err(format!(
-            "the engine declares that it reports memory, but stats() contains no memory: {stats:?}"
+            "the engine declares that it reports memory, but `stats` contains no memory: {stats:?}"
         ));
     }
     let table_bytes = stats.whole.reading(&c::TABLE_BYTES);
     store.end().map_err(|error| error.to_string())?;
     match table_bytes {
         Some(bytes) if bytes <= 100_000 => Err(format!(
-            "stats() reports {bytes} bytes of SSTables for 5,000 entries of 104 bytes, expected more than \
+            "`stats` reports {bytes} bytes of SSTables for 5,000 entries of 104 bytes, expected more than \
              100,000"
         )),
         _ => Ok(Kept::Yes),
@@ -171,9 +171,9 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
         true => Ok(Kept::Yes),
         false => Err(format!(
-            "the reopened store has {entries} entries in {} bytes of files, expected 2,000 entries in more \
-             than 0 bytes",
-            disk.unwrap_or(0)
+            "the reopened store must have 2,000 entries and files on disk, but it has {entries} entries and \
+             {bytes} bytes of files",
+            bytes = disk.unwrap_or(0)
         )),
     }
 }
@@ -238,7 +238,7 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     match entries {
         2_000 => Ok(Kept::Yes),
         _ => Err(format!(
-            "the checkpoint has {entries} entries, expected the 2,000 entries before the call of checkpoint()"
+            "the checkpoint has {entries} entries, expected the 2,000 entries before the call of `checkpoint`"
         )),
     }
 }

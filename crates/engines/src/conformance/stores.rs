@@ -13,8 +13,8 @@ use crate::{EntryLimits, Store};
 /// A function that opens the store under test. A later call reopens the store on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// A function that checks one invariant of a store with the given limits on the sizes of entries. The error describes
-/// the violation.
+/// A function that checks one invariant of a store, whose entries must have sizes within the given limits. The error
+/// describes the violation.
 pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
 /// The number of random operations that a check runs on a store.
@@ -24,8 +24,8 @@ const STEPS: usize = 6_000;
 /// with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Compares a store with a map that applies the same writes. The writes are many random merges and other writes, with
-/// flushes and compactions in between.
+/// Compares a store with a map to which the same writes are applied. The writes are random merges, puts and deletes,
+/// with flushes and compactions in between.
 pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let (mut random, mut map) = (SplitMix64::new(11), BTreeMap::<Vec<u8>, Vec<u8>>::new());
@@ -142,8 +142,8 @@ fn one_step(
             match written.map_err(text)? {
                 written if Some(written) == expected => Ok(()),
                 written => Err(format!(
-                    "put_if_absent of key {key:x?} returned {written}, expected {}",
-                    expected == Some(true)
+                    "put_if_absent of key {key:x?} returned {written}, expected {must_write}",
+                    must_write = expected == Some(true)
                 )),
             }
         }
@@ -184,9 +184,8 @@ fn one_step(
     }
 }
 
-/// Puts a key if it is absent, or deletes the key if it exists, so that the key has at most one put before its single
-/// delete. The delete is a single delete, or an ordinary delete if the store has no single deletes. Apart from range
-/// deletes, only this function writes the key.
+/// Puts a key if it is absent, and deletes the key if it exists. The key therefore has at most one put before a single
+/// delete, as single deletes require. A store without single deletes executes an ordinary delete.
 fn single_life(
     random: &mut SplitMix64,
     store: &dyn Target,
@@ -239,10 +238,10 @@ fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<()
     match is_found == is_expected && found == expected {
         true => Ok(()),
         false => Err(format!(
-            "get of key {key:x?} returned {is_found} and {} bytes in the buffer, expected {is_expected} and \
-             {} bytes",
-            found.len(),
-            expected.len()
+            "get of key {key:x?} returned {is_found} and {bytes} bytes in the buffer, expected {is_expected} \
+             and {expected_bytes} bytes",
+            bytes = found.len(),
+            expected_bytes = expected.len()
         )),
     }
 }
@@ -280,11 +279,11 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
     let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
     Err(format!(
-        "the scan {scan:x?} passed {} entries to its callback and returned {count}; both numbers must be \
-         {expected_count}. The key of entry {at} is {:x?}, expected {:x?} (None: no such entry)",
-        found.len(),
-        key(&found),
-        key(&expected)
+        "the scan {scan:x?} passed {passed} entries to its callback and returned {count}; both numbers must \
+         be {expected_count}. The key of entry {at} is {key:x?}, expected {expected_key:x?} (None: no such entry)",
+        passed = found.len(),
+        key = key(&found),
+        expected_key = key(&expected)
     ))
 }
 
@@ -310,10 +309,10 @@ pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), Strin
             let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if !is_found || found != value {
                 return Err(format!(
-                    "a get must find the key and read the {} bytes that were put, but it read {} other \
+                    "a get must find the key and read the {put} bytes that were put, but it read {read} other \
                      bytes and returned {is_found}",
-                    value.len(),
-                    found.len()
+                    put = value.len(),
+                    read = found.len()
                 ));
             }
         }
@@ -409,10 +408,10 @@ pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), St
                 values.dedup();
                 if count != keys.len() || values.len() != 1 {
                     return Err(format!(
-                        "a scan during batches found {count} keys with {} different values, expected {} \
-                         keys with one value, because each batch writes one value to all keys",
-                        values.len(),
-                        keys.len()
+                        "a scan during batches found {count} keys with {values} different values, expected \
+                         {keys} keys with one value, because each batch writes one value to all keys",
+                        values = values.len(),
+                        keys = keys.len()
                     ));
                 }
                 reads += 1;
@@ -444,7 +443,10 @@ pub(crate) fn threads(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> 
             let mut found = Vec::new();
             store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if found != value {
-                return Err(format!("thread {thread} did not read back the value of its key {}", number / 2));
+                return Err(format!(
+                    "thread {thread} did not read back the value of its key number {number}",
+                    number = number / 2
+                ));
             }
         }
         Ok(())
@@ -461,8 +463,8 @@ pub(crate) fn threads(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> 
     match count == usize::from(THREADS) * KEYS as usize {
         true => store.close().map_err(|error| error.to_string()),
         false => Err(format!(
-            "the store has {count} keys after all threads, expected {}",
-            usize::from(THREADS) * KEYS as usize
+            "the store has {count} keys after the writes of all threads, expected {expected}",
+            expected = usize::from(THREADS) * KEYS as usize
         )),
     }
 }

@@ -65,7 +65,8 @@ fn options(settings: &EngineOptions) -> KeyspaceCreateOptions {
         .with_kv_separation(separation(settings, codec))
 }
 
-/// Returns the options that keep large values in blob files. `None` if all values are stored with their keys.
+/// Returns the options of Fjall that store large values in blob files. Returns `None` if the design stores all values
+/// with their keys.
 fn separation(settings: &EngineOptions, codec: CompressionType) -> Option<KvSeparationOptions> {
     let ValuePlace::BlobFiles { threshold, file_bytes, stale_share } = settings.values else { return None };
     Some(

@@ -74,10 +74,10 @@ impl Engine for LevelDb {
         let mut lines = vec![
             memtable(settings, "write_buffer_size"),
             cache(settings, "cache, an LRU"),
-            format!("blocks {} bytes: block_size", settings.block_bytes),
+            format!("blocks of {} bytes: block_size", settings.block_bytes),
             format!("restart interval {}: block_restart_interval", settings.restart_interval),
         ];
-        let bits = format!("filters {} bits", settings.filter_bits_per_key);
+        let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
             _ => lines.push(unequal(format_args!(
@@ -97,7 +97,7 @@ impl Engine for LevelDb {
         match settings.log {
             Log::Buffered => lines.push(log(settings, "WriteOptions.sync off")),
             Log::Sync => lines.push(log(settings, "WriteOptions.sync")),
-            Log::None => lines.push(unequal("log none: LevelDB cannot disable its WAL")),
+            Log::None => lines.push(unequal("WAL mode \"none\": LevelDB cannot disable its WAL")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
         }
         lines.push(unequal(format_args!(

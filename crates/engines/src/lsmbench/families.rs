@@ -27,8 +27,8 @@ impl FamiliesStore {
     }
 }
 
-/// The operations on the whole store. Every operation on keys is an error, because an operation on the whole store
-/// names no [family](Store::family).
+/// The operations on the whole store. An operation on a key is an error, because only the operations of a
+/// [family](Store::family) can name the column family of the key.
 impl Target for FamiliesStore {
     fn put(&self, _: &[u8], _: &[u8]) -> Result<(), TargetError> {
         self.unnamed()

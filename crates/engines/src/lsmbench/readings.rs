@@ -7,7 +7,7 @@ use tree::{Design, LevelCounts, LevelStats, Mode, Schedule, Stats};
 
 use crate::stats::{EngineStats, Readings};
 
-/// Returns the statistics of a store and of its levels.
+/// Returns the statistics of a store and of its levels, as metrics of results.
 pub(super) fn of_store(stats: &Stats, mode: Mode, design: &Design) -> EngineStats {
     let levels = stats.levels.len().max(stats.level_counts.len());
     let level = |level: usize| {
@@ -23,9 +23,8 @@ fn has_blobs(design: &Design) -> bool {
     !design.keeps_values_inline() || design.families().any(is_apart)
 }
 
-/// Returns the readings, which are counters and gauges, of a whole tree. In counted mode, the readings include no
-/// times. Readings of blob files, and of lookups that read with several threads, are included only if the design has
-/// these features.
+/// Returns the counters and gauges of a whole tree, as metrics of results. Times are omitted in counted mode. Metrics
+/// of blob files, and of lookups that read with several threads, are omitted if the design has no such feature.
 fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     let counts = &stats.counts;
     let fetched_bytes = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
@@ -109,7 +108,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     tree
 }
 
-/// Returns the readings, which are counters and gauges, of one level of a tree.
+/// Returns the counters and gauges of one level of a tree, as metrics of results.
 fn of_level(state: &LevelStats, counts: &LevelCounts) -> Readings {
     let mut level = Readings::default();
     level

@@ -83,11 +83,12 @@ impl Engine for Resp {
                 (Log::Buffered, true) => log(settings, "appendfsync no"),
                 (Log::None, true) => log(settings, "appendonly no, and a snapshot when the server stops"),
                 (Log::Interval { .. }, true) => {
-                    unequal(format_args!("log {}: appendfsync everysec", settings.log))
+                    unequal(format_args!("WAL mode \"{}\": appendfsync everysec", settings.log))
                 }
-                (_, false) => {
-                    unequal(format_args!("log {}: the running server keeps its own setting", settings.log))
-                }
+                (_, false) => unequal(format_args!(
+                    "WAL mode \"{}\": the running server keeps its own setting",
+                    settings.log
+                )),
             });
             lines.push(unequal(
                 "memtable, cache, filters, blocks, compression: the server keeps its own settings",

@@ -19,29 +19,31 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
     options.join(";")
 }
 
-/// Returns the mapping lines: one per setting, with the corresponding options of the engine.
+/// Returns one message per setting of the design, with the options of `RocksDB` that correspond to the setting. The
+/// messages about settings that `RocksDB` cannot match begin with [`UNEQUAL`].
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
     let mut lines: Vec<String> =
         terms.into_iter().map(|(term, options)| line(&term, options, overrides)).collect();
     lines.push(match settings.log {
-        Log::None => "log none: WriteOptions.disableWAL".to_owned(),
-        Log::Sync => "log sync: WriteOptions.sync".to_owned(),
-        Log::Buffered => "log buffered: WriteOptions.sync off".to_owned(),
+        Log::None => "WAL mode \"none\": WriteOptions.disableWAL".to_owned(),
+        Log::Sync => "WAL mode \"sync\": WriteOptions.sync".to_owned(),
+        Log::Buffered => "WAL mode \"buffered\": WriteOptions.sync off".to_owned(),
         Log::Interval { .. } => {
             format!(
-                "{UNEQUAL}log {}: RocksDB syncs either every write or no write, so this run syncs no write \
+                "{UNEQUAL}WAL mode \"{}\": RocksDB syncs either every write or no write, so this run syncs no write \
                 (WriteOptions.sync off)",
                 settings.log
             )
         }
     });
     if let Some(operator) = settings.merge_operator {
-        lines.push(format!("merge_operator {0}: a MergeOperator called lsmbench.{0}", operator.name()));
+        lines
+            .push(format!("merge operator {0}: a MergeOperator with the name lsmbench.{0}", operator.name()));
     }
     if params.cache == CacheKind::HyperClock {
-        lines.push("also: the block cache is a HyperClockCache with the capacity of the design".to_owned());
+        lines.push("block cache: a HyperClockCache with the capacity of the design".to_owned());
     }
     if !params.verify_checksums {
         lines.push(format!(
@@ -76,14 +78,15 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     lines
 }
 
-/// Returns the mapping line of a setting. If the user overrides one of the setting's options, the line is a mismatch.
-fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
+/// Returns the message about the setting `setting`, which corresponds to the `RocksDB` options `options`. If the user
+/// overrides one of these options, the message reports a mismatch.
+fn line(setting: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
     let options: Vec<String> = options.into_iter().map(given).collect();
     match is_replaced {
-        true => format!("{UNEQUAL}{term}: {}, from engine.options", options.join(" ")),
-        false => format!("{term}: {}", options.join(" ")),
+        true => format!("{UNEQUAL}{setting}: engine.options changes the options to {}", options.join(" ")),
+        false => format!("{setting}: {}", options.join(" ")),
     }
 }
 
@@ -92,7 +95,7 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![
         (
-            format!("memtable {}, at most {frozen_memtables} immutable memtables", bytes(memtable_bytes)),
+            format!("memtable of {}, at most {frozen_memtables} immutable memtables", bytes(memtable_bytes)),
             vec![
                 format!("write_buffer_size={memtable_bytes}"),
                 format!("max_write_buffer_number={}", frozen_memtables + 1),
@@ -100,7 +103,7 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
         ),
         (
             format!(
-                "cache {}, blocks {}, filters {} bits",
+                "cache of {}, blocks of {}, filters with {} bits per key",
                 bytes(settings.cache_bytes),
                 bytes(settings.block_bytes),
                 settings.filter_bits_per_key
@@ -139,8 +142,8 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
         ));
     }
     let (reads, options): (&str, &[&str]) = match settings.reads {
-        Reads::Copied => ("tables read by system calls", &["allow_mmap_reads=false"]),
-        Reads::Mapped => ("mapped tables", &["allow_mmap_reads=true"]),
+        Reads::Copied => ("SSTables read by system calls", &["allow_mmap_reads=false"]),
+        Reads::Mapped => ("memory-mapped SSTables", &["allow_mmap_reads=true"]),
         Reads::Direct => {
             ("direct I/O", &["use_direct_reads=true", "use_direct_io_for_flush_and_compaction=true"])
         }
@@ -173,8 +176,7 @@ fn table_factory(settings: &EngineOptions) -> String {
 /// settings. `RocksDB` expects the bits of a Bloom filter with the same false-positive rate, and a ribbon filter needs
 /// about 30 % fewer bits.
 ///
-/// In the filter policy, the number is followed by −1, which means that no level has Bloom filters. Source: the header
-/// `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
+/// Source: the header `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }
@@ -223,7 +225,7 @@ mod tests {
         let lines = mapping(&params, &given, &settings);
         assert_eq!(
             lines[0],
-            "memtable 16MiB, at most 2 immutable memtables: write_buffer_size=16777216 max_write_buffer_number=3"
+            "memtable of 16MiB, at most 2 immutable memtables: write_buffer_size=16777216 max_write_buffer_number=3"
         );
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
@@ -260,8 +262,8 @@ mod tests {
         assert_eq!(text.matches("write_buffer_size=").count(), 1, "{text}");
         assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
         let lines = mapping(&params, &given, &settings);
-        let expected = "not equal: memtable 16MiB, at most 2 immutable memtables: write_buffer_size=64M max_write_buffer_number=3, \
-                        from engine.options";
+        let expected = "not equal: memtable of 16MiB, at most 2 immutable memtables: engine.options changes the options to \
+                        write_buffer_size=64M max_write_buffer_number=3";
         assert_eq!(lines[0], expected);
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
@@ -274,7 +276,7 @@ mod tests {
             ..EngineOptions::default()
         };
         let lines = mapping(&Params::default(), &Overrides::default(), &settings);
-        for part in ["not equal: compression fsst", "not equal: log interval 1ms"] {
+        for part in ["not equal: compression fsst", "not equal: WAL mode \"interval 1ms\""] {
             assert!(lines.iter().any(|line| line.starts_with(part)), "{part}: {lines:?}");
         }
     }

@@ -18,7 +18,7 @@ impl Overrides {
                 .filter(|(name, value)| is_name(name) && !value.is_empty())
                 .ok_or_else(|| format!("options: \"{part}\" is not key=value; write a=1;b={{c=2;d=3}}"))?;
             if options.iter().any(|(known, _)| known == name) {
-                return Err(format!("options: {name} is given twice"));
+                return Err(format!("options: {name} has two values; give it one value"));
             }
             options.push((name.to_owned(), value.to_owned()));
         }
@@ -98,7 +98,7 @@ mod tests {
             ("a b=1", "\"a b=1\" is not key=value"),
             ("a={b=1", "has no closing brace"),
             ("a=1}", "has no opening brace"),
-            ("a=1;a=2", "a is given twice"),
+            ("a=1;a=2", "a has two values"),
         ] {
             let error = Overrides::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

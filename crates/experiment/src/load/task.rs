@@ -20,8 +20,8 @@ const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// Reads the task of the experiment before the sweep changes it, and applies the overrides of the file and then of
-    /// the command line. `--quick` divides only values that the command line does not set.
+    /// Reads the task of the experiment: its workload, or the parameters of its component. The function applies the
+    /// overrides of the file first, and then the overrides of the command line.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -55,8 +55,8 @@ impl Loader<'_> {
             false => (
                 &[COMPONENT][..],
                 format!(
-                    "the subject of the experiment is missing; add it, such as subject = \"fence\". {}",
-                    wording::valid(subject::SUBJECTS.kinds())
+                    "the subject of the experiment is missing; add it, such as subject = \"fence\". {valid}",
+                    valid = wording::valid(subject::SUBJECTS.kinds())
                 ),
             ),
         };

@@ -16,18 +16,21 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
-/// Keys of a phase that some mixes do not use, each with the reason why the key then has no effect.
+/// Keys of a phase that have no effect with some operation mixes, each with the reason.
 const OF_MIXES: [(&str, &str); 6] = [
-    ("absent", "the mix has no get, no multi_get and no range with a span"),
-    ("range", "the mix has no range"),
-    ("batch", "the mix has no batch and no multi_get; for writes in batches use mix = { batch = 1 }"),
-    ("batch_mix", "the mix has no batch"),
+    ("absent", "the mix contains no `get`, no `multi_get` and no `range` with a `span`"),
+    ("range", "the mix contains no `range`"),
+    (
+        "batch",
+        "the mix contains no `batch` and no `multi_get`; for writes in batches, set mix = { batch = 1 }",
+    ),
+    ("batch_mix", "the mix contains no `batch`"),
     ("value", "the mix writes no values"),
     ("keys", "all operations of the mix insert new keys"),
 ];
 
-/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a
-/// warning and not an error.
+/// Keys that files often repeat in every phase. If such a key has no effect in a phase, lsmbench prints a warning
+/// instead of an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
 /// The place that sets a key of a phase: the file, an override or the sweep.
@@ -71,7 +74,7 @@ impl Loader<'_> {
             let path = format!("design.{path}");
             let is_swept = sweep.factors.iter().any(|factor| factor.path == path);
             let sweep = if is_swept { "sweep." } else { "" };
-            Some(format!("{sweep}{path}: this setting has no effect: {}", idle.as_ref()?))
+            Some(format!("{sweep}{path}: this setting has no effect: {reason}", reason = idle.as_ref()?))
         };
         found.iter().filter_map(sentence).collect()
     }
@@ -109,7 +112,7 @@ impl Loader<'_> {
     }
 
     /// Returns the keys that the user set for phases and their roles, except keys with the value 0. Each entry contains
-    /// the name of the phase, the path of the key in the phase, and the source of the key.
+    /// the name of the phase, the path of the key, and the place that sets the key.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
@@ -174,8 +177,8 @@ impl Loader<'_> {
         let phases =
             cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
         for Phase { name, rate, settle, .. } in phases {
-            let without_wait = "no operation waits for its start";
-            let without_threads = "no flush or compaction runs in the background";
+            let without_wait = "each operation starts directly after the previous operation";
+            let without_threads = "flushes and compactions do not run in the background";
             let keys = [("rate", *rate != Rate::Closed, without_wait), ("settle", !settle, without_threads)];
             for (key, is_set, reason) in keys {
                 let sentence =

@@ -9,9 +9,8 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Combine, Factor, Sweep};
 
 impl Loader<'_> {
-    /// Checks that an option `--set` does not shorten one list of a sweep with `combine = "zip"` while another list
-    /// keeps its length. The error suggests the options `--set` that select the configurations with the remaining
-    /// values. Returns `None` if the lists have equal lengths, or for any other sweep.
+    /// Returns an error if an option `--set` shortens one list of a sweep with `combine = "zip"`, and another list
+    /// keeps its length. The error suggests options that shorten all lists alike. Returns `None` for any other sweep.
     pub(super) fn shortened_zip(&self, sweep: &Sweep) -> Option<Problem> {
         if sweep.combine != Combine::Zip {
             return None;

@@ -113,7 +113,7 @@ fn batches_that_cannot_be_are_rejected_before_they_run() {
         (BATCHES.replace("put = 40", "get = 40"), "phase.churn.batch_mix.get: batch_mix has no key \"get\""),
         (
             BATCHES.replace("batch = 30, get = 60", "get = 90"),
-            "phase.churn.batch_mix: batch_mix has no effect: the mix has no batch",
+            "phase.churn.batch_mix: batch_mix has no effect: the mix contains no `batch`",
         ),
         (
             BATCHES.replace("merge_operator = \"append\"\n", ""),
@@ -141,5 +141,5 @@ fn batches_that_cannot_be_are_rejected_before_they_run() {
     }
     bench.write("x.toml", BATCHES);
     let error = bench.run(&["simulate", "x.toml"]).refusal();
-    assert!(error.contains("deletes ranges of keys, which cannot be simulated"), "{error}");
+    assert!(error.contains("cannot be simulated, because it has range deletes"), "{error}");
 }

@@ -81,12 +81,15 @@ fn a_policy_that_fails_ends_the_run_with_what_it_said() {
         ("echo no idea >&2; exit 4", "on standard error: \\\"no idea\\\""),
         (
             "read -r greeting; echo '{\"protocol\": 1}'; while read -r shape; do echo 17; done",
-            "an answer must be one line of JSON",
+            "an answer of the policy process must be one line of JSON",
         ),
-        ("read -r greeting; echo '{\"protocol\": 1}'; sleep 600", "the process did not answer within 200ms"),
+        (
+            "read -r greeting; echo '{\"protocol\": 1}'; sleep 600",
+            "the policy process did not answer within 200ms",
+        ),
         (
             "read -r greeting; echo '{\"protocol\": 1}'; while read -r shape; do echo '{\"inputs\": [99999], \"level\": 1}'; done",
-            "the job names table 99999 twice, or the tree has no table 99999",
+            "the compaction job names SSTable 99999 twice, or the tree has no SSTable 99999",
         ),
     ] {
         for mode in ["counted", "timed"] {
@@ -97,7 +100,7 @@ fn a_policy_that_fails_ends_the_run_with_what_it_said() {
             let answer = bench.run(&["run", "external.toml", "--allow-debug", "--set", &mode]);
             let told = format!("{}{}", answer.out, answer.err).replace('"', "\\\"");
             assert!(answer.code.is_some_and(|code| code != 0), "{script}: {told}");
-            assert!(told.contains("the compaction policy failed: the process"), "{script}: {told}");
+            assert!(told.contains("the compaction policy failed: the policy process"), "{script}: {told}");
             assert!(
                 told.contains(said) || told.replace('\\', "").contains(&said.replace('\\', "")),
                 "{script}: {told}"

@@ -216,7 +216,7 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
     bench.write("simulated.toml", FAMILIES);
     let refused = bench.run(&["simulate", "simulated.toml"]).refusal();
     assert!(
-        refused.contains("phase \"load-index\" selects a column family, which cannot be simulated"),
+        refused.contains("phase \"load-index\" cannot be simulated, because it has a column family"),
         "{refused}"
     );
     bench.write(
@@ -435,12 +435,12 @@ fn models_reject_families_and_single_deletes_first() {
                  operations = 500\nmix = { single_delete = 1, get = 1 }\n[trials]\nmode = \"counted\"\n";
     bench.write("queue.toml", format!("{queue}{tune}"));
     for (file, reason) in [
-        ("families.toml", "phase \"load-index\" selects a column family"),
-        ("queue.toml", "phase \"queue\" has single deletes"),
+        ("families.toml", "phase \"load-index\" cannot be simulated, because it has a column family"),
+        ("queue.toml", "phase \"queue\" cannot be simulated, because it has single deletes"),
     ] {
         for command in ["simulate", "tune"] {
             let error = bench.run(&[command, file]).refusal();
-            let expected = format!("{reason}, which cannot be simulated; use `lsmbench run` in counted mode");
+            let expected = format!("{reason}; use `lsmbench run` in counted mode");
             assert!(error.contains(&expected), "{command} {file}: {error}");
         }
     }

@@ -202,7 +202,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "name       = \"churn\"",
             "name       = \"churn\"\ncache      = \"cold\"",
-            "phase \"churn\" is part of the fixture and therefore not measured; remove its keys cache",
+            "phase \"churn\" is part of the fixture and therefore not measured; remove its keys `cache`",
         ),
         (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",

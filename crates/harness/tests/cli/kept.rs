@@ -105,11 +105,15 @@ fn an_engine_that_was_not_there_is_named_and_no_folder_of_the_machine() {
     report(&bench);
     let manifest = Manifest::read(&kept(&bench).manifest()).unwrap();
     let left: Vec<&str> = manifest.left_out.iter().map(|left| left.reason.as_str()).collect();
-    assert_eq!(left, ["no librocksdb.so", "no librocksdb.so"], "one for each size of a batch");
+    assert_eq!(
+        left,
+        ["cannot find librocksdb.so", "cannot find librocksdb.so"],
+        "one for each size of a batch"
+    );
     assert!(!fs::read_to_string(kept(&bench).manifest()).unwrap().contains("/nowhere"));
     for page in ["kept/report/a.md", "kept/report/a.html"] {
         let text = bench.read(page);
-        assert_eq!(text.matches("not run: rocks: no librocksdb.so").count(), 1, "{page}");
+        assert_eq!(text.matches("not run: rocks: cannot find librocksdb.so").count(), 1, "{page}");
     }
     assert!(
         bench

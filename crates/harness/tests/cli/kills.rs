@@ -135,7 +135,7 @@ fn an_engine_whose_processes_cannot_be_killed_is_refused() {
     let bench = Bench::new();
     for (engine, saying) in [
         ("lmbd", "did you mean \"lmdb\"?"),
-        ("rocksdb(library=/nowhere/librocksdb.so)", "no librocksdb.so in /nowhere"),
+        ("rocksdb(library=/nowhere/librocksdb.so)", "cannot find librocksdb.so in /nowhere"),
         ("resp(address=\"127.0.0.1:1\")", "keeps its stores in a server process"),
     ] {
         let error = bench.run(&["torture", "kill", "--engine", engine]).refusal();

@@ -50,7 +50,7 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
     assert!(
         error.contains(
-            "engine \"rocks\" is not installed: no librocksdb.so in /nowhere; extract the library from Maven's"
+            "engine \"rocks\" is not installed: cannot find librocksdb.so in /nowhere; extract the library from Maven's"
         ),
         "{error}"
     );
@@ -60,7 +60,10 @@ fn an_engine_that_is_not_there_leaves_the_others() {
         over("[\"lsmbench\", \"rocksdb(library=/nowhere/a.so)\", \"leveldb(library=/nowhere/b.so)\"]"),
     );
     let error = bench.run(&["run", "two.toml", "--allow-debug"]).refusal();
-    assert!(error.contains("no a.so in /nowhere") && error.contains("no b.so in /nowhere"), "{error}");
+    assert!(
+        error.contains("cannot find a.so in /nowhere") && error.contains("cannot find b.so in /nowhere"),
+        "{error}"
+    );
     bench.write("x.toml", over("\"all\""));
     let described = bench.ok(&["describe", "x.toml"]);
     // Only a build with all features and all libraries has every engine.
@@ -83,7 +86,7 @@ fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let absent = "{ kind = \"terarkdb\", library = \"/nowhere/libx.so\", label = \"terark\" }";
     bench.write("x.toml", over(&format!("[\"lsmbench\", \"{here}\", {absent}]")));
     let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
-    let told = "skipped: engine=terark: no libx.so in /nowhere; build TerarkDB";
+    let told = "skipped: engine=terark: cannot find libx.so in /nowhere; build TerarkDB";
     assert_eq!(answer.err.matches(told).count(), 1, "{}", answer.err);
     assert!(answer.out.contains("Skipped: terark (not installed; "), "{}", answer.out);
     let manifest = bench.manifest("x");
@@ -248,7 +251,9 @@ fn an_engine_is_one_line_of_an_experiment() {
     let error =
         bench.run(&["describe", "x.toml", "--set", "engine=rocksdb(library=/nowhere/x.so)"]).refusal();
     assert!(
-        error.contains("engine \"rocksdb(library=\"/nowhere/x.so\")\" is not installed: no x.so in /nowhere"),
+        error.contains(
+            "engine \"rocksdb(library=\"/nowhere/x.so\")\" is not installed: cannot find x.so in /nowhere"
+        ),
         "{error}"
     );
     let component = "question = \"?\"\nengine = \"rocksdb\"\nsubject = \"hash\"\n";

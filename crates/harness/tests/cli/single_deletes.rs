@@ -127,7 +127,7 @@ fn a_workload_that_breaks_the_contract_is_refused() {
         .write("x.toml", QUEUE.replace("mix        = { get = 3", "mix        = { put = 1, rmw = 1, get = 3"));
     bench.ok(&["describe", "x.toml"]);
     let error = bench.run(&["simulate", "x.toml"]).refusal();
-    assert!(error.contains("has single deletes, which cannot be simulated"), "{error}");
+    assert!(error.contains("cannot be simulated, because it has single deletes"), "{error}");
 }
 
 #[test]

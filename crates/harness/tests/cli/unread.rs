@@ -28,14 +28,14 @@ fn a_key_that_no_mix_reads_is_an_error() {
         (
             "{ put = 1 }",
             "batch = 1_000",
-            "batch has no effect: the mix has no batch and no multi_get; for writes in batches use mix",
+            "batch has no effect: the mix contains no `batch` and no `multi_get`; for writes in batches, set mix",
         ),
         (
             "{ put = 1 }",
             "absent = 0.5",
-            "absent has no effect: the mix has no get, no multi_get and no range with a span",
+            "absent has no effect: the mix contains no `get`, no `multi_get` and no `range` with a `span`",
         ),
-        ("{ get = 1 }", "range = { entries = 9 }", "range has no effect: the mix has no range"),
+        ("{ get = 1 }", "range = { entries = 9 }", "range has no effect: the mix contains no `range`"),
     ] {
         let work = format!("mix        = {mix}\n{key}\n");
         bench.write("x.toml", EXPERIMENT.replace("mix        = { put = 1 }\n", &work));
@@ -78,7 +78,7 @@ fn repeated_keys_and_settings_of_times_are_warnings() {
     let warnings = bench.run(&["run", "x.toml"]).expect(0).err;
     for warning in [
         "warning: phase.work.value: value has no effect: the mix writes no values",
-        "warning: phase.work.rate: this key has no effect in counted mode, because no operation waits for its start",
+        "warning: phase.work.rate: this key has no effect in counted mode, because each operation starts directly after the previous operation",
         "warning: trials.sampling: this key has no effect in counted mode, which measures no time",
     ] {
         assert!(described.contains(warning), "{described}");

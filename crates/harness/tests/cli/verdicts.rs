@@ -175,7 +175,7 @@ fn an_experiment_sets_the_smallest_difference_that_counts() {
     for value in ["0", "-0.01", "1", "nan"] {
         let set = format!("verdict.threshold={value}");
         let error = bench.run(&[&run[..], &[&set]].concat()).refusal();
-        assert!(error.contains(" is not from 0.001 to 0.5; to set 1 %, use 0.01"), "{error}");
+        assert!(error.contains(" is out of range; use 0.001 to 0.5, such as 0.01 for 1 %"), "{error}");
     }
 }
 

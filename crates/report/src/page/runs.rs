@@ -116,7 +116,7 @@ mod tests {
                 engine(&["a", "b"]),
                 EngineNote { name: "lmdb".to_owned(), ..EngineNote::default() },
             ],
-            left_out: vec!["speedb: no libspeedb.so".to_owned()],
+            left_out: vec!["speedb: cannot find libspeedb.so".to_owned()],
             warnings: vec!["slow".to_owned()],
             ..RunNote::default()
         };
@@ -125,7 +125,7 @@ mod tests {
             [
                 "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
                 "engine lmdb of unknown version; all its design parameters equal the design of lsmbench",
-                "not run: speedb: no libspeedb.so",
+                "not run: speedb: cannot find libspeedb.so",
                 "warning: slow",
             ]
         );

@@ -73,7 +73,10 @@ mod tests {
         let names = Names { libraries: vec!["/my libs/librocksdb.so".to_owned()] };
         for (text, expected) in [
             ("rocksdb(library=\"/opt/lib/librocksdb.so.11\")", "rocksdb(library=\"librocksdb.so.11\")"),
-            ("no librocksdb.so in /nowhere/at/all; build it", "no librocksdb.so in all; build it"),
+            (
+                "cannot find librocksdb.so in /nowhere/at/all; build it",
+                "cannot find librocksdb.so in all; build it",
+            ),
             ("/my libs/librocksdb.so: built with assertions", "librocksdb.so: built with assertions"),
             ("-C link-arg=-L/usr/lib/x", "-C link-arg=-L/usr/lib/x"),
             ("280 k/s and gets/puts, 1 / 2, a/b/c", "280 k/s and gets/puts, 1 / 2, a/b/c"),

@@ -51,24 +51,27 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 18] = [
-        (Self::SkipsOlderRuns, "jobs are valid and change no lookup result"),
-        (Self::PutsOlderRunsFirst, "jobs are valid and change no lookup result"),
-        (Self::MovesUp, "jobs are valid and change no lookup result"),
-        (Self::MovesPastOverlap, "jobs are valid and change no lookup result"),
-        (Self::MovesWhatMustBeMerged, "jobs are valid and change no lookup result"),
-        (Self::JoinsARunItOverlaps, "jobs are valid and change no lookup result"),
-        (Self::NamesATableTwice, "jobs are valid and change no lookup result"),
-        (Self::IsMoody, "two picks for the same tree shape give the same job"),
-        (Self::NeverRests, "the policy stops after a finite number of jobs"),
+        (Self::SkipsOlderRuns, "compaction jobs are valid and change no lookup result"),
+        (Self::PutsOlderRunsFirst, "compaction jobs are valid and change no lookup result"),
+        (Self::MovesUp, "compaction jobs are valid and change no lookup result"),
+        (Self::MovesPastOverlap, "compaction jobs are valid and change no lookup result"),
+        (Self::MovesWhatMustBeMerged, "compaction jobs are valid and change no lookup result"),
+        (Self::JoinsARunItOverlaps, "compaction jobs are valid and change no lookup result"),
+        (Self::NamesATableTwice, "compaction jobs are valid and change no lookup result"),
+        (Self::IsMoody, "the policy picks equal jobs for equal shapes of a tree"),
+        (Self::NeverRests, "the policy stops after a finite number of compaction jobs"),
         (Self::IsIdle, PROMISE),
         (Self::StopsHalfway, PROMISE),
-        (Self::DropsInSecret, "jobs are valid and change no lookup result"),
-        (Self::DropsBeforeOlder, "jobs are valid and change no lookup result"),
-        (Self::DropsHalfARun, "jobs are valid and change no lookup result"),
+        (Self::DropsInSecret, "compaction jobs are valid and change no lookup result"),
+        (Self::DropsBeforeOlder, "compaction jobs are valid and change no lookup result"),
+        (Self::DropsHalfARun, "compaction jobs are valid and change no lookup result"),
         (Self::DropsWhatFits, PROMISE),
         (Self::DropsTheNewest, "a compaction job that drops data removes only the oldest runs"),
         (Self::KeepsTooMuch, PROMISE),
-        (Self::StatesToMergeAll, "if merges_all_runs() returns true, each job merges all SSTables"),
+        (
+            Self::StatesToMergeAll,
+            "if `merges_all_runs` returns true, each compaction job merges all SSTables",
+        ),
     ];
 }
 

@@ -79,13 +79,13 @@ mod tests {
         };
         let left = |label: &str| LeftOut {
             label: label.to_owned(),
-            reason: "no libspeedb.so in /usr/lib; build SpeedB".to_owned(),
+            reason: "cannot find libspeedb.so in /usr/lib; build SpeedB".to_owned(),
         };
         let manifest = Manifest {
             swept: vec!["engine".to_owned(), "phase.write.batch".to_owned()],
             cells: vec![
                 CellInfo::default(),
-                cell(None, &["log none: no log", "not equal: cache: its own"]),
+                cell(None, &["WAL mode \"none\": no WAL", "not equal: cache: its own"]),
                 cell(Some("0.9.70"), &["not equal: cache: its own", "not equal: blocks: pages"]),
             ],
             left_out: vec![
@@ -105,6 +105,6 @@ mod tests {
                 unequal: vec!["cache: its own".to_owned(), "blocks: pages".to_owned()],
             }]
         );
-        assert_eq!(note.left_out, ["speedb(statistics=true, cache=lru): no libspeedb.so"]);
+        assert_eq!(note.left_out, ["speedb(statistics=true, cache=lru): cannot find libspeedb.so"]);
     }
 }

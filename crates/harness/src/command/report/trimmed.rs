@@ -70,8 +70,9 @@ mod tests {
             cells: vec![CellInfo { engine: Some(engine), ..CellInfo::default() }],
             left_out: vec![LeftOut {
                 label: "engine=terarkdb".to_owned(),
-                reason: "no libterarkdb.so in /srv/someone/lib, /usr/lib; build TerarkDB in a folder"
-                    .to_owned(),
+                reason:
+                    "cannot find libterarkdb.so in /srv/someone/lib, /usr/lib; build TerarkDB in a folder"
+                        .to_owned(),
             }],
             warnings: vec![
                 "governor, powersave: set it".to_owned(),
@@ -95,7 +96,8 @@ mod tests {
         assert_eq!(engine.library.as_deref(), Some("librocksdb.so.11.8.1"));
         assert_eq!((engine.version.as_deref(), engine.mapping.len()), (Some("11.8.1"), 1));
         assert_eq!(engine.doubts, manifest().cells[0].engine.as_ref().unwrap().doubts);
-        let left = LeftOut { label: "engine=terarkdb".to_owned(), reason: "no libterarkdb.so".to_owned() };
+        let left =
+            LeftOut { label: "engine=terarkdb".to_owned(), reason: "cannot find libterarkdb.so".to_owned() };
         assert_eq!(kept.left_out, [left]);
         assert_eq!(
             kept.warnings,

@@ -51,10 +51,11 @@ struct Line {
 }
 
 impl EngineTables {
-    /// Reads a results folder. `baseline` is the label of the line with which all other lines are compared.
+    /// Reads a results folder. `baseline` is the label of the row with which all other rows are compared, or the name of
+    /// an engine, which selects the first row of the engine.
     ///
     /// # Errors
-    /// A folder without results; results that sweep no engines; results without a line that has this label.
+    /// A folder without results; results that sweep no engines; results without a row that has this label or engine.
     pub fn read(path: &Path, baseline: &str) -> Outcome<Self> {
         let folder = Folder::new(path);
         let manifest = Manifest::read(&folder.manifest())?;
@@ -80,6 +81,12 @@ impl EngineTables {
         };
         tables.lay_out();
         if tables.base().is_none() {
+            // An engine with swept design settings has several rows. Its name selects the first of them.
+            let is_of = |line: &&Line| line.label.split(" + ").next() == Some(baseline);
+            if let Some(first) = tables.lines.iter().find(is_of) {
+                tables.baseline = first.label.clone();
+                return Ok(tables);
+            }
             let known: Vec<&str> = tables.lines.iter().map(|line| line.label.as_str()).collect();
             let known: Vec<String> = known.iter().map(|label| format!("\"{label}\"")).collect();
             let message = format!("there is no row \"{baseline}\". Valid: {}", known.join(", "));

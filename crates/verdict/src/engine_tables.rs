@@ -169,8 +169,12 @@ impl EngineTables {
         paths.filter_map(value).collect()
     }
 
-    /// Returns the label of the table row of a configuration: its engine, with the swept values of its design.
+    /// Returns the label of the table row of a configuration: its engine, with the swept values of its design. Returns
+    /// `None` if the sweep has no values of the workload. The label of the configuration is then the label of the row.
     fn line_label(&self, cell: u64) -> Option<String> {
+        if self.manifest.swept.iter().all(|path| is_of_store(path)) {
+            return None;
+        }
         let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
         (!parts.is_empty()).then(|| parts.join(" + "))

@@ -97,6 +97,18 @@ fn page(names: &[&str]) -> String {
 }
 
 #[test]
+fn rows_have_the_labels_of_a_sweep() {
+    let bench = Bench::new();
+    let root = make(&bench, "reads");
+    let file = Folder::new(&root).manifest();
+    let mut manifest = Manifest::read(&file).unwrap();
+    "RocksDB, tuned".clone_into(&mut manifest.cells[1].label);
+    manifest.write(&file).unwrap();
+    let table = bench.ok(&["engines", "runs/reads"]);
+    assert!(table.contains("| RocksDB, tuned | 2.49 (2.48 to 2.50) |"), "{table}");
+}
+
+#[test]
 fn a_table_says_who_is_faster_and_what_falls_short() {
     let bench = Bench::new();
     make(&bench, "reads");

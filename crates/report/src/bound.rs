@@ -6,10 +6,10 @@ use serde::Deserialize;
 /// The direction in which a computed number limits a claimed number. The computed number is a lower or an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
-    /// The computed number is a lower bound: the claimed number is at least as large.
+    /// The computed number is a lower bound: a correct claimed number is at least as large.
     #[serde(rename = "at least")]
     AtLeast,
-    /// The computed number is an upper bound: the claimed number is at most as large.
+    /// The computed number is an upper bound: a correct claimed number is at most as large.
     #[serde(rename = "at most")]
     AtMost,
 }

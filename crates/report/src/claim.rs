@@ -13,30 +13,31 @@ use crate::texts::same;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Identifier of the claim, such as `cs265-001`.
+    /// Identifier of the claim in `claims.csv`, such as `cs265-001`.
     pub id: String,
-    /// The section of the document that states the claim.
+    /// The section of the published document that states the claimed number.
     pub section: String,
-    /// The figure or table of the document that contains the claimed number. Empty for a claim in prose, and `table`
-    /// for a table without a number.
+    /// The figure or table of the published document that contains the claimed number. Empty for a number in prose, and
+    /// `table` for an unnumbered table.
     pub figure: String,
-    /// The subject of the claim, such as a variant or the name of a table row.
+    /// The subject of the claim: the thing that the published document measured, such as a cache policy or a row of a
+    /// table.
     pub subject: String,
-    /// The quantity that the document measured, such as the write throughput.
+    /// The quantity that the published document measured, such as the write throughput.
     pub metric: String,
-    /// The parameters of the measurement that the document states.
+    /// The parameters of the measurement that the published document states, such as `threads = 8`.
     #[serde(deserialize_with = "params")]
     pub params: BTreeMap<String, String>,
     /// The claimed number, in the unit `unit`.
     pub value: f64,
-    /// The unit of `value`. All claims about the same metric must have the same unit.
+    /// The unit of the claimed number. All claims about the same metric must have the same unit.
     pub unit: String,
-    /// How the document states the number: exact, approximate, as a limit, or as one end of a range.
+    /// How the published document states the number: exact, approximate, as a limit, or as one end of a range.
     #[serde(rename = "bound")]
     pub standing: Statement,
 }
 
-/// The way in which a document states a number, such as an exact value or an upper limit.
+/// The way in which a published document states a number, such as an exact value or an upper limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Statement {
     /// An exact value, as in a table.
@@ -75,7 +76,7 @@ impl Statement {
 }
 
 impl Claim {
-    /// Creates a claim without a name, for a value that is not a row of `claims.csv`.
+    /// Creates a claim without an identifier, for a number that is not in `claims.csv`.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -90,14 +91,14 @@ impl Claim {
         }
     }
 
-    /// Returns whether the claim has the parameter `param` with the value `value`. Compares the values as texts or as
-    /// numbers.
+    /// Returns whether the claim has the parameter `param` with the value `value`. Numbers are equal even if they are
+    /// written differently.
     pub fn has(&self, param: &str, value: &str) -> bool {
         self.params.get(param).is_some_and(|own| same(own, value))
     }
 }
 
-/// All claims of a document, in the order of the document.
+/// All claims of a published document, in the order of the document.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     claims: Vec<Claim>,
@@ -160,7 +161,7 @@ impl Claims {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// Returns the claim at the other end of the range, if `claim` is one end of a range.
+    /// Returns the claim that states the other end of the range. Returns `None` if `claim` is not one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {
@@ -191,8 +192,7 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     Ok(params)
 }
 
-/// Returns the CSV reader's error message about a row, preceded by the name of the column if the reader reports a
-/// column.
+/// Formats an error of the CSV reader. If the error is about a column, its name comes first.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{Claim, FigureSource, Finding, Judgement};
 
-/// A claim with its judgement.
+/// A claim, which is a number that a published document states, with the judgement of this claim.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim: a number that a document states.
@@ -14,7 +14,7 @@ pub struct Judged {
     pub judgement: Judgement,
 }
 
-/// A chart in SVG format.
+/// A chart of the report as SVG text, in two widths.
 #[derive(Clone, Debug)]
 pub struct SvgChart {
     /// The name of the chart's file, without extension.
@@ -27,7 +27,7 @@ pub struct SvgChart {
     pub phone: String,
 }
 
-/// The run behind an answer: its machine, size, engines and warnings.
+/// Facts about the run that measured the claims of a figure: its machine, size, engines and warnings.
 #[derive(Clone, Debug, Default)]
 pub struct RunNote {
     /// The name of the experiment.
@@ -44,15 +44,15 @@ pub struct RunNote {
     pub cpu: Option<String>,
     /// The number of cores available to the run.
     pub cores: Option<u64>,
-    /// The engines other than lsmbench that the run measured.
+    /// The other engines that the run measured, such as RocksDB.
     pub engines: Vec<EngineNote>,
-    /// The parts of the experiment that did not run, each with the reason.
+    /// Parts of the experiment that did not run, each with the reason.
     pub left_out: Vec<String>,
-    /// The warnings about doubtful measurements in this run.
+    /// The warnings about doubtful measurements in the run.
     pub warnings: Vec<String>,
 }
 
-/// An engine other than lsmbench that the run measured.
+/// An engine other than lsmbench, such as RocksDB, that the run measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineNote {
     /// The name of the engine in the results.
@@ -65,7 +65,7 @@ pub struct EngineNote {
     pub unequal: Vec<String>,
 }
 
-/// The answer that one experiment file gives for one figure.
+/// The results of one experiment file for one figure of a published document.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The figure of the document that the experiment reproduces.
@@ -77,20 +77,20 @@ pub struct Answer {
     pub question: Option<String>,
     /// The run of the experiment. `None` if the experiment has not run on this machine.
     pub run: Option<RunNote>,
-    /// A sentence about the outcome of the run, generated from its verdicts. `None` if there are no verdicts.
+    /// A sentence about the outcome of the run, generated from its verdicts. `None` for a run without verdicts.
     pub outcome: Option<String>,
     /// The charts of the experiment.
     pub charts: Vec<SvgChart>,
-    /// The claims that the file tests, with their judgements.
+    /// The claims that the experiment file tests, with their judgements.
     pub judged: Vec<Judged>,
 }
 
-/// A figure of a document, with the answers of all experiments of this repository.
+/// A figure of a published document, with the results of all experiments that reproduce the figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The name of the figure.
     pub name: String,
-    /// The answers to the figure, one per experiment file.
+    /// The results for the figure, one per experiment file.
     pub answers: Vec<Answer>,
 }
 
@@ -103,7 +103,7 @@ pub struct System {
     pub figures: Vec<Figure>,
 }
 
-/// Numbers of claims by finding, such as reproduced or impossible.
+/// The number of claims with each finding, such as "reproduced" or "impossible".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingCounts {
     counts: [usize; Finding::ALL.len()],
@@ -184,7 +184,8 @@ impl System {
     }
 }
 
-/// Groups answers by system, and then by figure. The systems keep the order of their first answers.
+/// Groups the results of experiment files by the system, and then by the figure that they reproduce. The systems keep
+/// the order of their first results.
 pub fn assemble(answers: Vec<Answer>) -> Vec<System> {
     let mut documents: Vec<String> = Vec::new();
     let mut figures: BTreeMap<(String, String), Vec<Answer>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The keys of a rule that select result rows for a claim and for its other side.
+//! The keys of a `[[claim]]` table that select result rows for a claim, and for the other side of its comparison.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column of the results that contains a parameter of a claim, such as the number of threads.
+/// The column of the results that contains a parameter of the claims, such as the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -52,13 +52,13 @@ impl TryFrom<String> for Quantity {
         } }"
 )]
 pub enum ParamColumn {
-    /// A column that contains the same values as the document.
+    /// A column whose values are the same as in the document.
     Same(String),
     /// A column whose values differ from the values in the document.
     Translated {
         /// The name of the column.
         column: String,
-        /// For each value in the document, the values of the column that match it.
+        /// Each value in the document, with the values of the column that match it.
         values: BTreeMap<String, Texts>,
     },
 }
@@ -72,7 +72,7 @@ impl ParamColumn {
     }
 }
 
-/// The other side of a comparison: the measurement with which the claim is compared.
+/// The other side of a comparison: the subject or configuration with which the claim's subject is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -80,9 +80,9 @@ impl ParamColumn {
         as { threads = 1 }"
 )]
 pub enum Other {
-    /// Another subject of the claims, such as another variant.
+    /// Another subject of the claims, such as another filter.
     Subject(String),
-    /// The parameters and columns in which the other side differs from the claim, with their values.
+    /// The parameters and columns in which the other side differs from the claim's subject, with their values.
     Differing(BTreeMap<String, Texts>),
 }
 
@@ -90,14 +90,13 @@ pub enum Other {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {
-    /// A fixed factor.
+    /// A fixed factor for the measurement of a claim.
     Number(f64),
-    /// The name of a parameter of the claim. The measurement of each side is multiplied by the side's value of this
-    /// parameter.
+    /// The name of a parameter of the claim. The value of this parameter is the factor.
     Param(String),
 }
 
-/// Number of CPU cores that a claim needs.
+/// Number of CPU cores that the measurement of a claim needs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,

@@ -14,18 +14,17 @@ pub struct FigureSource {
     pub figure: String,
     /// Title of the figure.
     pub title: String,
-    /// Sections of the document that describe the figure.
+    /// Sections of the published document that describe the figure.
     pub sections: Vec<String>,
-    /// Parameters that the document leaves open, each with the value used here and the effect of other values.
+    /// Parameters that the document does not state, each with the value used here and the effect of other values.
     pub unspecified: Vec<String>,
 }
 
 impl FigureSource {
-    /// The keys that a `[source]` table may have.
+    /// The keys that a `[source]` table of an experiment file may have.
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 
-    /// Checks that the necessary keys are set.
-    ///
+    /// Checks that the necessary keys of a `[source]` table are set.
     /// # Errors
     /// Returns the key and a message if `document`, `figure` or `title` is missing or empty.
     pub fn check(&self) -> Result<(), (&'static str, String)> {

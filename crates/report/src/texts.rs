@@ -1,11 +1,11 @@
-//! A list of one or several values, each written as in the CSV files.
+//! The values of a key in a TOML file that takes one value or a list of values.
 
 use plot::SelectedValues;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The values of a key that takes one or several values. Each value is written as in a CSV field, and `""` means an
-/// empty field.
+/// The values of a TOML key that takes one value or a list of values. Each value is written as in a CSV field, and `""`
+/// means an empty field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "SelectedValues")]
 pub struct Texts(Vec<String>);

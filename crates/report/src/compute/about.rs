@@ -28,15 +28,15 @@ impl Facts for Nothing {
     }
 }
 
-/// The claim that a computation judges, with the data that the arguments of the computation may use.
+/// The inputs of a computation that checks one claim, in addition to its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
-    /// The claim that the computation judges.
+    /// The claim that the computation checks.
     pub(crate) claim: &'a Claim,
-    /// The index of the claim in its `[[claim]]` table, starting from 0.
+    /// The index of the checked claim in its `[[claim]]` table, starting from 0.
     pub(crate) place: usize,
-    /// All claims of the document. An argument may name one of them.
+    /// All claims of the document. An argument of the computation may name one of them.
     pub(crate) claims: &'a Claims,
-    /// The facts about the program and the experiment.
+    /// Facts about the program and the experiment that the computation may read.
     pub(crate) facts: &'a dyn Facts,
 }

@@ -86,7 +86,7 @@ pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     )
 }
 
-/// Returns the links to all pages. `here` is the current page.
+/// Returns the navigation bar with links to all pages. `here` is the current page.
 pub(super) fn navigation(report: &Report, here: &str) -> String {
     let link = |file: &str, name: &str| {
         let current = if file == here { " aria-current=\"page\"" } else { "" };
@@ -137,8 +137,8 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
             without a measurement, because other numbers of the document or a formula give the claimed value.</p>\n"
 }
 
-/// Returns the figures of a system as colored fields, which link to the figures. If `from_overview` is true, the links
-/// include the page of the system.
+/// Returns the figures of a system as colored fields. Each field links to its figure, on this page or on the page of
+/// the system.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();
@@ -166,8 +166,8 @@ fn matrix(system: &System, from_overview: bool) -> String {
     text + "</ul>\n"
 }
 
-/// Returns a strip of colored parts for the findings about some claims. The width of a part is proportional to the
-/// number of claims with its finding.
+/// Returns a strip of colored parts that shows how many claims have each finding. The width of a part is proportional
+/// to its number of claims.
 fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {

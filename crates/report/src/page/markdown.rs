@@ -90,7 +90,7 @@ fn section(figure: &Figure) -> String {
     text
 }
 
-/// Returns the path of a chart, relative to the folder of the report.
+/// Returns the path of the file of a chart, relative to the folder of the report.
 pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }

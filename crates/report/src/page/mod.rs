@@ -14,7 +14,7 @@ use std::path::Path;
 
 use crate::Report;
 
-/// A file of the generated report, with its content.
+/// A file of the generated report: its path and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportPage {
     /// The path of the file, relative to the folder of the report.

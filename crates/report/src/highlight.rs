@@ -34,6 +34,7 @@ pub struct Highlighted {
 
 impl Highlight {
     /// Looks up the judgements of the claims that answer the question, and computes the theoretical values.
+    ///
     /// # Errors
     /// Returns an error if a claim does not exist, or if a theoretical value cannot be computed or has no unit.
     pub fn look_up(self, systems: &[System]) -> Result<Highlighted, String> {

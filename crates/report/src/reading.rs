@@ -16,6 +16,7 @@ const OWN_ENGINE: &str = "lsmbench";
 
 /// Reads the measurement of a claim: one number per trial, multiplied by `scale`. `lookup` selects the rows of one
 /// configuration. If they contain several phases, the numbers of the phases are added.
+///
 /// # Errors
 /// Returns a message in four cases. No row matches. The rows of several configurations match. A selected row has a
 /// wrong answer. The column was not measured.
@@ -68,6 +69,7 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
 
 /// Returns the points of a parameter sweep: each combination of values that the columns `columns` have in the selected
 /// rows.
+///
 /// # Errors
 /// Returns the errors of [`read`]. Also returns an error if the results lack one of the columns.
 pub(crate) fn values(

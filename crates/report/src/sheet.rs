@@ -34,6 +34,7 @@ impl Sheet {
     }
 
     /// Checks the `[source]` and `[[claim]]` tables, but not whether their claims exist.
+    ///
     /// # Errors
     /// Returns the first error: an invalid table, or a `[[claim]]` table whose figure is unknown.
     pub fn check(&self) -> Result<(), SheetFault> {
@@ -61,6 +62,7 @@ impl Sheet {
     }
 
     /// Checks the `[source]` and `[[claim]]` tables, and whether their claims exist in `claims`.
+    ///
     /// # Errors
     /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its `[[claim]]`
     /// table, is also an error.

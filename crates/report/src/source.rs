@@ -25,6 +25,7 @@ impl FigureSource {
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 
     /// Checks that the necessary keys of a `[source]` table are set.
+    ///
     /// # Errors
     /// Returns the key and a message if `document`, `figure` or `title` is missing or empty.
     pub fn check(&self) -> Result<(), (&'static str, String)> {

@@ -65,6 +65,7 @@ impl Theory {
     }
 
     /// Computes the theoretical value that belongs to a claim.
+    ///
     /// # Errors
     /// Returns a message if an argument is missing for this claim, or if the computation rejects an argument.
     pub(crate) fn expected(&self, about: About<'_>) -> Result<Expected, String> {

@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline whose missed second trial cannot run any more. Each baseline must run twice in a round. The
-/// second trial is lost if the round is complete and another baseline has run twice in it.
+/// Returns a baseline whose missed second trial can no longer run, because its round is complete and another baseline
+/// ran twice in it. Returns `None` if there is no such baseline.
 ///
-/// `baselines` contains the numbers of the configurations that must run twice in each round. Returns `None` if no
-/// second trial is lost.
+/// `baselines` contains the numbers of the configurations that must run twice in each round to measure the noise.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -9,17 +9,15 @@ use super::part::Part;
 
 /// The division of an experiment into parts that can run on different machines.
 ///
-/// A timed experiment is divided by rounds, because a verdict compares trials of one round in pairs, and both trials of
-/// a pair must run on one machine. If the experiment has more parts than rounds, each round is divided further into
-/// groups of configurations (slices), and each group has all baselines. A counted experiment is divided by
-/// configurations, because counters are equal on all machines.
+/// A timed experiment is divided by rounds, because its verdicts compare trials of the same round. With more parts than
+/// rounds, each round is divided into groups of configurations, and each group includes all baselines. A counted
+/// experiment is divided by configurations, because its counters are equal on all machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
-    /// Whether the experiment cannot be divided, because its trials run side by side, or share a time budget.
+    /// Whether the experiment cannot be divided into parts, because its trials run side by side or share a time budget.
     is_whole: bool,
-    /// The index of each configuration among the configurations that are not baselines. The index of a baseline is
-    /// `None`.
+    /// The rank of each configuration among the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
 
@@ -64,8 +62,8 @@ impl Cut {
         )))
     }
 
-    /// Returns the number of groups of configurations into which each round is divided, if the experiment has `count`
-    /// parts. The number is 1 if the rounds are not divided.
+    /// Returns the number of groups of configurations per round, if the experiment is divided into `count` parts. The
+    /// number is 1 if whole rounds are divided.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
             RunMode::Timed => count.div_ceil(self.rounds).max(1),
@@ -73,8 +71,8 @@ impl Cut {
         }
     }
 
-    /// Returns whether a trial belongs to a part. `place` is the index of the configuration in the order of the sweep,
-    /// and `trial` is the number of the round.
+    /// Returns whether a trial belongs to a part of the experiment. `place` is the index of the trial's configuration,
+    /// and `trial` is the number of its round.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -88,20 +86,20 @@ impl Cut {
         }
     }
 
-    /// Returns the number of rounds in the merged results of all parts, if the experiment has `count` parts.
+    /// Returns the number of rounds in the merged results, if the experiment is divided into `count` parts.
     pub(super) fn merged_rounds(&self, count: u64) -> u64 {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the rounds of the merged results that contain the trials of round `trial` of the experiment. In the
-    /// merged results, each group of configurations becomes a separate round.
+    /// Returns the round numbers that the trials of round `trial` get in the merged results. There are several if the
+    /// round is divided into groups of configurations.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices
     }
 
-    /// Returns the round of the merged results that contains the trials of one part in round `trial` of the experiment.
-    /// Each group of configurations becomes a separate merged round, because each group contains all baselines.
+    /// Returns the round number that the trials of one part in round `trial` get in the merged results. Each group of
+    /// configurations gets its own number.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

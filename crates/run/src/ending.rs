@@ -7,7 +7,8 @@ pub enum Ending {
     Done,
     /// At least one answer of a store was wrong.
     WrongAnswers,
-    /// All answers were correct, but a configuration did not pass the gate of the experiment.
+    /// All answers were correct, but a configuration regressed by more than the table `[gate]` of the experiment
+    /// allows.
     Regressed,
     /// The user interrupted the run.
     Interrupted,

@@ -1,6 +1,6 @@
 //! Handles the signals for Ctrl-C, for a closed terminal, and for termination. The signal handler only records the
-//! signal. The program reacts at its next check, and ends with the exit code 130, as shells report it for a program
-//! that Ctrl-C ended.
+//! signal, to which the program reacts at its next check. The program then ends with the exit code 130, as a shell
+//! reports it after Ctrl-C.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -25,8 +25,8 @@ pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Acquire)
 }
 
-/// A reader that returns end of file after an interruption, even while it waits for data. The inner reader must be
-/// unbuffered, because the wait uses its file descriptor.
+/// A reader that returns end of file if the user interrupts the program, even while it waits for data. The inner reader
+/// must be unbuffered, because the wait uses its file descriptor.
 pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {

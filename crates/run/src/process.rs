@@ -1,4 +1,4 @@
-//! Runs an experiment in a separate process, which may execute another build of this program.
+//! Runs an experiment in a separate process, with this or another build of lsmbench.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use verdict::Runner;
 
 use crate::interrupt;
 
-/// The interval between two checks whether the user has interrupted the program.
+/// The interval at which lsmbench checks whether the user has interrupted it.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Runs experiments in separate processes, with this program or other builds of it.
+/// Runs experiments in separate processes, with this or other builds of lsmbench.
 pub struct Programs {
     /// A function that prints a progress line.
     pub line: fn(&str),

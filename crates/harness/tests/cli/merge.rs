@@ -181,7 +181,7 @@ fn wrong_parts_are_rejected_by_name() {
         ("the part ran in the container image lsmbench@sha256:0, but part 1 ran ", |_, of| {
             of.part.as_mut().unwrap().image = Some("lsmbench@sha256:0".to_owned());
         }),
-        (", which is another version than part 1", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
+        (", another version than part 1", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
         ("the part ran other operations in phase load", |_, of| {
             for cell in &mut of.cells {
                 cell.streams = vec![results::StreamRecord {

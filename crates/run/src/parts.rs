@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 use super::cut::Cut;
 use super::part::Part;
 
-/// The tables of an experiment that affect only its verdicts, so parts with the same measurements may differ in them.
+/// The tables of an experiment that affect only its verdicts. The hash of the settings does not include them.
 const OF_VERDICTS: [&str; 2] = ["verdict", "gate"];
 
 /// One part of an experiment, as read from its folder: its manifest and its rows.

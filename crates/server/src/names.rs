@@ -1,12 +1,9 @@
-//! Converts between names and keys. A name identifies a string or a hash, like a key in Redis. A key is a key of the
-//! tree.
+//! Converts between names and keys. A name is what Redis calls a key: it identifies a string or a hash. A key is a key
+//! of the tree.
 //!
-//! | key of the tree | meaning |
-//! |---|---|
-//! | the name | a string. The order of names is that of the keys |
-//! | `00` + the name | a string whose name begins with the byte `00`; the order stays |
-//! | `00 01` + length of the name (4 bytes) + the name + the field | a field of a hash |
-//! | `00 02` + the name | a hash: the number of its fields |
+//! | key of the tree | meaning | |---|---| | the name | a string. The order of names is that of the keys | | `00` + the
+//! name | a string whose name begins with the byte `00`; the order stays | | `00 01` + length of the name (4 bytes) +
+//! the name + the field | a field of a hash | | `00 02` + the name | a hash: the number of its fields |
 //!
 //! The tree therefore stores names that do not begin with the byte `00` unchanged, and `lsmbench shell` reads them.
 
@@ -14,18 +11,18 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// A lower bound of the keys of hash fields. The key of a string is smaller only if its name is empty or begins with
-/// the byte `00`.
+/// A lower bound for the tree's keys of hash fields. Keys of strings are larger, unless their name is empty or begins
+/// with the byte `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// A lower bound of the keys of hashes, and the exclusive upper bound of the keys of hash fields.
+/// A lower bound for the tree's keys of hashes, and an upper bound (exclusive) for the tree's keys of hash fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// The exclusive upper bound of the keys of hashes, and a lower bound of the keys of all strings whose name is not
-/// empty and does not begin with the byte `00`.
+/// An upper bound (exclusive) for the tree's keys of hashes. The keys of strings are larger, unless their name is empty
+/// or begins with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
-/// The number of bytes before the name in the key of a hash field.
+/// The number of bytes before the name of the hash, in the tree's key of a hash field.
 const FIELD_HEAD_BYTES: usize = 6;
 
 /// The maximum total size of the name of a hash and the name of a field, in bytes.
@@ -39,7 +36,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the name of the kind as replies contain it: `string` or `hash`.
+    /// Returns the name of the kind in replies: `string` or `hash`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::String => "string",

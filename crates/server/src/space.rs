@@ -69,7 +69,7 @@ impl Space {
         }
     }
 
-    /// Calls `run` with this database as a store of the text language.
+    /// Calls `run` with this database as a store for the text language of `lsmbench shell`.
     pub(crate) fn as_text_store<R>(&self, run: impl FnOnce(&dyn TextStore) -> R) -> R {
         match self {
             Self::Tree(tree) => run(tree),

@@ -1,9 +1,12 @@
 //! Converts between names and keys. A name is what Redis calls a key: it identifies a string or a hash. A key is a key
 //! of the tree.
 //!
-//! | key of the tree | meaning | |---|---| | the name | a string. The order of names is that of the keys | | `00` + the
-//! name | a string whose name begins with the byte `00`; the order stays | | `00 01` + length of the name (4 bytes) +
-//! the name + the field | a field of a hash | | `00 02` + the name | a hash: the number of its fields |
+//! | key of the tree | meaning |
+//! |---|---|
+//! | the name | a string. The order of names is that of the keys |
+//! | `00` + the name | a string whose name begins with the byte `00`; the order stays |
+//! | `00 01` + length of the name (4 bytes) + the name + the field | a field of a hash |
+//! | `00 02` + the name | a hash: the number of its fields |
 //!
 //! The tree therefore stores names that do not begin with the byte `00` unchanged, and `lsmbench shell` reads them.
 
@@ -18,8 +21,8 @@ pub(crate) const FIELDS: &[u8] = &[0, 1];
 /// A lower bound for the tree's keys of hashes, and an upper bound (exclusive) for the tree's keys of hash fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// An upper bound (exclusive) for the tree's keys of hashes. The keys of strings are larger, unless their name is empty
-/// or begins with the byte `00`.
+/// An upper bound (exclusive) for the tree's keys of hashes, and a lower bound for the keys of strings, unless their
+/// name is empty or begins with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
 /// The number of bytes before the name of the hash, in the tree's key of a hash field.

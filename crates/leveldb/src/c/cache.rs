@@ -10,8 +10,8 @@ use crate::shared_cache::SharedCache;
 /// A cache that several stores may share.
 pub struct leveldb_cache_t(pub(super) Arc<SharedCache>);
 
-/// Creates a cache with a capacity in bytes. The design of the first store that uses the cache determines the variant
-/// of the cache. With capacity 0, stores with this cache have no block cache.
+/// Creates a cache with a capacity in bytes. The design of the first store that uses it determines the cache variant.
+/// With capacity 0, stores with this cache have no block cache.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_cache_create_lru(capacity: usize) -> *mut leveldb_cache_t {
     into_handle(leveldb_cache_t(Arc::new(SharedCache::new(capacity))))

@@ -1,4 +1,5 @@
-//! Exported functions for environments. Only the default environment exists, because the design determines the storage.
+//! Exported functions for environments. Only the default environment exists, because the design determines how files
+//! are accessed.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::c_char;

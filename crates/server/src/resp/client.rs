@@ -322,8 +322,8 @@ fn check_flush(request: Request<'_>) -> Result<(), Failure> {
     }
 }
 
-/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the whole store, or waits until all compactions have
-/// finished. Experiments send this command to the server between phases.
+/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the whole store, or waits until all compactions
+/// have finished. Experiments send this command to the server between phases.
 pub(crate) fn tree(
     context: &mut Context<'_>,
     request: Request<'_>,

@@ -22,8 +22,7 @@ pub struct Contradiction {
     /// Derivation that shows the error in the published document.
     #[serde(default)]
     pub why: String,
-    /// The numbers of the published document that contradict each other, each with the computation that checks it.
-    /// Empty if `open` is set.
+    /// Numbers that the published document states, each with the computation that checks it. Empty if `open` is set.
     #[serde(default, rename = "check")]
     pub checks: Vec<ContradictionSide>,
     /// Reason why no computation can decide the contradiction. Set only if there is no `[[check]]`.

@@ -13,7 +13,7 @@ use crate::subject::StoreUnderTest;
 /// A key and its value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
-/// An open store that many threads use at once.
+/// An open store that several threads can use at the same time.
 pub trait Shared: StoreUnderTest + Send + Sync {
     /// Returns the values of many keys from one consistent snapshot.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
@@ -46,13 +46,13 @@ pub trait Cursor: Send {
     fn next_back(&mut self) -> Result<Option<Pair>>;
 }
 
-/// A maker that opens stores which many threads can use.
+/// Opens stores that several threads can use at the same time.
 pub trait SharedMaker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// A maker of trees of one design in `timed` mode, which flush and compact in background threads.
+/// Opens trees of one design in `timed` mode, which flush and compact in background threads.
 pub struct TimedMaker(pub Design);
 
 impl SharedMaker for TimedMaker {

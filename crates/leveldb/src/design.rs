@@ -113,7 +113,7 @@ mod tests {
         let codec = failure(Settings { compression: Some(7), ..Settings::default() });
         assert_eq!(
             codec,
-            "Invalid argument: compression 7 is unknown. Valid: 0 (none), 1 (Snappy), 2 (Zstandard)"
+            "Invalid argument: unknown compression 7. Valid: 0 (none), 1 (Snappy), 2 (Zstandard)"
         );
         let size = failure(Settings { block_size: Some(1 << 20), ..Settings::default() });
         assert_eq!(size, "Invalid argument: block.size: must be 512 B to 64 KiB, not 1MiB");

@@ -1,4 +1,4 @@
-//! The arguments of computations, which a `[[claim]]` table sets in its table `with`.
+//! The arguments of computations. A `[[claim]]` table of an experiment file sets them in its table `with`.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The claims of a document, which are the numbers that the document states. Each row of the file `claims.csv` contains
-//! one claim.
+//! The claims of a published document: the numbers that it states. Each row of the file `claims.csv` contains one
+//! claim.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -40,10 +40,10 @@ pub struct Claim {
 /// The way in which a published document states a number, such as an exact value or an upper limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Statement {
-    /// An exact value, as in a table.
+    /// An exact number, as in a table.
     #[serde(rename = "exact")]
     Exact,
-    /// An approximate value, stated in prose.
+    /// An approximate number, as in prose.
     #[serde(rename = "about")]
     About,
     /// A lower limit, such as "more than 5".
@@ -52,20 +52,20 @@ pub enum Statement {
     /// An upper limit, such as "no more than 5".
     #[serde(rename = "at most")]
     AtMost,
-    /// The largest of several measured values, such as "up to 5".
+    /// The largest of several measured numbers, such as "up to 5".
     #[serde(rename = "up to")]
     UpTo,
-    /// The lower end of a range of values. Another claim states the upper end.
+    /// The lower end of a range of numbers. Another claim states the upper end.
     #[serde(rename = "from")]
     From,
-    /// The upper end of a range of values. Another claim states the lower end.
+    /// The upper end of a range of numbers. Another claim states the lower end.
     #[serde(rename = "to")]
     To,
 }
 
 impl Statement {
-    /// Returns the kind of statement at the other end of a range: `To` for `From`, and the reverse. Returns `None` for
-    /// a statement that is not an end of a range.
+    /// Returns the opposite end of a range: `To` for `From`, and `From` for `To`. Returns `None` for a statement that
+    /// is not an end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -106,7 +106,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Reads `claims.csv`, the list of the claims of one document.
+    /// Reads the file `claims.csv`, which lists the claims of one document.
     ///
     /// # Errors
     /// Returns an error in these cases: the file cannot be read; a row is not a valid claim; two claims have the same
@@ -128,7 +128,7 @@ impl Claims {
             |claim: &&Claim| claim.standing.other_end().is_some() && claims.other_end(claim).is_none();
         match claims.claims.iter().find(is_alone) {
             Some(claim) => Err(whole(format!(
-                "claim {} is one end of a range, but no claim states the other end of this range",
+                "claim {} states one end of a range, but no claim states the other end",
                 claim.id
             ))),
             None => Ok(claims),
@@ -150,7 +150,7 @@ impl Claims {
             ));
         }
         if self.places.insert(claim.id.clone(), self.claims.len()).is_some() {
-            return Err(format!("the file has the claim {} twice", claim.id));
+            return Err(format!("the file contains the claim {} twice", claim.id));
         }
         self.claims.push(claim);
         Ok(())
@@ -182,9 +182,9 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     let text = String::deserialize(deserializer)?;
     let mut params = BTreeMap::new();
     for pair in text.split(';').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| serde::de::Error::custom(format!("the parameter \"{pair}\" is not key=value")))?;
+        let (key, value) = pair.split_once('=').ok_or_else(|| {
+            serde::de::Error::custom(format!("the parameter \"{pair}\" does not have the form key=value"))
+        })?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
             return Err(serde::de::Error::custom(format!("the parameter {key} occurs twice")));
         }
@@ -233,7 +233,7 @@ mod tests {
         let other = |id: &str| claims.other_end(claims.get(id).unwrap()).map(|claim| claim.id.as_str());
         assert_eq!([other("a-1"), other("a-2"), other("a-3")], [Some("a-3"), None, Some("a-1")]);
         let error = read("a-1,2,,x,m,k=1,1,x,from\na-2,2,,x,m,k=2,3,x,to\n").unwrap_err();
-        assert!(error.contains("a-1 is one end of a range"), "{error}");
+        assert!(error.contains("a-1 states one end of a range"), "{error}");
     }
 
     #[test]
@@ -242,9 +242,9 @@ mod tests {
             ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
             ("a-1,,,,m,,inf,x,exact\n", ":2: the claimed value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
-            ("a-1,,,,m,gets,1,x,exact\n", ":2: the parameter \"gets\" is not key=value"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: the parameter \"gets\" does not have the form key=value"),
             ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the parameter a occurs twice"),
-            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
+            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file contains the claim a-1 twice"),
             (
                 "a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n",
                 ":3: the metric m has the unit % here, but the unit x in claim a-1",

@@ -1,4 +1,4 @@
-//! The contradictions of a document with itself, with arithmetic or with theory, from the file `contradictions.toml`.
+//! The statements of a document that contradict arithmetic, theory or each other, from the file `contradictions.toml`.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct Contradiction {
     /// Numbers that the published document states, each with the computation that checks it. Empty if `open` is set.
     #[serde(default, rename = "check")]
     pub checks: Vec<ContradictionSide>,
-    /// Reason why no computation can decide the contradiction. Set only if there is no `[[check]]`.
+    /// Reason why no computation can check the stated numbers. Set only if there is no `[[check]]`.
     #[serde(default)]
     pub open: Option<String>,
 }
@@ -47,7 +47,7 @@ pub enum ContradictionKind {
 }
 
 impl ContradictionKind {
-    /// Returns the name of the kind on pages.
+    /// Returns the name of this kind of error on report pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Impossible => "impossible",
@@ -83,11 +83,11 @@ pub struct ContradictionSide {
     pub tolerance: f64,
 }
 
-/// The number that one side of a contradiction states, or the claim that states it.
+/// A number that a document states, or the name of the claim that states it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected the stated number, or the name of the claim that states it")]
 pub enum Claimed {
-    /// A number that `contradictions.toml` states directly.
+    /// A number in the file `contradictions.toml`.
     Number(f64),
     /// The name of the claim that states the number.
     Claim(String),
@@ -117,7 +117,7 @@ pub enum Ruling {
     Decided,
     /// Every stated number agrees with its computed number.
     Stands,
-    /// No computation decides the contradiction.
+    /// No computation checks the stated numbers.
     Open,
 }
 
@@ -125,7 +125,7 @@ impl Ruling {
     /// All rulings on contradictions.
     pub const ALL: [Self; 4] = [Self::Refuted, Self::Decided, Self::Stands, Self::Open];
 
-    /// Returns the name of the ruling on pages and in files.
+    /// Returns the name of the ruling on report pages and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refuted => "refuted",
@@ -136,7 +136,7 @@ impl Ruling {
     }
 }
 
-/// A checked contradiction, with the results of its computations and the ruling.
+/// A checked contradiction, with its computed numbers and the ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// The folder name of the document that contains the contradiction.
@@ -150,13 +150,12 @@ pub struct Settled {
 }
 
 impl Contradiction {
-    /// Computes each side of the contradiction, and derives the ruling.
+    /// Computes the number of each side of the contradiction, and derives the ruling.
     ///
     /// # Errors
     /// Returns a message in these cases:
     ///
-    /// * The contradiction has neither sides nor a reason in `open`.
-    /// * The contradiction has both sides and a reason in `open`.
+    /// * The contradiction has neither sides nor a reason in `open`, or both.
     /// * A side names a claim or a computation that does not exist.
     /// * A computation rejects its arguments.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {

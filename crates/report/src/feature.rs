@@ -1,5 +1,5 @@
-//! The features of the documented systems, from the file `features.csv`. The file also names the settings or files of
-//! this repository that implement each feature.
+//! The features of the documented systems, from the file `features.csv`, and the settings or files of this repository
+//! that implement them.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use crate::ClaimsError;
 pub struct Feature {
     /// The folder name of the document that describes the feature.
     pub system: String,
-    /// The name of the feature.
+    /// The name of the feature, such as `tiered compaction`.
     pub feature: String,
-    /// The sections of the document that describe the feature.
+    /// The sections of the published document that describe the feature.
     pub section: String,
     /// Whether an experiment can use the feature: fully, partly or not at all.
     pub reachable: Reach,
@@ -29,11 +29,11 @@ pub struct Feature {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// The feature works as the document describes it.
+    /// The feature works as the published document describes it.
     Yes,
-    /// The feature works only in part, or in another way than in the document.
+    /// The feature works only in part, or in another way than the published document describes.
     Partly,
-    /// The feature is missing.
+    /// This repository does not implement the feature.
     No,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Creates a measurement without a confidence interval.
+    /// Creates a measured number without a confidence interval.
     pub(crate) fn plain(value: f64) -> Self {
         Self { value, interval: None }
     }
@@ -41,8 +41,8 @@ impl Compare {
         }
     }
 
-    /// Returns the result of this comparison for two equal sides, such as 1 for a ratio. Returns `None` if there is no
-    /// such number.
+    /// Returns the result of this comparison for two equal measurements, such as 1 for a ratio. Returns `None` if there
+    /// is no such number.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),

@@ -1,5 +1,4 @@
-//! The questions that the report answers first, from the file `highlights.toml`, each with the claims that answer the
-//! question.
+//! The disputed questions that the report answers on its first page, from the file `highlights.toml`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +6,7 @@ use serde::Deserialize;
 use crate::compute::{About, Nothing};
 use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
-/// A question from `highlights.toml`, with the names of the claims that answer it.
+/// A disputed question from `highlights.toml`, with the names of the claims that answer it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Highlight {
@@ -64,9 +63,8 @@ impl Highlight {
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or(
-        "\"computed\" or \"unit\" is missing in the theoretical value; set both, such as unit = \"bits\"",
-    )?;
+    let unit = unit
+        .ok_or("the theoretical value needs both keys \"computed\" and \"unit\", such as unit = \"bits\"")?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)
@@ -87,10 +85,10 @@ mod tests {
         let found = asked(&format!("{one}unit = \"bits\"")).unwrap();
         assert!((found.beside[0].value.unwrap() - 9.585).abs() < 1e-3);
         for (beside, said) in [
-            (one, "\"unit\" is missing"),
-            ("says = \"nothing\"", "\"unit\" is missing"),
-            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: fpr is missing"),
-            ("unit = \"bits\"", "says is missing"),
+            (one, "needs both keys \"computed\" and \"unit\""),
+            ("says = \"nothing\"", "needs both keys \"computed\" and \"unit\""),
+            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: the argument fpr is missing"),
+            ("unit = \"bits\"", "\"says\" is missing"),
         ] {
             let error = asked(beside).unwrap_err();
             assert!(error.contains(said), "{error}");

@@ -19,7 +19,7 @@ pub struct Evidence<'a> {
     pub runs: Result<&'a Table, &'a str>,
     /// The number of CPU cores of the machine that ran the experiment.
     pub cores: Option<u64>,
-    /// The facts about the program and the experiment that computations may read.
+    /// The facts about the program and the experiment that computations may read as well.
     pub facts: &'a dyn Facts,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Ev
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
 
-/// A claim to judge, with the rule and the evidence that decide the finding.
+/// A claim to judge, with its `[[claim]]` table and the evidence for the finding.
 struct Case<'a> {
     rule: &'a Rule,
     place: usize,
@@ -259,9 +259,7 @@ impl Case<'_> {
             })
             .transpose()?;
         compare.measured(better, &own, other.as_ref()).ok_or_else(|| {
-            "the measurements of the claim and of the other side have no trial in common, or one of \
-                them is 0"
-                .to_owned()
+            "the two compared measurements have no trial in common, or one of them is 0".to_owned()
         })
     }
 

@@ -73,7 +73,7 @@ impl Lookup {
         self
     }
 
-    /// Returns a copy of these conditions without the condition on `column`.
+    /// Returns these conditions without the condition on the column `column`.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);

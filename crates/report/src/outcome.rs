@@ -1,4 +1,4 @@
-//! Summarizes the outcome of a run in a sentence, which is generated from the `verdicts.csv` of the run.
+//! Summarizes the verdicts of a run in a sentence for the report.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ fn compared(row: &Row) -> String {
     outcome + ", " + &text(row, &v::VERDICT)
 }
 
-/// Summarizes many comparisons: the number of comparisons with each outcome, and the largest differences.
+/// Summarizes many comparisons: how many have each verdict, and the largest differences.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();

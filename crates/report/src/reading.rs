@@ -1,4 +1,4 @@
-//! Reads the measurement of a claim from the result rows. The measurement has one number per trial.
+//! Reads the measurement of a claim from the result rows: one number per trial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::select::ENGINE;
 use crate::text::grouped;
 use crate::{Quantity, Texts};
 
-/// The engine of all result rows if the results have no column `engine`: lsmbench's own tree.
+/// The engine of results without a column `engine`: lsmbench's own tree.
 const OWN_ENGINE: &str = "lsmbench";
 
 /// Reads the measurement of a claim: one number per trial, multiplied by `scale`. `lookup` selects the rows of one
@@ -59,7 +59,7 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     }
     let median = |rows: &[&Row], column: &str| {
         let sample = Sample::new("", sums(rows, column)?);
-        sample.median().ok_or_else(|| format!("{column} was not measured"))
+        sample.median().ok_or_else(|| format!("the column {column} was not measured"))
     };
     let point = |rows: &Vec<&Row>| Ok((median(rows, x)?, median(rows, y)?));
     let mut points = cells.values().map(point).collect::<Result<Vec<(f64, f64)>, String>>()?;
@@ -165,7 +165,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
         let at = row.schema().position(column);
         let at = at.ok_or_else(|| uncounted(column, format!("the results have no column {column}")))?;
         let number = row.cells()[at].number();
-        let number = number.ok_or_else(|| uncounted(column, format!("{column} was not measured")))?;
+        let number =
+            number.ok_or_else(|| uncounted(column, format!("the column {column} was not measured")))?;
         *sums.entry(row.get(&TRIAL).integer().unwrap_or_default()).or_insert(0.0) += number;
     }
     Ok(sums)

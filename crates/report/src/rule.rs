@@ -38,16 +38,16 @@ pub struct Rule {
     pub sweep: Texts,
     /// Parameters of the claims, each with the column of the results that contains the parameter.
     pub params: BTreeMap<String, ParamColumn>,
-    /// Number of CPU cores that the measurement needs. On a machine with fewer cores, the claims are not tested.
+    /// Number of CPU cores that the measurement needs. The claims are not tested on a machine with fewer cores.
     pub cores: Option<Cores>,
-    /// How the claim and the measurement are compared.
+    /// How the claimed and the measured number are compared.
     pub compare: Option<Compare>,
     /// Other side of the comparison, with which the claim's subject is compared. The other side is another subject, or
     /// the parameters and columns in which it differs.
     pub to: Option<Other>,
     /// Claim about the other side of the comparison, if it is not one of the claims in `ids`.
     pub against: Option<String>,
-    /// Factor by which the measurement is multiplied.
+    /// Factor by which the measured number is multiplied.
     pub scale: Option<Scale>,
     /// Position of a crossing, for the comparison `crossing`.
     pub at: Option<At>,
@@ -68,12 +68,12 @@ pub struct Rule {
     pub untestable: Option<String>,
 }
 
-/// How a claim is compared with a measurement. In the formulas, `m` is the measurement of the claim, and `r` is the
-/// measurement of the other side.
+/// How a claim is compared with a measurement. In the formulas, `m` is the measurement of the claim's subject, and `r`
+/// is the measurement of the other side of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// Compares the claim with the measurement `m`.
+    /// Compares the claimed number with the measured number `m`.
     Value,
     /// Compares the claimed amplification with the measured amplification `m`. The tolerance applies only to the part
     /// above 1, because 1 means no amplification.
@@ -218,7 +218,7 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Checks that the keys of the `[[claim]]` table are complete and fit together.
+    /// Checks that this `[[claim]]` table has all necessary keys, and no keys without effect.
     ///
     /// # Errors
     /// Returns the key that causes the error and a message, if a necessary key is missing, a key has no effect, or a
@@ -316,7 +316,7 @@ impl Rule {
         }
     }
 
-    /// Returns an error if the table lacks a key that its comparison needs, or has a key that its comparison ignores.
+    /// Returns an error if a key is missing for the comparison of this `[[claim]]` table, or has no effect in it.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =

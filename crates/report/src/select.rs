@@ -13,14 +13,14 @@ pub use results::columns::ENGINE;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Quantity {
-    /// The column, or the numerator of the quotient.
+    /// The column of `runs.csv` with the quantity, or the numerator of a quotient.
     pub column: String,
-    /// The denominator of the quotient, if the quantity is a quotient.
+    /// The column with the denominator, if the quantity is a quotient.
     pub over: Option<String>,
 }
 
 impl Quantity {
-    /// Returns the columns of the quantity: the numerator and, for a quotient, the denominator.
+    /// Returns the columns that the quantity needs: the numerator and, for a quotient, the denominator.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.column.as_str()).chain(self.over.as_deref())
     }
@@ -56,7 +56,7 @@ pub enum ParamColumn {
     Same(String),
     /// A column whose values differ from the values in the document.
     Translated {
-        /// The name of the column.
+        /// The name of the column in the results.
         column: String,
         /// Each value in the document, with the values of the column that match it.
         values: BTreeMap<String, Texts>,
@@ -64,7 +64,7 @@ pub enum ParamColumn {
 }
 
 impl ParamColumn {
-    /// Returns the name of the column with the parameter.
+    /// Returns the name of the column that contains the parameter.
     pub fn column(&self) -> &str {
         match self {
             Self::Same(column) | Self::Translated { column, .. } => column,
@@ -76,8 +76,8 @@ impl ParamColumn {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a subject, or a table with the parameters and columns that differ on the other side, such \
-        as { threads = 1 }"
+    expecting = "expected the subject of the other side, or a table with the parameters and columns that differ on \
+                 the other side, such as { threads = 1 }"
 )]
 pub enum Other {
     /// Another subject of the claims, such as another filter.
@@ -86,7 +86,7 @@ pub enum Other {
     Differing(BTreeMap<String, Texts>),
 }
 
-/// The factor by which the measurement of a claim is multiplied.
+/// The factor by which the measured number of a claim is multiplied.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {

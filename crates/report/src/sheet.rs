@@ -7,14 +7,14 @@ use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Wa
 /// reproduces, and how the claims about these figures are tested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The figures that the experiment reproduces.
+    /// The figures of published documents that the experiment reproduces.
     pub sources: Vec<FigureSource>,
-    /// The `[[claim]]` tables, in the order of the file.
+    /// The `[[claim]]` tables of the experiment file, in order.
     pub rules: Vec<Rule>,
 }
 
 impl Sheet {
-    /// Returns whether the file reproduces no figure and tests no claim.
+    /// Returns whether the experiment file reproduces no figure and tests no claim.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.rules.is_empty()
     }
@@ -89,9 +89,9 @@ pub struct SheetFault {
     pub table: &'static str,
     /// The index of the invalid table among the tables with this name, starting from 0.
     pub number: usize,
-    /// The key that causes the error.
+    /// The key of the table that causes the error.
     pub key: &'static str,
-    /// The error message.
+    /// The error message, without the place of the error.
     pub message: String,
 }
 
@@ -120,9 +120,7 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
         return Err((
             "sweep",
-            format!(
-                "claim {id} is not an \"up to\" claim, but only such claims can be compared over a sweep"
-            ),
+            format!("claim {id} is not an \"up to\" claim, but only such claims can have the key \"sweep\""),
         ));
     }
     for (param, column) in &rule.params {

@@ -43,15 +43,15 @@ pub(crate) fn grouped(whole: &str) -> String {
     text
 }
 
-/// Returns the subject of a claim with its parameters, as the report prints it: `Eytzinger, entries = 10000`.
+/// Formats the subject of a claim with its parameters, such as `Eytzinger, entries = 10000`.
 pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the subject of a claim with its parameters. If the claim was measured at another size, the text states this
-/// size: `SkipList, inserts = 10000000 (measured at 1,250,000)`.
+/// Formats the subject of a claim with its parameters, and with the size at which it was measured if it differs, such
+/// as `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),

@@ -11,17 +11,17 @@ use serde::Deserialize;
 pub struct Texts(Vec<String>);
 
 impl Texts {
-    /// Returns the values in the given order.
+    /// Returns the values of the key, in the given order.
     pub fn all(&self) -> &[String] {
         &self.0
     }
 
-    /// Returns whether the list contains no value.
+    /// Returns whether the key has no value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether one of the values equals `text`, as a text or as a number.
+    /// Returns whether `text` is one of the values. Numbers are equal even if they are written differently.
     pub fn hold(&self, text: &str) -> bool {
         self.0.iter().any(|one| same(one, text))
     }

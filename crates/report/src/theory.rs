@@ -30,7 +30,7 @@ pub struct Theory {
 /// The theoretical value that belongs to one claim, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// The computed number; `None` if theory makes no prediction.
+    /// The computed number. `None` if theory makes no prediction.
     pub value: Option<f64>,
     /// Whether the computed number is a lower or an upper bound for the claimed number. `None` if it is not a bound.
     pub bound: Option<Bound>,
@@ -41,7 +41,7 @@ pub struct Expected {
 }
 
 impl Theory {
-    /// Checks that the keys of a `theory` table fit together.
+    /// Checks that the keys of a `theory` table in an experiment file fit together.
     ///
     /// # Errors
     /// Returns a message if `says` is empty, if the computation is invalid, or if a key has no effect without a
@@ -80,8 +80,8 @@ impl Theory {
 }
 
 impl Expected {
-    /// Formats the theoretical value for pages, such as `at most 2 ×: a derivation`. `formed` formats a number with its
-    /// unit.
+    /// Formats the theoretical value for report pages, such as `at most 2 ×: a derivation`. `formed` formats a number
+    /// with its unit.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),
@@ -107,8 +107,8 @@ mod tests {
         assert_eq!(checked("says = \"a matter of the machine\""), Ok(()));
         assert_eq!(checked("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }\nsays = \"log2(1/p)\""), Ok(()));
         for (text, said) in [
-            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "says is missing"),
-            ("says = \" \"", "says is missing"),
+            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "\"says\" is missing"),
+            ("says = \" \"", "\"says\" is missing"),
             ("computed = \"best\"\nsays = \"x\"", "unknown computation \"best\""),
             ("computed = \"bloom_bits\"\nwith = { x = 1 }\nsays = \"x\"", "no argument \"x\""),
             ("with = { fpr = 0.01 }\nsays = \"x\"", "have no effect without"),

@@ -1,5 +1,5 @@
-//! Compares a claim with its measurement. If the measurement is inside a band around the claimed number, the claim is
-//! reproduced. Otherwise, the finding depends on the direction and the size of the measured difference.
+//! Compares a claimed number with its measurement. If the measurement is in a range around the claimed number, the
+//! claim is reproduced. Otherwise, the finding depends on the direction and the size of the measured difference.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
@@ -134,7 +134,7 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// Returns the two ends of the claimed range. For a claim of a single number, both ends are this number.
+    /// Returns both ends of the claimed range. If the claim is a single number, both ends are this number.
     fn ends(&self) -> (f64, f64) {
         let other = self.other_end.unwrap_or(self.claimed);
         (self.claimed.min(other), self.claimed.max(other))
@@ -167,7 +167,7 @@ impl Weighed {
     }
 
     /// Returns the direction of the claimed difference: -1 for less, and 1 for more. Returns 0 if the claim states no
-    /// difference, or if its range includes both directions. `neutral` is the number that means equality.
+    /// difference, or a range with both directions. `neutral` is the number that means equality, such as 1 for a ratio.
     fn difference(&self, neutral: f64) -> f64 {
         let way = |end: f64| match neutral == 0.0 {
             true if end == 0.0 => 0.0,

@@ -1,6 +1,5 @@
-//! Finds baselines of a resumed run that missed their second trial in a complete round. A baseline runs twice in a
-//! round to measure the noise. A missed second trial cannot run later, because the two trials must run shortly after
-//! each other.
+//! Finds baselines of a resumed run whose second trial is missing in a complete round. A baseline runs twice in a round
+//! to measure the noise. The second trial cannot run later, because both trials must run shortly after each other.
 
 use std::collections::BTreeSet;
 

@@ -18,13 +18,13 @@ use super::summary::append;
 /// The largest number of CPU profile comparisons that a run prints. The page of the results shows all of them.
 const MOST_PROFILES: usize = 4;
 
-/// The inputs of the last step of a run, which computes the verdicts and draws the charts.
+/// What a run needs for its last step, in which it computes the verdicts and draws the charts.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
     /// The folder with the results of the run.
     pub(super) folder: &'a Folder,
-    /// The folder of the charts of this experiment.
+    /// The folder to which the charts of this experiment are written.
     pub(super) plots: PathBuf,
     /// Whether to write a page of the results next to the charts.
     pub(super) has_page: bool,

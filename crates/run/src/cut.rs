@@ -32,12 +32,11 @@ impl Cut {
         Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
-    /// Checks that the experiment can be divided into as many parts as the option `--part` states, such as 4 for `2/4`.
+    /// Checks that the experiment can be divided into as many parts as `part` states, such as 4 for the part `2/4`.
     ///
     /// # Errors
-    /// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed
-    /// experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds. Each
-    /// group of configurations must also contain at least one configuration that is not a baseline.
+    /// The trials run side by side or share a time budget, or the number of parts is not possible. For example, if a
+    /// timed experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(

@@ -212,7 +212,9 @@ fn counted<'a>(
         let how = match opened {
             Ok(CounterScope::Everywhere) => "counted".to_owned(),
             Ok(CounterScope::UserSpace) => {
-                "counted only in user space, because of kernel.perf_event_paranoid".to_owned()
+                "counted only in user space, because kernel.perf_event_paranoid forbids counting in the \
+                 kernel"
+                    .to_owned()
             }
             Err(error) if is_missing(error) => format!("not counted: {error}"),
             Err(error) => match error.kind() {
@@ -317,7 +319,7 @@ mod tests {
         };
         let findings = examine(&machine, Path::new("."));
         let of = |check: &str| findings.iter().find(|finding| finding.check == check).unwrap();
-        assert_eq!(of("load").value.as_deref(), Some("7.5 on 2 cores"));
+        assert_eq!(of("load").value.as_deref(), Some("load average 7.5 on 2 cores"));
         assert!(of("system").value.as_ref().unwrap().starts_with(&Platform::HERE.to_string()));
         assert!(of("load").advice.as_ref().unwrap().contains("other programs use the CPUs"));
         assert!(of("file system").advice.as_ref().unwrap().contains("memory"));
@@ -340,7 +342,7 @@ mod tests {
             ([("a", everywhere), ("b", everywhere)], "a, b: counted"),
             (
                 [("a", user), ("b", Err(&no_counter))],
-                "a: counted only in user space, because of kernel.perf_event_paranoid; \
+                "a: counted only in user space, because kernel.perf_event_paranoid forbids counting in the kernel; \
                  b: not counted, because the CPU does not offer this counter to this machine (entity not found)",
             ),
             (

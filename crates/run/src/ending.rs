@@ -1,6 +1,6 @@
 //! Defines the ways in which a run can end.
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All trials ran, and all answers were correct.

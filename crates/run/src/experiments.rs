@@ -395,7 +395,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Collects the results, folders and options from which the verdicts and charts of the run are made.
+    /// Collects what the run needs to compute the verdicts and to draw the charts.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,

@@ -124,7 +124,7 @@ pub(super) enum Found {
     /// There is no fixture, so the trials run all phases. Either the experiment has none, or the store returned a wrong
     /// answer while the fixture was built.
     None,
-    /// The fixture from which the trials start.
+    /// The fixture (prepared store) from which the trials start.
     Fixture(Box<Fixture>),
     /// The user has interrupted the run.
     Interrupted,
@@ -231,10 +231,10 @@ struct Site {
     phases: usize,
 }
 
-/// The result of an attempt to build a fixture.
+/// The result of an attempt to build a fixture (a prepared store).
 enum Built {
     Fixture(Box<Fixture>),
-    /// The store returned a wrong answer during the build.
+    /// The store returned a wrong answer while the fixture was built.
     Wrong,
     Interrupted,
 }

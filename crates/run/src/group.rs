@@ -47,9 +47,9 @@ struct Pace {
     is_found: bool,
 }
 
-/// A slice that one trial process has executed.
+/// A slice (the operations of one turn) that one trial process has executed.
 pub(super) struct SliceOf {
-    /// The index of the trial process in the group.
+    /// The index of the trial process among the processes of the round.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
@@ -58,7 +58,8 @@ pub(super) struct SliceOf {
     pub(super) slice: Slice,
 }
 
-/// The results of a round of trials that ran side by side: the reports of its trials, and their slices.
+/// The results of a round of trials that ran side by side: the reports of the trials, and the measurements of their
+/// slices.
 pub(super) struct GroupReport {
     /// The report or the error of each trial in the round, in the order of the trials.
     pub(super) reports: Vec<Outcome<TrialReport>>,

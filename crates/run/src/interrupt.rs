@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The interval at which a reader that waits for data checks whether the user has interrupted the program.
+/// The interval at which a waiting reader checks whether the user has interrupted the program.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Installs the signal handler for Ctrl-C, for a closed terminal, and for termination.

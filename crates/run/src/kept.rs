@@ -23,8 +23,7 @@ pub struct Kept {
     pub is_in_work: bool,
     /// Whether this version of the program can use the fixture.
     pub is_current: bool,
-    /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if the origin is
-    /// unknown.
+    /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if unknown.
     pub made_by: String,
     /// The experiments whose results started from the fixture.
     pub experiments: Vec<String>,

@@ -70,8 +70,8 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of a process that runs an experiment. If the user interrupts this program, the function passes the
-/// signal on, so that the process can finish its work and end.
+/// Waits for the end of a process that runs an experiment. If the user interrupts this program, passes the signal on,
+/// so that the process can end properly.
 ///
 /// # Errors
 /// Returns an error if the user has interrupted the run.

@@ -60,8 +60,7 @@ impl RunningTrial {
     }
 }
 
-/// The size of a run, for the estimate of its progress: the number of rounds, the number of trials, and the estimated
-/// duration in seconds.
+/// The size of a run: the number of rounds, the number of trials, and the estimated duration in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) rounds: u64,

@@ -27,13 +27,13 @@ pub(super) enum State {
     },
     /// The process has executed its operations of one turn (a slice).
     Ran(Slice),
-    /// The process executes a call without operations, such as waiting for compactions.
+    /// The process executes a call that is not divided into operations, such as waiting for compactions.
     Calling,
     /// The process has ended.
     Over,
 }
 
-/// A trial process that takes turns with other trial processes. The process is paused between its turns.
+/// A trial process that takes turns with other trial processes. It is paused between its turns.
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,

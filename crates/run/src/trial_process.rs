@@ -33,7 +33,7 @@ pub(super) struct TrialProcess {
 
 /// What a wait for a trial process has returned.
 pub(super) enum Event {
-    /// The process sent no message within the time limit.
+    /// The trial process sent no message within the time limit.
     None,
     Message(Message),
     /// The process has closed its standard output, so it sends no more messages.

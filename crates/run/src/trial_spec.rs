@@ -1,4 +1,4 @@
-//! Creates the specification of one trial of a configuration.
+//! Creates the settings of one trial of a configuration.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,8 @@
-//! The inputs of a computation in addition to its arguments: the claim that the computation checks, and facts about the
-//! experiment and the program.
+//! The inputs of a computation that checks a claim: the claim, and facts about the experiment and the program.
 
 use crate::{Claim, Claims};
 
-/// Facts about the experiment and the program. A computation may read these facts in addition to its arguments in
-/// `with`.
+/// Facts about the experiment and the program that a computation may read.
 pub trait Facts {
     /// Returns the number at a dotted path in the experiment file, such as `design.compaction.growth`. Returns `None`
     /// if the file has no number at this path.
@@ -15,7 +13,7 @@ pub trait Facts {
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
-/// Facts for a computation without an experiment: all facts are unknown.
+/// Facts for a computation without an experiment, which are all unknown.
 pub(crate) struct Nothing;
 
 impl Facts for Nothing {

@@ -1,4 +1,4 @@
-//! The arguments of a computation for one claim, as numbers, lists of numbers and words.
+//! The arguments of a computation that checks one claim, as numbers, lists of numbers and words.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,9 @@ impl Arguments<'_> {
         let number = self.number(name)?;
         match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
             true => Ok(number as u64),
-            false => Err(format!("{name} is {number}; it must be a whole number from 0 to 1000000000")),
+            false => Err(format!(
+                "the argument {name} is {number}; it must be a whole number from 0 to 1000000000"
+            )),
         }
     }
 
@@ -150,7 +152,7 @@ fn as_number(name: &str, found: &ArgumentValue) -> Result<f64, String> {
 
 fn wanted(name: &str, what: &str, found: Option<&ArgumentValue>) -> String {
     match found {
-        None => format!("with: {name} is missing; it must be {what}"),
-        Some(_) => format!("{name} must be {what}"),
+        None => format!("with: the argument {name} is missing; it must be {what}"),
+        Some(_) => format!("the argument {name} must be {what}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Computations that only need arithmetic on other numbers.
+//! Computations that only need arithmetic, such as quotients and means.
 
 use super::Arguments;
 
@@ -10,8 +10,10 @@ pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
 /// Returns a number from the experiment file: the number at `path`, times `scale`, plus `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
-    let value =
-        with.facts.setting(path).ok_or_else(|| format!("the experiment file has no number at {path}"))?;
+    let value = with
+        .facts
+        .setting(path)
+        .ok_or_else(|| format!("the experiment file has no number at the path {path}"))?;
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
@@ -177,7 +179,8 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let bends = bends.map(|((x, _), (before, after))| (*x, before / after.max(0.0)));
     let sharpest = bends.filter(|(_, bend)| *bend > 1.0).max_by(|one, other| one.1.total_cmp(&other.1));
     sharpest.map(|(x, _)| x).ok_or_else(|| {
-        "the slope of the curve x, y does not decrease at any point, so the curve has no knee".to_owned()
+        "the slope of the curve with the coordinates x and y never decreases, so the curve has no knee"
+            .to_owned()
     })
 }
 

@@ -1,4 +1,4 @@
-//! Computations about hit rates of caches, and about the speedup of reads by hits.
+//! Computations about the hit rates of caches, and about how much hits speed up reads.
 
 use super::Arguments;
 

@@ -1,4 +1,4 @@
-//! Computations about randomly spread keys: keys per shard, keys per hash slot, and cache hits.
+//! Computations about keys that hashes spread at random: keys per shard, keys per hash slot, and cache hits.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Poisson};
 use statrs::function::erf::erf;

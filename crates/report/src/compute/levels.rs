@@ -1,4 +1,4 @@
-//! Computations of the number of steps of a lookup, from the shape of an LSM-tree, a B-tree or a block.
+//! Computations of how many steps a lookup needs in an LSM-tree, a B-tree or a data block.
 
 use super::Arguments;
 

@@ -1,12 +1,11 @@
-//! Computations of the write and space amplification of compaction, with closed forms per policy and with a
-//! simulated tree.
+//! Computations of the write and space amplification of compaction, by formulas and by simulated trees.
 
 use theory::{Fluid, textbook_write_amp};
 
 use super::Arguments;
 
-/// Computes the write amplification of a policy after n memtables of distinct keys. The result includes flushes, but
-/// not the WAL. [`theory::textbook_write_amp`] has the closed forms and their derivation.
+/// Computes the write amplification of a compaction policy after n memtables of distinct keys, including flushes, but
+/// not the WAL. [`theory::textbook_write_amp`] has the formulas and their derivation.
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {
@@ -17,7 +16,7 @@ pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 fn unknown_policy(policy: &str) -> String {
-    format!("policy is {policy}; it must be tiered, leveled, l0-tiered or lazy-leveled")
+    format!("`policy` is \"{policy}\". Valid: tiered, leveled, l0-tiered, lazy-leveled")
 }
 
 /// Computes the largest space amplification of a full tree: stored bytes per live byte. [`Fluid::most_space_amp`]
@@ -37,7 +36,7 @@ pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merges {
     written: u64,
-    /// The size of the largest compaction, in memtables.
+    /// The size of the largest compaction of the simulated tree, in memtables.
     longest: u64,
 }
 
@@ -120,7 +119,7 @@ pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
 fn merge_all(most: u64, flushes: u64) -> Result<f64, String> {
     if most < 2 || flushes == 0 {
         return Err(
-            "a compaction must merge at least two tables, and there must be at least one flush".to_owned()
+            "a compaction must merge at least two SSTables, and there must be at least one flush".to_owned()
         );
     }
     let (mut tables, mut written) = (0, 0);

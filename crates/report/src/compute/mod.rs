@@ -1,5 +1,5 @@
-//! The computations that can judge a claim instead of a measurement. Most computations are formulas that are derived
-//! from first principles.
+//! The computations that can check a claim without a measurement. Most of them are formulas that are derived from first
+//! principles.
 
 mod about;
 mod arguments;
@@ -23,7 +23,7 @@ pub(crate) use about::{About, Nothing};
 pub(crate) use arguments::Arguments;
 use arguments::resolve;
 
-/// A computation that a `[[claim]]` can name.
+/// A computation that a `[[claim]]` table can name.
 #[derive(Clone, Copy)]
 pub struct Computation {
     /// The name of the computation in `[[claim]]` tables.
@@ -52,7 +52,7 @@ pub enum Force {
     Given,
 }
 
-/// The Rust function of a computation. Returns the result, or the reason why there is no result.
+/// The Rust function of a computation. Returns the computed number, or the reason why there is none.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
@@ -79,7 +79,7 @@ const fn given(computation: Computation) -> Computation {
     Computation { force: Force::Given, ..computation }
 }
 
-/// All computations that a `[[claim]]` can name.
+/// All computations that a `[[claim]]` table can name.
 pub const COMPUTATIONS: &[Computation] = &[
     with("constant", &["value"], arithmetic::constant),
     given(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
@@ -366,12 +366,12 @@ mod tests {
         assert!(result("setting", "path = \"design.bloom\"").is_err());
         assert_eq!(
             result("quotient", "numerator = 1").unwrap_err(),
-            "with: denominator is missing; it must be a number"
+            "with: the argument denominator is missing; it must be a number"
         );
         assert!(
             result("quotient", "numerator = [1]\ndenominator = 1")
                 .unwrap_err()
-                .contains("the rule has more claims")
+                .contains("the [[claim]] table has more claims")
         );
         assert!(result("claim", "of = { b = 1 }").is_err());
         assert!(result("poisson", "lambda = -1.0\nk = 0").is_err());

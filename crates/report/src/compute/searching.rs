@@ -6,7 +6,7 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// Number of simulated searches, for evenly spread keys. Their mean approximates the mean over all keys.
+/// The number of simulated searches, for keys that are spread evenly over all keys.
 const SEARCHES: u32 = 512;
 
 /// Size of a cache line of the CPU, in bytes.
@@ -38,7 +38,7 @@ fn level_order(count: usize) -> Vec<usize> {
     array
 }
 
-/// Returns whether a search in level order finds `key` in `array`.
+/// Returns whether a search finds `key` in `array`, if the array is in level order (Eytzinger).
 fn finds(array: &[usize], key: usize) -> bool {
     let mut at = 0;
     while let Some(found) = array.get(at) {
@@ -136,8 +136,9 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// Computes the bytes per entry of a fence with skip lanes. Lane 0 contains one index per entry, and each further lane
-/// contains one index per s indexes of the previous lane. An entry therefore has 1 + 1/s + 1/s² … = s/(s - 1) indexes.
+/// Computes the bytes per entry of a fence with skip lanes, which are lists of indexes. Lane 0 has one index per entry,
+/// and each further lane has one index per s indexes of the previous lane. An entry therefore has 1 + 1/s + 1/s² … =
+/// s/(s - 1) indexes.
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))

@@ -8,7 +8,7 @@ use crate::sentence::sentence_on;
 use crate::text::number;
 use crate::{Expected, Highlighted, Judged};
 
-/// The heading above the questions, on all pages.
+/// The heading above the disputed questions, on all pages.
 const HEADING: &str = "Disputed questions";
 
 fn finding(highlight: &Highlighted) -> String {

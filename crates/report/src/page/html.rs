@@ -11,7 +11,8 @@ use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The meanings of the findings, in the order of [`Finding::ALL`]. The legend of the overview prints them.
+/// A sentence about the meaning of each finding, in the order of [`Finding::ALL`]. The legend of the overview page
+/// prints them.
 const MEANINGS: [&str; 5] = [
     "the measured or computed number is within the tolerance of the claim",
     "the measured difference has the claimed direction, but not the claimed size",
@@ -237,7 +238,7 @@ fn answered(answer: &Answer) -> String {
     text
 }
 
-/// Returns a line that names the experiment file, the sections of the document, and the run of the answer.
+/// Returns a line below a figure that names the experiment file, the sections of the document, and the run.
 fn origin(answer: &Answer) -> String {
     let sections = answer.source.sections.join(", ");
     let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
@@ -280,8 +281,7 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
     )
 }
 
-/// Returns a table cell. The attribute `data-name` contains the name of the column, which the style sheet shows on
-/// narrow screens.
+/// Returns a table cell as HTML. On narrow screens, the style sheet shows `name`, the name of the column.
 pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
 }
@@ -297,7 +297,7 @@ pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
-/// Returns the symbol of a finding, for readers who cannot distinguish the colors.
+/// Returns the symbol of a finding, for readers who cannot distinguish colors.
 fn sign(finding: Finding) -> char {
     match finding {
         Finding::Reproduced => '✓',

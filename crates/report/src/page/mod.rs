@@ -1,5 +1,4 @@
-//! The files of a report: self-contained HTML pages, Markdown pages, CSV files and chart files. The content depends
-//! only on the report, so equal reports have equal files.
+//! The files of a report: HTML pages, Markdown pages, CSV files and charts. Equal reports have equal files.
 
 mod contradictions;
 mod csv_file;

@@ -21,7 +21,7 @@ fn engine(engine: &EngineNote) -> String {
     let version = version.as_deref().unwrap_or("of unknown version");
     let library = library.as_ref().map_or_else(String::new, |library| format!(" ({library})"));
     let terms = match unequal.is_empty() {
-        true => "all its design parameters equal the design of lsmbench".to_owned(),
+        true => "all design settings of this engine equal those of lsmbench".to_owned(),
         false => format!("not equal: {}", unequal.join("; ")),
     };
     format!("engine {name} {version}{library}; {terms}")
@@ -124,7 +124,7 @@ mod tests {
             lines(&run),
             [
                 "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
-                "engine lmdb of unknown version; all its design parameters equal the design of lsmbench",
+                "engine lmdb of unknown version; all design settings of this engine equal those of lsmbench",
                 "not run: speedb: no libspeedb.so",
                 "warning: slow",
             ]

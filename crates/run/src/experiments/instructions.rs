@@ -57,8 +57,8 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Measures the number of instructions per operation of a configuration, with one additional trial. Returns `None`
-    /// if the user interrupted the run.
+    /// Counts the instructions per operation of a configuration, in one additional trial. Returns `None` if the user
+    /// interrupted the run.
     fn instructions_of(
         &self,
         cell: &Cell,

@@ -1,5 +1,5 @@
 //! Samples a CPU profile of each configuration after the trials, and compares the profiles of configurations whose
-//! verdict is decided. The profiled trials are additional trials, which have no rows in the result files.
+//! verdict is decided. The profiled trials add no rows to the results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,7 +33,7 @@ const SAMPLES: f64 = 4000.0;
 const LEAST_RATE: u64 = 99;
 const LARGEST_RATE: u64 = 1999;
 
-/// The largest number of additional trials in which one configuration is profiled.
+/// The largest number of trials in which the CPU profile of one configuration is sampled.
 const MOST_TRIALS: u64 = 5;
 
 /// The settings of the profiler for one configuration: the samples per second of CPU time, and the number of profiled
@@ -148,8 +148,7 @@ impl Run<'_> {
         Ok(medians.collect())
     }
 
-    /// Samples the CPU profile of one configuration in one phase, with additional trials. Returns `None` if the user
-    /// interrupted the run.
+    /// Samples the CPU profile of one configuration in one phase. Returns `None` if the user interrupted the run.
     fn profile_of(
         &self,
         cell: &Cell,

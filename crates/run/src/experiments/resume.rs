@@ -1,4 +1,4 @@
-//! Resumes interrupted runs and interrupted parts, and finds the trials that earlier runs have finished.
+//! Resumes interrupted runs: checks their results, and finds the trials that have already finished.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -109,7 +109,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns how the run of the finished part has ended: [`Ending::Done`] if all answers were correct, and
+    /// Returns how the run of a finished part ended: [`Ending::Done`] if all answers were correct, and
     /// [`Ending::WrongAnswers`] otherwise.
     pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
         let folder = self.home.folder();

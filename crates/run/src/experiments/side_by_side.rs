@@ -74,8 +74,8 @@ impl Run<'_> {
         sums
     }
 
-    /// Prepares the trials of a round: builds missing fixtures, and creates a data folder for each trial. Returns
-    /// `None` if the user interrupted the run.
+    /// Prepares the trials of a round: builds missing prepared stores (fixtures), and creates a data folder for each
+    /// trial. Returns `None` if the user interrupted the run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
         // A fixture is built in the folder of the data, so all are built before it is filled.

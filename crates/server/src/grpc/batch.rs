@@ -227,7 +227,7 @@ mod tests {
                 Code::InvalidArgument,
                 "operation 2: unknown family \"indx\". Valid: \"index\", \"values\"",
             ),
-            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is truncated"),
+            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 of the batch is truncated"),
             (&[0x0a], Code::Internal, "the request is not a BatchRequest: "),
             (&[0xff; 12], Code::Internal, "the request is not a BatchRequest: "),
         ] {

@@ -26,7 +26,7 @@ pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failu
     Ok(())
 }
 
-/// Moves the corrupt files of a store to its quarantine folder. The data in these files is lost.
+/// Repairs a store: moves its corrupt files to its quarantine folder. The data in these files is lost.
 pub(crate) fn repair(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     let options = OpenOptions::new(design_of(settings)?).create_if_missing(false).quarantine(true);
     Ok(options.open(directory)?.close()?)

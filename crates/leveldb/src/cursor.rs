@@ -18,7 +18,7 @@ const MOST_ENTRIES: usize = 64;
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {
-    /// An open scan, and the snapshot that the scan reads.
+    /// An open scan of a tree, and the snapshot that the scan reads.
     struct Scan {
         owner: Snapshot,
         #[covariant]
@@ -95,19 +95,19 @@ impl Cursor {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Moves to the first entry.
+    /// Moves the cursor to the first entry.
     pub(crate) fn seek_to_first(&mut self) {
         self.failure = None;
         self.open((Bound::Unbounded, Bound::Unbounded), Direction::Forward);
     }
 
-    /// Moves to the last entry.
+    /// Moves the cursor to the last entry.
     pub(crate) fn seek_to_last(&mut self) {
         self.failure = None;
         self.open((Bound::Unbounded, Bound::Unbounded), Direction::Backward);
     }
 
-    /// Moves to the first entry whose key is at least `key`.
+    /// Moves the cursor to the first entry whose key is at least `key`.
     pub(crate) fn seek(&mut self, key: &[u8]) {
         self.failure = None;
         self.open((Bound::Included(key), Bound::Unbounded), Direction::Forward);
@@ -143,7 +143,7 @@ impl Cursor {
         }
     }
 
-    /// Opens a scan and reads its first entry.
+    /// Opens a scan within `bounds`, and reads its first entry.
     fn open(&mut self, bounds: (Bound<&[u8]>, Bound<&[u8]>), direction: Direction) {
         self.chunk.clear();
         self.scan = None;

@@ -98,7 +98,7 @@ impl Settings {
 struct Changes(Table);
 
 impl Changes {
-    /// Sets a key in a table of the design. If the value is `None`, the design keeps its value.
+    /// Sets a key in a table of the design. `None` keeps the value of the design.
     fn set(&mut self, table: &str, key: &str, value: Option<Value>) {
         let Some(value) = value else { return };
         let table = self.0.entry(table).or_insert_with(|| Value::Table(Table::new()));

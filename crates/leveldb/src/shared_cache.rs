@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// A block cache with the capacity that the calling program has set. The design of the first store that uses it
 /// determines the variant.
 pub(crate) struct SharedCache {
-    /// The capacity of the cache, in bytes.
+    /// The capacity of the block cache, in bytes.
     pub(crate) capacity: usize,
     built: OnceLock<Arc<dyn Cache>>,
 }

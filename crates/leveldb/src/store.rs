@@ -93,12 +93,12 @@ impl Store {
         Ok(value)
     }
 
-    /// Takes a snapshot of the current state.
+    /// Takes a snapshot of the current state of the store.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.tree.snapshot()
     }
 
-    /// Creates a cursor over the current state or over a snapshot.
+    /// Creates a cursor over the current state of the store, or over a snapshot.
     pub(crate) fn cursor(&self, snapshot: Option<&Snapshot>) -> Cursor {
         let snapshot = snapshot.cloned().unwrap_or_else(|| self.tree.snapshot());
         Cursor::new(snapshot, self.order.as_ref().map(|order| order.order().clone()))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The error that a client receives if its buffers would exceed the memory limit of all clients.
+/// The error message for a client whose buffers would exceed the memory limit of all clients.
 pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server use more memory than the limit; try \
                                           again later";
 

@@ -49,15 +49,15 @@ pub(crate) trait Session: Send {
 /// Whether the requests in received bytes are complete, and whether their execution may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// The bytes contain no complete request.
+    /// The received bytes contain no complete request.
     Incomplete,
     /// The bytes contain requests that wait for nothing, or a protocol error.
     Quick,
-    /// The bytes contain a request that may wait for storage or for other clients.
+    /// The received bytes contain a request that may wait for storage or for other clients.
     MayWait,
 }
 
-/// The result of one call of [`Session::execute`].
+/// The result of one call of [`Session::execute`]: the consumed bytes, and the next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The number of bytes at the start of the input that the session has consumed.
@@ -218,8 +218,7 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
-/// Runs a future until it completes or the server ends. Returns `None` if the server ends, even if the future could
-/// complete at once.
+/// Waits for a future until it completes or the server ends. Returns `None` if the server ends first.
 pub(crate) async fn until_end<T>(
     ending: &mut watch::Receiver<bool>,
     work: impl Future<Output = T>,

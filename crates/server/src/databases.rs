@@ -14,7 +14,7 @@ use crate::space::Space;
 /// The maximum number of characters of an unknown family name that an error message shows.
 const SHOWN_CHARACTERS: usize = 32;
 
-/// The store that a server serves.
+/// The store that a server serves, with or without column families.
 pub enum ServedStore {
     /// A store without column families, which is one database.
     Tree(Tree),

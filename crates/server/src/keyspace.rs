@@ -60,12 +60,12 @@ impl Keyspace {
         })
     }
 
-    /// Returns the tree or the column family that stores this keyspace.
+    /// Returns the tree or the column family that stores this database.
     pub(crate) fn into_space(self) -> Space {
         self.space
     }
 
-    /// Returns a reference to the tree or the column family that stores this keyspace.
+    /// Returns a reference to the tree or the column family that stores this database.
     pub(crate) fn space(&self) -> &Space {
         &self.space
     }

@@ -29,7 +29,7 @@ const STOP_PERIOD: Duration = Duration::from_millis(50);
 /// The time that a server waits before it accepts a client again, if the process has no free file descriptor.
 const RETRY_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time limit for a rejected client to receive its error.
+/// The time limit for sending the error to a rejected client.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The number of file descriptors that a server needs in addition to its connections.
@@ -44,7 +44,7 @@ pub enum ServeError {
     /// An option is out of range, or two options contradict each other.
     #[error("{0}")]
     Options(String),
-    /// The server cannot listen on the address.
+    /// The server cannot listen on its address.
     #[error("cannot listen on {address}: {error}")]
     Listen {
         /// The address on which the server tried to listen.
@@ -55,7 +55,7 @@ pub enum ServeError {
     /// The operating system cannot start the threads of the server.
     #[error("cannot start the threads of the server: {0}")]
     Threads(io::Error),
-    /// The tree cannot be read or closed.
+    /// The tree that the server serves cannot be read or closed.
     #[error(transparent)]
     Tree(#[from] tree::Error),
 }

@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// Returns the key that stores a string in the tree. `name` is the name of the string in Redis.
+/// Returns the tree's key of a string, whose name in Redis is `name`.
 pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     match name.first() {
         Some(0) => Cow::Owned([&[0], name].concat()),
@@ -56,12 +56,13 @@ pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns the key that stores the number of fields of a hash in the tree. `name` is the name of the hash in Redis.
+/// Returns the tree's key of a hash, under which the number of its fields is stored. `name` is the name of the hash in
+/// Redis.
 pub(crate) fn hash_key(name: &[u8]) -> Vec<u8> {
     [HASHES, name].concat()
 }
 
-/// Returns the common prefix of the tree's keys that store the fields of a hash. `name` is the name of the hash in
+/// Returns the prefix with which the tree's keys of the fields of a hash begin. `name` is the name of the hash in
 /// Redis.
 pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
     // A name is shorter than 64 KiB.
@@ -69,7 +70,7 @@ pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
     [FIELDS, &length, name].concat()
 }
 
-/// Returns the key that stores a field of a hash in the tree.
+/// Returns the tree's key of a field of a hash. `name` is the name of the hash in Redis.
 pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
     let mut key = field_prefix(name);
     key.extend_from_slice(field);

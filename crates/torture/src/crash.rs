@@ -47,8 +47,8 @@ pub struct CrashBudget {
     /// The first seed. A seed determines a sequence of actions on a store. Each further sequence has the next higher
     /// seed.
     pub seed: u64,
-    /// The number of disk states on which recovery runs. The exploration ends during the history that reaches this
-    /// number.
+    /// The number of disk states to try. The exploration ends during the history (sequence of actions) that reaches
+    /// this number.
     pub states: u64,
 }
 
@@ -98,7 +98,7 @@ impl FromStr for CrashPoint {
 pub struct CrashSummary {
     /// The number of histories, which are seeded sequences of actions on a store.
     pub lives: u64,
-    /// The number of power failures that the exploration simulated.
+    /// The number of simulated power failures.
     pub cuts: u64,
     /// The number of disk states after power failures that were tried, including duplicates.
     pub states: u64,

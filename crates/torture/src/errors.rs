@@ -67,7 +67,7 @@ pub struct FaultSummary {
     pub lives: u64,
     /// The number of injected faults that made at least one storage call fail.
     pub faults: u64,
-    /// The number of storage calls that failed because of a fault.
+    /// The number of storage calls that failed because of an injected fault.
     pub failed_calls: u64,
     /// The number of faults that the caller received as an error. The others made only removals of files fail, which
     /// the next opening repeats.

@@ -128,7 +128,7 @@ impl Examination<'_> {
         Ok((marks, digests))
     }
 
-    /// Returns the state of the checkpoint with this number after the crash.
+    /// Returns the state of the checkpoint `number` of the store after the crash.
     fn copy(&self, number: usize) -> Result<Copy, Violation> {
         let directory = copy_directory(number);
         let names = self.disk.list(&directory).unwrap_or_default();
@@ -233,7 +233,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let check = if back && !lost { Check::Deletion } else { Check::Order };
     Violation::new(
         check,
-        format!("the store does not contain the expected data after commit {newest}: {text}"),
+        format!("the store differs from its expected content after commit {newest}: {text}"),
     )
 }
 
@@ -244,7 +244,7 @@ fn difference(found: &Content, expected: &Content) -> String {
         return "no difference".to_owned();
     };
     let (found, expected) = (shown(found.get(key)), shown(expected.get(key)));
-    format!("key \"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
+    format!("the value of key \"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
 /// Formats a value for messages: its first 24 bytes and its length, or "missing".

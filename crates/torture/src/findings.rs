@@ -14,7 +14,7 @@ pub struct LocatedViolation<P> {
     pub place: P,
     /// The event before the violation, such as the last storage call before a power failure, or an injected fault.
     pub moment: String,
-    /// The failed check, with the evidence.
+    /// The check that failed, with a description of the evidence.
     pub violation: Violation,
 }
 

@@ -87,11 +87,11 @@ pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
 /// A report of a writer thread. The first number is the writer, from 0. The second number is the commit, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A commit of the writer begins.
+    /// The writer begins a commit.
     Begun(usize, usize),
-    /// The commit of the writer was acknowledged.
+    /// The store has acknowledged a commit of the writer.
     Acknowledged(usize, usize),
-    /// The writer is about to call a flush or a sync.
+    /// The writer calls a flush or a sync.
     Settling(usize),
     /// The flush or the sync that the writer called has returned.
     Settled(usize),

@@ -15,7 +15,7 @@ use crate::violation::{Check, Violation};
 /// The directory of the store on the disk under test.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// Returns the directory of the checkpoint with this number.
+/// Returns the directory of the checkpoint with the number `number`.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }

@@ -1,4 +1,4 @@
-//! Generates seeded actions on a store, with the expected content after each commit.
+//! Generates scripts: seeded sequences of actions on a store, with the expected content after each commit.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ const KEYS: u32 = 40;
 pub struct ScriptWrite {
     /// The key that is written, or the first key of a range delete.
     pub key: Vec<u8>,
-    /// The value of a put; `None` for a delete.
+    /// The value of a put. `None` for a delete.
     pub value: Option<Vec<u8>>,
-    /// The exclusive end of a range delete; `None` for any other write.
+    /// The end of a range delete (exclusive). `None` for any other write.
     pub end: Option<Vec<u8>>,
 }
 
@@ -61,7 +61,7 @@ impl CommitLimits {
 /// An action on a store in a script, such as a commit or a flush.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreAction {
-    /// An atomic batch of writes.
+    /// An atomic batch of puts and deletes.
     Commit(Vec<ScriptWrite>),
     /// A get of one key.
     Get(Vec<u8>),

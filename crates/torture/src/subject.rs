@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::script::{Content, ScriptWrite};
 
-/// An open store that a torture test checks.
+/// An open store that a torture test writes, reads and checks.
 pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;

@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct Violation {
     /// The check that failed.
     pub check: Check,
-    /// A description of the evidence for the failed check.
+    /// A description of the evidence, such as the wrong value.
     pub what: String,
 }
 
@@ -46,8 +46,8 @@ pub enum Check {
     AfterKill,
     /// The store accepts writes and flushes, and opens again after it was closed, unless it reported a fault.
     GoesOn,
-    /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
-    /// made since the recovery.
+    /// A crash during recovery does not change the recovered content. A crash after recovery keeps all promises of the
+    /// WAL mode.
     Recovery,
     /// A completed checkpoint opens as a store. An interrupted checkpoint may fail to open.
     Checkpoint,

@@ -1,4 +1,4 @@
-//! Exported functions for caches that a program creates.
+//! Exported functions for block caches that the calling program creates.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::memory::{from_handle, into_handle};
 use super::seam::contain;
 use crate::shared_cache::SharedCache;
 
-/// A cache that several stores may share.
+/// The handle of a block cache, which several stores may share.
 pub struct leveldb_cache_t(pub(super) Arc<SharedCache>);
 
 /// Creates a cache with a capacity in bytes. The design of the first store that uses it determines the cache variant.

@@ -13,7 +13,7 @@ use super::seam::contain;
 /// The environment variable that names the directory for test files.
 const TEST_DIRECTORY: &str = "TEST_TMPDIR";
 
-/// The default environment.
+/// The handle of the default environment, which is the only one.
 pub struct leveldb_env_t {
     _private: (),
 }

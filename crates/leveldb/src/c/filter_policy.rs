@@ -14,7 +14,7 @@ type CreateFilter =
 /// A function of the calling program that returns whether a filter may contain a key.
 type KeyMayMatch = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
 
-/// The handle of a filter policy.
+/// The handle of a filter policy, which selects the filter of a store.
 pub struct leveldb_filterpolicy_t {
     pub(super) choice: FilterChoice,
     state: *mut c_void,

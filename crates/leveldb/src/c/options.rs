@@ -12,7 +12,7 @@ use super::memory::{from_handle, into_handle};
 use crate::key_order::KeyOrder;
 use crate::settings::{FilterChoice, Settings};
 
-/// The options of a store.
+/// The handle of the options with which a store is opened.
 #[derive(Default)]
 pub struct leveldb_options_t(pub(super) Settings);
 
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn leveldb_options_destroy(options: *mut leveldb_options_t
     drop(unsafe { from_handle(options) });
 }
 
-/// Declares functions that each set one option.
+/// Declares exported functions that each set one option of a store.
 macro_rules! setters {
     ($($(#[doc = $doc:literal])+ fn $name:ident($value:ident: $type:ty) { $field:ident = $new:expr })+) => {$(
         $(#[doc = $doc])+

@@ -9,7 +9,7 @@ use super::memory::{from_handle, into_handle};
 use super::seam::contain;
 use super::store::leveldb_t;
 
-/// A snapshot of a store.
+/// The handle of a snapshot of a store.
 pub struct leveldb_snapshot_t(pub(super) Snapshot);
 
 /// Takes a snapshot of the current state of a store. Returns null for a null store.

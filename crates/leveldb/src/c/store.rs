@@ -13,7 +13,7 @@ use crate::administration;
 use crate::failure::Failure;
 use crate::store::Store;
 
-/// An open store.
+/// The handle of an open store.
 pub struct leveldb_t(pub(super) Store);
 
 /// Converts the name of a directory, as a C string, to a path.

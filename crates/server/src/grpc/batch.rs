@@ -1,4 +1,4 @@
-//! Decodes a batch request directly into write batches of the trees.
+//! Decodes a gRPC batch request directly into write batches of the trees, without its messages in between.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     }
 }
 
-/// A decoder that decodes the `BatchRequest` of a call.
+/// The decoder of the request of a `Batch` or `Load` call.
 pub(super) struct BatchDecoder(Arc<Call>);
 
 impl Decoder for BatchDecoder {
@@ -124,7 +124,7 @@ pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Ba
 /// Adds an operation of a request to the write batch of its database.
 ///
 /// # Errors
-/// The operation has no kind, or names an unknown column family; or the tree rejects it.
+/// The operation has no kind, or names an unknown column family, or is rejected by the tree.
 fn add(batch: &mut Batch, databases: &Databases, operation: Operation) -> Result<(), Status> {
     let number = |family: &str| databases.of_family(family).map_err(Status::invalid_argument);
     let added = match operation.kind {

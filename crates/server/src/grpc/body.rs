@@ -14,7 +14,7 @@ use super::prefix::MessageReader;
 /// The number of copies of a request in memory: the received bytes, and the write batch into which they are decoded.
 const COPIES: usize = 2;
 
-/// The maximum size of one frame of a response, in bytes.
+/// The maximum size of one frame of a gRPC response, in bytes.
 const FRAME_BYTES: usize = 64 << 10;
 
 /// The body of a gRPC request. Returns an error for a message that is longer than the limit, before it reads the
@@ -68,7 +68,7 @@ impl Body for RequestBody {
 /// value. Its memory stays counted until the last frame is taken.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
-    /// The rest of the current frame of `body`, which HTTP/2 has not taken yet.
+    /// The rest of the current frame of the response, which HTTP/2 has not taken yet.
     rest: Bytes,
     _call: Arc<Call>,
 }

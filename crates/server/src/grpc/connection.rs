@@ -1,4 +1,4 @@
-//! Serves the HTTP/2 connection of one client.
+//! Serves the HTTP/2 connection of one gRPC client.
 
 use std::convert::Infallible;
 use std::error::Error as _;

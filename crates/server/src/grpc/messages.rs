@@ -1,4 +1,4 @@
-//! Defines the messages of `proto/lsmbench.proto`.
+//! Defines the messages of the gRPC service, as in `proto/lsmbench.proto`.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -17,7 +17,7 @@ pub struct PutRequest {
     pub family: String,
 }
 
-/// The response to a put.
+/// The response to a `PutRequest`, which is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct PutResponse {}
 
@@ -32,10 +32,10 @@ pub struct GetRequest {
     pub family: String,
 }
 
-/// The response to a get.
+/// The response to a `GetRequest`: the value of the key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct GetResponse {
-    /// The value of the key; `None` if the key does not exist.
+    /// The value of the key. `None` if the key does not exist.
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub value: Option<Bytes>,
 }
@@ -51,7 +51,7 @@ pub struct DeleteRequest {
     pub family: String,
 }
 
-/// The response to a delete.
+/// The response to a `DeleteRequest`, which is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct DeleteResponse {}
 
@@ -116,11 +116,11 @@ pub struct BatchRequest {
     pub operations: Vec<Operation>,
 }
 
-/// The response to a batch.
+/// The response to a `BatchRequest`, which is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct BatchResponse {}
 
-/// The response to a stream of batches.
+/// The response to a `Load` call, which is a stream of batches.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct LoadResponse {
     /// The number of batches that were written.

@@ -3,7 +3,7 @@
 /// The path of a gRPC request before the name of its method.
 const SERVICE: &str = "/lsmbench.v1.Store/";
 
-/// A method of the service `Store`.
+/// A method of the gRPC service `Store`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Put,

@@ -1,4 +1,4 @@
-//! Reads the responses to a `Range` request: the entries of a snapshot, in messages of bounded size.
+//! Reads the responses to a `Range` request: the entries of a snapshot, in parts of limited size.
 
 use std::ops::Bound;
 use std::pin::Pin;
@@ -50,7 +50,7 @@ impl Scan {
         })
     }
 
-    /// Reads the next response. Returns `None` at the end of the scan.
+    /// Reads the next response of the scan. Returns `None` at its end.
     pub(super) fn next(&mut self) -> Result<Option<RangeResponse>, Status> {
         let Some(snapshot) = self.snapshot.take() else { return Ok(None) };
         if self.call.shared.is_ending() {

@@ -25,7 +25,7 @@ use crate::connection::until_end;
 use crate::password;
 use crate::shared::Shared;
 
-/// The content type of gRPC. A suffix of the content type names the encoding of the messages.
+/// The start of the content type of a gRPC request. The rest names the encoding of the messages.
 const GRPC: &[u8] = b"application/grpc";
 
 /// The word before the password in the `authorization` metadata of a call.
@@ -107,10 +107,10 @@ fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
     Grpc::new(codec).max_decoding_message_size(call.shared.options.limits.request_bytes)
 }
 
-/// A function that executes a method with one request and one response.
+/// A function that executes a gRPC method with one request and one response.
 type Work<Q, A> = fn(&Call, &Q) -> Result<A, Status>;
 
-/// Executes a call of a method with one request and one response.
+/// Executes a gRPC call with one request and one response.
 async fn unary<C: Codec>(
     call: &Arc<Call>,
     codec: C,
@@ -120,7 +120,7 @@ async fn unary<C: Codec>(
     handler(call, codec).unary(Unary { call: Arc::clone(call), work }, request).await
 }
 
-/// The tonic service of a method with one request and one response.
+/// The service (in the library tonic) of a gRPC method with one request and one response.
 struct Unary<Q, A> {
     call: Arc<Call>,
     work: Work<Q, A>,
@@ -138,7 +138,7 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     }
 }
 
-/// The tonic service of the method `Load`.
+/// The service (in the library tonic) of the gRPC method `Load`.
 struct Load(Arc<Call>);
 
 impl ClientStreamingService<Batch> for Load {
@@ -151,7 +151,7 @@ impl ClientStreamingService<Batch> for Load {
     }
 }
 
-/// The tonic service of the method `Range`.
+/// The service (in the library tonic) of the gRPC method `Range`.
 struct Range(Arc<Call>);
 
 impl ServerStreamingService<RangeRequest> for Range {

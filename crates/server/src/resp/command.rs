@@ -22,9 +22,9 @@ pub(crate) struct Command {
 
 /// The function that executes a command. The kind of the function says what it needs.
 pub(crate) enum Run {
-    /// A function that concerns the connection or the server, and never waits for storage.
+    /// A function that needs only the connection or the server, and never waits for storage.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// A function that concerns the connection or the server, and may wait for storage.
+    /// A function that needs only the connection or the server, but may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
     /// A function that reads the values of a few names (Redis keys).
     Read(Reading),

@@ -1,4 +1,4 @@
-//! Creates the sections of the reply to `INFO`.
+//! Creates the reply to the Redis command `INFO`, section by section.
 
 use super::failure::Failure;
 use crate::shared::Shared;

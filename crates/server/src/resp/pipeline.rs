@@ -15,7 +15,7 @@ const MAX_LENGTH_LINE_BYTES: usize = 32;
 /// The maximum number of complete requests of a client that are parsed before they are executed.
 const MAX_REQUESTS: usize = 1024;
 
-/// The limits for one request, and for the number of parsed requests.
+/// The limits for the requests of a client: for each request, and for their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
     /// The maximum number of complete requests that are parsed before they are executed.
@@ -63,13 +63,13 @@ pub enum ProtocolError {
     /// The line with the length of an argument is missing. The text is the byte at which the line should start.
     #[error("expected '$', got '{0}'")]
     NoLength(String),
-    /// An argument is longer than its length prefix states.
+    /// An argument of a request is longer than its length prefix states.
     #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
     /// The line with the length of an argument is longer than any valid length.
     #[error("too big count string")]
     LongLength,
-    /// The size of the whole request exceeds the limit.
+    /// A whole request is longer than the limit.
     #[error("the request has more than {0} bytes; split it")]
     RequestTooLong(usize),
     /// A request in the inline form, which is one line of words, exceeds the limit.
@@ -95,7 +95,7 @@ pub struct Pipeline {
     /// The end of the arguments in `spans` and the end of the bytes in the input (both exclusive), for each complete
     /// request.
     requests: Vec<(usize, usize)>,
-    /// The text of the arguments of inline requests.
+    /// The text of the arguments of all requests in the inline form (one line of words).
     inline: Vec<u8>,
     /// The number of bytes of the client's input that the parser has consumed.
     at: usize,

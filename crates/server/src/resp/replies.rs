@@ -144,7 +144,7 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// Writes the first line of an array. The caller then writes the elements.
+    /// Writes the first line of an array. The caller then writes its `elements` elements.
     pub(crate) fn array(&mut self, elements: usize) {
         self.head(b'*', elements);
     }

@@ -59,7 +59,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Returns the value of a string. `None` if the name does not exist.
+    /// Returns the value of a string, including uncommitted writes. Returns `None` if the name does not exist.
     ///
     /// # Errors
     /// The name belongs to a hash, or the tree cannot be read.
@@ -67,7 +67,7 @@ impl<'a> Transaction<'a> {
         string_of(self, name)
     }
 
-    /// Returns the number of fields of a hash. `None` if the name does not exist.
+    /// Returns the number of fields of a hash, including uncommitted writes. Returns `None` if the name does not exist.
     ///
     /// # Errors
     /// The name belongs to a string, or the tree cannot be read.

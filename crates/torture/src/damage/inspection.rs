@@ -23,7 +23,7 @@ use crate::violation::{Check, Violation};
 pub(crate) enum Outcome {
     /// The corruptions change no byte of the store.
     Nothing,
-    /// `verify` reported the corruption, and no answer was wrong.
+    /// `verify` reported the corruption, and no read returned wrong data.
     Told,
     /// `verify` did not report the corruption, and did not have to for the reason that the class states.
     Harmless(Class),
@@ -118,7 +118,7 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Checks that `verify` names the file of each corruption that it must report. There are two exceptions:
+    /// Checks that `verify` names the file of each corruption that it must report.
     ///
     /// * If a manifest is corrupted, `verify` may instead name a file to which the manifest refers.
     /// * If an SSTable is corrupted, `verify` does not read its filter file, so it need not name this file.
@@ -296,8 +296,11 @@ impl<'a> Inspection<'a> {
             }
         }
         let key = String::from_utf8_lossy(key);
-        let what =
-            format!("{way} returned {} for \"{key}\", expected {}", shown(value), shown(expected.as_ref()));
+        let what = format!(
+            "{way} returned {} for the key \"{key}\", expected {}",
+            shown(value),
+            shown(expected.as_ref())
+        );
         Err(Violation::new(Check::Answer, what))
     }
 

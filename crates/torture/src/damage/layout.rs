@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-/// The directory to which a store or a family moves corrupted files.
+/// The folder to which a store moves corrupted files in quarantine mode.
 pub(crate) const QUARANTINE: &str = "quarantine";
 
 /// The size of the header of a WAL, in bytes: magic number, file number and checksum.
@@ -60,7 +60,7 @@ impl FileKind {
 pub(crate) struct Region {
     /// The name of this part of the file, such as a section or a header.
     pub(crate) name: &'static str,
-    /// The byte range of this part in the file.
+    /// The byte range of the part within its file.
     pub(crate) range: Range<usize>,
 }
 

@@ -10,7 +10,7 @@ use super::store_image::{Ending, StoreImage};
 /// The reason why `verify` may leave a corruption of a store unreported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// The corrupted file contains no user data.
+    /// The corrupted file contains no user data, such as the lock file.
     Unneeded,
     /// The changed bytes are records of a manifest that a later record replaces completely.
     Superseded,

@@ -72,11 +72,11 @@ impl FromStr for Ending {
 /// A file of a store: its path, its kind and its content.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// The path of the file, relative to the directory of the store.
+    /// The path of the file, relative to the directory of its store.
     pub(crate) name: String,
-    /// The kind of the file.
+    /// The kind of the file, such as an SSTable.
     pub(crate) kind: FileKind,
-    /// The content of the file.
+    /// The bytes of the file.
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct CommitRecord {
 pub(crate) struct StoreImage {
     /// The way in which the sequence of actions ended.
     pub(crate) ending: Ending,
-    /// The disk in memory with the files of the store. On this disk, all data is durable.
+    /// The in-memory disk with the files of the store, all of which are durable.
     pub(crate) disk: Memory,
     /// The files of the store.
     pub(crate) files: Vec<File>,
@@ -329,7 +329,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     Ok((disk.after_crash(Unsynced::Kept), history))
 }
 
-/// Makes a checkpoint of the store. Returns a disk on which the checkpoint is the store.
+/// Makes a checkpoint of the store. Returns an in-memory disk with the checkpoint in place of the store.
 fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Checkpoint, error.to_string());
     let disk = Arc::new(closed.after_crash(Unsynced::Kept));
@@ -350,7 +350,7 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     Ok(copy.after_crash(Unsynced::Kept))
 }
 
-/// Replaces the content of a file on a disk in memory.
+/// Replaces the content of a file on an in-memory disk.
 pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     let file = disk.create(path, Purpose::Manifest);
     file.and_then(|mut file| file.append(bytes))

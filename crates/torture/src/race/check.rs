@@ -51,7 +51,7 @@ struct Cuts<'a> {
     writers: Vec<Writer<'a>>,
 }
 
-/// A cut: the smallest and the largest number of commits of one writer that a read may have seen, both inclusive.
+/// The smallest and the largest number of commits of one writer that a read may have seen, both inclusive.
 type Cut = (usize, usize);
 
 impl<'a> Writer<'a> {

@@ -12,7 +12,7 @@ pub struct Contestant {
     pub name: String,
     /// The WAL mode of the store, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// The maker that opens stores of this kind.
+    /// Opens stores of this kind.
     pub maker: Box<dyn SharedMaker>,
 }
 

@@ -1,4 +1,4 @@
-//! Stores the operations of one round of a race, as each thread recorded them.
+//! The operations of one round of a race, as each thread recorded them.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,9 +22,9 @@ pub(crate) struct Cell {
 pub(crate) enum OperationKind {
     /// An atomic batch of writes.
     Commit,
-    /// A read of one key.
+    /// A read of one key (a get).
     Get,
-    /// A read of many keys.
+    /// A read of many keys (a multi-get).
     MultiGet,
     /// A scan of a key range through a cursor. It takes effect when the cursor is opened.
     Cursor,

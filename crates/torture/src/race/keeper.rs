@@ -17,7 +17,7 @@ use super::history::{Cell, Log, OperationKind};
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// The minimum number of logical timestamps between two maintenance actions.
+/// The minimum number of logical timestamps between two maintenance actions, such as flushes.
 const PAUSE: u64 = 400;
 
 /// The interval at which the maintenance thread checks whether its next action is due.
@@ -42,7 +42,7 @@ pub(crate) struct Kept {
     pub(crate) copies: u64,
 }
 
-/// The maintenance thread of a round, which flushes, compacts, syncs and makes checkpoints.
+/// The maintenance thread of a round of a race, which flushes, compacts, syncs and makes checkpoints.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,

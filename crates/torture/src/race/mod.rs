@@ -75,7 +75,7 @@ pub struct Race<'a> {
     store: Option<Box<dyn Shared>>,
     /// The version that each key must have in the store after the last round.
     content: Vec<Version>,
-    /// The counts of operations and checks so far.
+    /// The counts of operations and checks in all rounds so far.
     pub tally: RaceSummary,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
     pub(crate) round: u32,
-    /// The counter from which the threads take logical timestamps.
+    /// The counter that provides the logical timestamps of all threads.
     pub(crate) clock: AtomicU64,
     /// Whether the round of the race has ended: a thread found a violation, or all writers are done.
     pub(crate) is_over: AtomicBool,

@@ -7,7 +7,7 @@ use tree::{LevelStats, Tree};
 /// The name of the property with the number of SSTables in a level, without the level number at its end.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
-/// The number of levels for which properties exist at least, as in LevelDB.
+/// The minimum number of levels that have properties, as in LevelDB.
 const LEVELS: usize = 7;
 
 const MIB: f64 = (1u64 << 20) as f64;

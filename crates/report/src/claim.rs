@@ -192,7 +192,7 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     Ok(params)
 }
 
-/// Formats an error of the CSV reader. If the error is about a column, its name comes first.
+/// Formats an error of the CSV reader. If the error is about a column, the name of the column comes first.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {

@@ -108,7 +108,7 @@ pub struct Checked {
     pub holds: bool,
 }
 
-/// The ruling on a contradiction: how many of its stated numbers agree with their computed numbers.
+/// The ruling on a contradiction: how many of the stated numbers agree with the computed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ruling {
     /// No stated number agrees with its computed number.

@@ -22,8 +22,8 @@ impl Lookup {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// Returns the conditions for the result rows with which the claim is compared. Returns `None` if the claim is
-    /// compared with nothing.
+    /// Returns the conditions for the result rows with which a claim is compared. Returns `None` if the claim is
+    /// compared with no other rows.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -93,8 +93,8 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// Returns the factors by which the two sides of a comparison are multiplied: the claim's own measurement, and the
-/// measurement with which it is compared. A number in the key `scale` applies only to the first.
+/// Returns the factors for the two measurements that are compared: the claim's own measurement, and the other one. A
+/// number in the key `scale` applies only to the first. A parameter in `scale` applies to each with its own value.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),

@@ -30,8 +30,8 @@ pub struct Rule {
     /// Further columns of the results that select rows, each with the selected values.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
-    /// Subjects of the claims, each with the columns and values that select its rows. A subject without an entry
-    /// selects nothing.
+    /// Subjects of the claims, each with the columns and values that select its rows in the results. A subject without
+    /// an entry selects nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
     /// Swept columns. An "up to" claim is compared with the largest value over all combinations of the values in these
     /// columns.

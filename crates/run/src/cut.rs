@@ -61,8 +61,8 @@ impl Cut {
         )))
     }
 
-    /// Returns the number of groups of configurations per round, if the experiment is divided into `count` parts. The
-    /// number is 1 if whole rounds are divided.
+    /// Returns the number of groups of configurations into which each round is divided, if the experiment has `count`
+    /// parts. The number is 1 if the rounds are not divided.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
             RunMode::Timed => count.div_ceil(self.rounds).max(1),

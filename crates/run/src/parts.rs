@@ -147,7 +147,7 @@ impl Parts {
         if let Some((path, own, others)) = other_verdict_settings(other, one) {
             let has = |part: &str, value: Option<Value>| match value {
                 Some(value) => format!("{part} has {path} = {value}"),
-                None => format!("{part} has no {path}"),
+                None => format!("{part} has no setting {path}"),
             };
             return but(has(this, own), has(&that, others));
         }

@@ -70,7 +70,7 @@ pub(crate) struct Progress {
 pub(crate) enum Next {
     /// The connection reads further requests of the client.
     Read,
-    /// The session executes further requests that were already read.
+    /// The session executes further requests that the connection has already read.
     Continue,
     /// The connection sends the remaining replies, and then disconnects the client.
     Close,

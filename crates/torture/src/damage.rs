@@ -94,7 +94,7 @@ impl FromStr for CorruptionPoint {
 pub struct CorruptionSummary {
     /// The number of stores whose files were corrupted.
     pub stores: u64,
-    /// The number of checked images. An image consists of all files of a store, with corruption.
+    /// The number of checked images. An image consists of all files of a store, one or two of which are corrupted.
     pub images: u64,
     /// The number of images for which `verify` reported the corruption.
     pub told: u64,

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{check}: {what}")]
 pub struct Violation {
-    /// The check that failed.
+    /// The check that failed, such as a check of durability.
     pub check: Check,
     /// A description of the evidence, such as the wrong value.
     pub what: String,

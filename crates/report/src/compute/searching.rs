@@ -111,8 +111,8 @@ pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
     layers(with).map(|layers| layers.iter().skip(1).sum())
 }
 
-/// Computes how many times faster a scan returns keys than gets do, if only page reads cost time. A get reads one page
-/// per layer of one SSTable's B-tree. A scan does so in `tables` SSTables, and then reads further leaves with
+/// Computes how many times faster a scan returns keys than gets do, if only page reads cost time. A get descends the
+/// B-tree of one SSTable. A scan descends the B-trees of `tables` SSTables, and then reads further leaves with
 /// `per_page` keys each.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
@@ -144,8 +144,8 @@ pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// Counts the blocks of a compressed file that a reader finds if it expects each block at its number times its original
-/// size. The stored size of each block is 1/`ratio` of its original size.
+/// Counts the blocks of a compressed file that a reader finds if it ignores the compression: it expects block n at n
+/// times the original block size. The stored size of each block is 1/`ratio` of its original size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;

@@ -16,7 +16,7 @@ fn finding(highlight: &Highlighted) -> String {
     sentence_on(&judged)
 }
 
-/// Formats a theoretical value of another design as a line, with the derivation of the value.
+/// Formats a theoretical value of another design, with its derivation, as a line.
 fn beside(expected: &Expected) -> String {
     expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }

@@ -1,4 +1,4 @@
-//! Decodes a gRPC batch request directly into write batches of the trees, without its messages in between.
+//! Decodes a gRPC batch request directly into write batches of the trees.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

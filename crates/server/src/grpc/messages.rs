@@ -75,7 +75,7 @@ pub struct MergeRequest {
     /// The key into whose value the operand is merged.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
-    /// The operand for the merge operator of the store.
+    /// The operand that the merge operator of the store merges into the value.
     #[prost(bytes = "bytes", tag = "2")]
     pub operand: Bytes,
     /// The name of the column family. An empty name selects the first family, or the store if it has no families.

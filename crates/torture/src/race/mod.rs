@@ -59,7 +59,7 @@ pub struct RaceSummary {
     pub operations: u64,
     /// The number of operations that were commits.
     pub commits: u64,
-    /// The number of values that reads returned, all of which were checked.
+    /// The number of keys that reads returned, all of which were checked.
     pub reads: u64,
     /// The number of times that a store was opened: after it was closed, from a checkpoint, or on a copy of the disk.
     pub opened: u64,

@@ -12,8 +12,7 @@ use crate::design::design_of;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Removes the files of a store. Also removes the directory of the store if it contains no other file. If the store
-/// does not exist, the call succeeds.
+/// Removes the files of a store, and its directory if it contains no other file. Succeeds if the store does not exist.
 pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     tree::destroy(&storage_of(&design_of(settings)?)?, directory)?;
     // A directory that is missing or that has other files stays as it is.
@@ -27,7 +26,7 @@ pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failu
     Ok(())
 }
 
-/// Moves the corrupt files of a store to its quarantine folder. The data in these files is lost.
+/// Repairs a store: moves its corrupt files to its quarantine folder. The data in these files is lost.
 pub(crate) fn repair(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     let options = OpenOptions::new(design_of(settings)?).create_if_missing(false).quarantine(true);
     Ok(options.open(directory)?.close()?)

@@ -1,5 +1,5 @@
-//! An iterator that can move forward and backward. A scan of a tree cannot go back to entries that it has returned, so
-//! the iterator opens a new scan when its direction changes.
+//! An iterator that can move forward and backward. A scan of a tree cannot go back, so the iterator opens a new scan
+//! when its direction changes.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use types::Direction;
 use crate::failure::Failure;
 use crate::key_order::{KeyOrder, check_order};
 
-/// The maximum number of entries that a cursor reads from its scan at once, as one chunk.
+/// The maximum number of entries that a cursor reads from its scan at once (a chunk).
 const MOST_ENTRIES: usize = 64;
 
-/// The size of a chunk, in bytes, from which the next chunk contains only one entry.
+/// The size of a chunk of entries in bytes, from which the next chunk has only one entry.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {
-    /// An open scan, and the snapshot that the scan reads.
+    /// An open scan of a tree, and the snapshot that the scan reads.
     struct Scan {
         owner: Snapshot,
         #[covariant]
@@ -26,22 +26,20 @@ self_cell! {
     }
 }
 
-/// A position in the sorted entries of a snapshot.
+/// A position in the sorted entries of a snapshot, which can move forward and backward.
 ///
 /// The cursor reads entries in chunks. The first chunk after a seek has one entry, and each further chunk has twice as
-/// many entries as the previous chunk, up to 64. If the direction changes, the cursor opens a new scan at its current
-/// key.
+/// many entries, up to 64. If the direction changes, the cursor opens a new scan.
 pub(crate) struct Cursor {
     snapshot: Snapshot,
-    /// The comparator of the program. At each move, the cursor checks that the comparator agrees with the order of
-    /// bytes.
+    /// The comparator of the calling program. Each move checks that it agrees with the order of bytes.
     order: Option<Arc<dyn KeyOrder>>,
-    /// The open scan and its direction. `None` before the first seek and after an error.
+    /// The open scan with its direction. `None` before the first seek and after an error.
     scan: Option<(Scan, Direction)>,
     chunk: Chunk,
-    /// The index of the current entry in `chunk`. If this index is not valid in `chunk`, there is no current entry.
+    /// The index of the current entry in `chunk`. There is no current entry if `chunk` has no entry with this index.
     at: usize,
-    /// The first error since the last seek.
+    /// The first error since the last seek, if any.
     failure: Option<Failure>,
 }
 
@@ -72,7 +70,7 @@ impl Chunk {
         Some((&self.bytes[start..key_end], &self.bytes[key_end..value_end]))
     }
 
-    /// Returns the maximum number of entries in the chunk after this chunk.
+    /// Returns the maximum number of entries in the next chunk.
     fn next_len(&self) -> usize {
         match self.bytes.len() {
             MOST_BYTES.. => 1,
@@ -97,33 +95,33 @@ impl Cursor {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Moves to the first entry.
+    /// Moves the cursor to the first entry.
     pub(crate) fn seek_to_first(&mut self) {
         self.failure = None;
         self.open((Bound::Unbounded, Bound::Unbounded), Direction::Forward);
     }
 
-    /// Moves to the last entry.
+    /// Moves the cursor to the last entry.
     pub(crate) fn seek_to_last(&mut self) {
         self.failure = None;
         self.open((Bound::Unbounded, Bound::Unbounded), Direction::Backward);
     }
 
-    /// Moves to the first entry whose key is at least `key`.
+    /// Moves the cursor to the first entry whose key is at least `key`.
     pub(crate) fn seek(&mut self, key: &[u8]) {
         self.failure = None;
         self.open((Bound::Included(key), Bound::Unbounded), Direction::Forward);
         self.check_move(key);
     }
 
-    /// Records an error. Afterwards, the cursor has no current entry until the next seek.
+    /// Records an error. The cursor then has no current entry until the next seek.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
         self.scan = None;
         self.chunk.clear();
     }
 
-    /// Moves to the next entry in a direction. Does nothing without a current entry.
+    /// Moves to the next or the previous entry. Does nothing without a current entry.
     pub(crate) fn step(&mut self, direction: Direction) {
         let Some((key, _)) = self.entry() else { return };
         let is_open = self.scan.as_ref().is_some_and(|(_, open)| *open == direction);
@@ -145,7 +143,7 @@ impl Cursor {
         }
     }
 
-    /// Opens a scan and reads its first entry.
+    /// Opens a scan within `bounds`, and reads its first entry.
     fn open(&mut self, bounds: (Bound<&[u8]>, Bound<&[u8]>), direction: Direction) {
         self.chunk.clear();
         self.scan = None;
@@ -156,7 +154,7 @@ impl Cursor {
         self.read_chunk();
     }
 
-    /// Reads the next chunk of the open scan.
+    /// Reads the next chunk of entries from the open scan.
     fn read_chunk(&mut self) {
         let Self { scan, chunk, at, failure, .. } = self;
         let most = chunk.next_len();
@@ -171,8 +169,8 @@ impl Cursor {
         }
     }
 
-    /// Checks that the comparator of the program orders the previous key and the current key by their bytes. If not,
-    /// records an error, and the cursor then has no current entry.
+    /// Checks that the comparator of the calling program orders the previous and the current key by their bytes.
+    /// Otherwise, records an error.
     fn check_move(&mut self, previous: &[u8]) {
         let (Some(order), Some((key, _))) = (&self.order, self.entry()) else { return };
         if let Err(failure) = check_order(&**order, previous, key) {

@@ -1,4 +1,4 @@
-//! The design of a store: the design file or LevelDB's default options, changed by the options of the program.
+//! The design of a store: a design file or LevelDB's default options, changed by the options of the calling program.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,11 +12,11 @@ use crate::settings::Settings;
 /// The environment variable that names a design file.
 const VARIABLE: &str = "LSMBENCH_DESIGN";
 
-/// Registers the variants that only designs of published systems use, so that a design file can use them.
+/// Registers the component variants of published systems, so that a design file can use them.
 static STUDY: LazyLock<Result<(), String>> =
     LazyLock::new(|| study::register().map_err(|error| error.to_string()));
 
-/// Returns the design of a store that a program opens with these options.
+/// Returns the design of a store that the calling program opens with the options `settings`.
 pub(crate) fn design_of(settings: &Settings) -> Result<Design, Failure> {
     STUDY.clone().map_err(Failure::invalid)?;
     let design = match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
@@ -30,10 +30,12 @@ pub(crate) fn design_of(settings: &Settings) -> Result<Design, Failure> {
 /// Returns the design that corresponds to LevelDB's default options.
 fn leveldb_like() -> Design {
     let file: Table =
-        include_str!("leveldb-like.toml").parse().expect("leveldb-like.toml must be valid TOML");
-    let design =
-        file.get("design").and_then(Value::as_table).expect("leveldb-like.toml must have a table [design]");
-    Design::default().with(design).expect("the design in leveldb-like.toml must be valid")
+        include_str!("leveldb-like.toml").parse().expect("the file leveldb-like.toml must be valid TOML");
+    let design = file
+        .get("design")
+        .and_then(Value::as_table)
+        .expect("the file leveldb-like.toml must have a table [design]");
+    Design::default().with(design).expect("the design in the file leveldb-like.toml must be valid")
 }
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod tests {
         let codec = failure(Settings { compression: Some(7), ..Settings::default() });
         assert_eq!(
             codec,
-            "Invalid argument: compression 7 is unknown. Valid: 0 (none), 1 (Snappy), 2 (Zstandard)"
+            "Invalid argument: unknown compression 7. Valid: 0 (none), 1 (Snappy), 2 (Zstandard)"
         );
         let size = failure(Settings { block_size: Some(1 << 20), ..Settings::default() });
         assert_eq!(size, "Invalid argument: block.size: must be 512 B to 64 KiB, not 1MiB");

@@ -4,14 +4,14 @@ use std::fmt;
 
 use tree::Error;
 
-/// The message of a failed call.
+/// The error of a failed call, as a message in the format of LevelDB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     kind: Kind,
     message: String,
 }
 
-/// The kinds of errors. Programs can recognize the kind by the start of the error message.
+/// The kinds of errors, with which the error messages begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     InvalidArgument,
@@ -25,9 +25,9 @@ impl Failure {
         Self { kind: Kind::InvalidArgument, message: message.into() }
     }
 
-    /// Creates the failure of a call that panicked.
+    /// Creates the failure of a call in which lsmbench panicked.
     pub(crate) fn panicked() -> Self {
-        Self { kind: Kind::Io, message: "lsmbench panicked; standard error has the reason".to_owned() }
+        Self { kind: Kind::Io, message: "lsmbench panicked; standard error contains the reason".to_owned() }
     }
 }
 

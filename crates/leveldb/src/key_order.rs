@@ -1,4 +1,5 @@
-//! The comparators of programs. A tree orders keys by their bytes, so a comparator must agree with the order of bytes.
+//! The comparators of calling programs. A tree orders keys by their bytes, so a comparator must agree with the order of
+//! bytes.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::failure::Failure;
 
-/// A comparator of a program, which is a total order of keys with a name.
+/// A comparator of the calling program: a named order of keys.
 pub(crate) trait KeyOrder: Send + Sync {
     /// Compares two keys in the order of the comparator.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
@@ -22,7 +23,7 @@ pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<()
         return Ok(());
     }
     Err(Failure::invalid(format!(
-        "comparator \"{}\" does not order the keys \"{}\" and \"{}\" by their bytes; lsmbench supports only the \
+        "the comparator \"{}\" does not order the keys \"{}\" and \"{}\" by their bytes; lsmbench supports only the \
          order of bytes, so use the default comparator",
         order.name(),
         a.escape_ascii(),
@@ -30,18 +31,18 @@ pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<()
     )))
 }
 
-/// Checks that the comparator of a program orders the keys of a store by their bytes.
+/// Checks that the comparator of the calling program orders the keys of a store by their bytes.
 ///
-/// The comparator may rely on the format of the program's keys, so the check calls the comparator only with keys of the
-/// program. The check compares each key with the key that was written last.
+/// The check compares each key with the last written key. It calls the comparator only with keys of the program,
+/// because the comparator may rely on their format.
 pub(crate) struct CheckedOrder {
     order: Arc<dyn KeyOrder>,
-    /// The key that was written last. `None` if the store has no keys yet.
+    /// The last written key. `None` if the store has no keys yet.
     last: Mutex<Option<Vec<u8>>>,
 }
 
 impl CheckedOrder {
-    /// Creates the check for a store. `last` is any key of the store, or `None` if the store is empty.
+    /// Creates the check of a comparator for a store. `last` is any key of the store, or `None` if the store is empty.
     pub(crate) fn new(order: Arc<dyn KeyOrder>, last: Option<Vec<u8>>) -> Self {
         Self { order, last: Mutex::new(last) }
     }
@@ -51,8 +52,8 @@ impl CheckedOrder {
         &self.order
     }
 
-    /// Compares the key of a read with the key that was written last. Returns an error if the comparator orders these
-    /// two keys differently from their bytes.
+    /// Checks the comparator with the key of a read and the last written key. Returns an error if it orders them
+    /// differently from their bytes.
     pub(crate) fn check_read(&self, key: &[u8]) -> Result<(), Failure> {
         match &*self.last.lock() {
             Some(last) => check_order(&*self.order, last, key),
@@ -60,8 +61,8 @@ impl CheckedOrder {
         }
     }
 
-    /// Compares each key of a write with the key before it, before the store writes the keys. Returns an error if the
-    /// comparator does not order two of these keys by their bytes.
+    /// Checks the comparator with each key of a write and the key before it. Returns an error if it orders two of them
+    /// differently from their bytes.
     pub(crate) fn check_written<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), Failure> {
         let mut last = self.last.lock();
         for key in keys {

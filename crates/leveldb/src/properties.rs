@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use tree::{LevelStats, Tree};
 
-/// The prefix of the name of a property, which is followed by a level number. The property is the number of SSTables in
-/// this level.
+/// The name of the property with the number of SSTables in a level, without the level number at its end.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
-/// The smallest number of levels for which properties exist, as in LevelDB.
+/// The minimum number of levels that have properties, as in LevelDB.
 const LEVELS: usize = 7;
 
 const MIB: f64 = (1u64 << 20) as f64;
@@ -33,9 +32,8 @@ fn files_at_level(tree: &Tree, level: &str) -> Option<String> {
     (level < levels.len().max(LEVELS)).then(|| levels.get(level).map_or(0, |level| level.tables).to_string())
 }
 
-/// Returns a table with one line per level. The columns are those of LevelDB: SSTables, size in MiB, seconds of
-/// compactions, MiB read and MiB written. The last line contains the time of all compactions, because a tree does not
-/// record times per level.
+/// Returns a table of the levels with the columns of LevelDB: SSTables, size in MiB, seconds of compactions, MiB read
+/// and MiB written. The last line contains the time of all compactions, because a tree does not measure it per level.
 fn level_table(tree: &Tree) -> String {
     let stats = tree.stats();
     let mut text = "Level SSTables Size(MiB) Time(s) Read(MiB) Written(MiB)\n".to_owned();

@@ -1,4 +1,4 @@
-//! The options that a program sets with LevelDB's functions, and their conversion to keys of a design.
+//! The options that the calling program sets with LevelDB's functions, and the design keys that they replace.
 
 use std::sync::Arc;
 
@@ -9,23 +9,22 @@ use crate::failure::Failure;
 use crate::key_order::KeyOrder;
 use crate::shared_cache::SharedCache;
 
-/// The smallest and the largest valid value of an option of LevelDB. As in LevelDB, a value outside of this range
-/// becomes the nearest valid value (`SanitizeOptions` in `db/db_impl.cc`).
+/// The smallest and the largest valid value of an option of LevelDB. Other values become the nearest valid value, as in
+/// `SanitizeOptions` of LevelDB (`db/db_impl.cc`).
 type Limits = (usize, usize);
 
 const WRITE_BUFFER_LIMITS: Limits = (64 << 10, 1 << 30);
 const FILE_LIMITS: Limits = (1 << 20, 1 << 30);
 const BLOCK_LIMITS: Limits = (1 << 10, 4 << 20);
 
-/// The options of a store that a program has set. If an option is `None`, the store keeps the value of the design.
+/// The options of a store that the calling program has set. `None` keeps the value of the design.
 #[derive(Default)]
 pub(crate) struct Settings {
-    /// Whether an open creates a missing store.
+    /// Whether opening a missing store creates it.
     pub(crate) create_if_missing: bool,
-    /// Whether an open fails if the store exists.
+    /// Whether opening an existing store fails.
     pub(crate) error_if_exists: bool,
-    /// Whether each read of a block verifies its checksum. With `false`, only the first read of a block verifies the
-    /// checksum.
+    /// Whether every read of a block verifies its checksum. Otherwise, only the first read verifies it.
     pub(crate) paranoid_checks: Option<bool>,
     /// The size of a memtable, in bytes.
     pub(crate) write_buffer_size: Option<usize>,
@@ -37,33 +36,33 @@ pub(crate) struct Settings {
     pub(crate) max_file_size: Option<usize>,
     /// The number of the compression codec, as in the header `leveldb/c.h`.
     pub(crate) compression: Option<i32>,
-    /// The filter policy that the program has set. `None` means the filter of the design.
+    /// The filter policy that the calling program has set. `None` keeps the filter of the design.
     pub(crate) filter: Option<FilterChoice>,
-    /// The cache that the program has set. `None` means the cache of the design.
+    /// The cache that the calling program has set. `None` keeps the cache of the design.
     pub(crate) cache: Option<Arc<SharedCache>>,
-    /// The comparator that the program has set. `None` means the order of bytes.
+    /// The comparator that the calling program has set. `None` selects the order of bytes.
     pub(crate) comparator: Option<Arc<dyn KeyOrder>>,
 }
 
-/// The filter policy that a program has set.
+/// The filter policy that the calling program has set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterChoice {
     /// No filter.
     None,
     /// A Bloom filter with this number of bits per key.
     Bloom(i32),
-    /// Functions of the program. The store uses the filter of its design, because a tree passes only hashes to filters,
-    /// and no keys.
+    /// Functions of the calling program. The store uses the filter of its design instead, because a tree passes only
+    /// hashes to filters.
     Functions,
 }
 
 impl Settings {
-    /// Applies the options of the program to a design.
+    /// Returns the design with the keys that the options of the calling program replace.
     pub(crate) fn apply(&self, design: &Design) -> Result<Design, Failure> {
         design.with(&self.overrides(design)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
-    /// Returns the keys of the design that the options of the program replace, with their new values.
+    /// Returns the keys of the design that the options of the calling program replace, with their new values.
     fn overrides(&self, design: &Design) -> Result<Table, Failure> {
         let mut changes = Changes(Table::new());
         let bytes = |value: Option<usize>, (least, most): Limits| {
@@ -95,11 +94,11 @@ impl Settings {
     }
 }
 
-/// The keys of a design that the options of the program replace, with their new values.
+/// The keys of the design that the options of the calling program replace, with their new values.
 struct Changes(Table);
 
 impl Changes {
-    /// Sets a key in a table of the design. If the value is `None`, the design keeps its value.
+    /// Sets a key in a table of the design. `None` keeps the value of the design.
     fn set(&mut self, table: &str, key: &str, value: Option<Value>) {
         let Some(value) = value else { return };
         let table = self.0.entry(table).or_insert_with(|| Value::Table(Table::new()));
@@ -108,15 +107,15 @@ impl Changes {
         }
     }
 
-    /// Sets the component of an axis of the design to `value`.
+    /// Sets the variant of a component, such as the filter, to `value`.
     fn choose(&mut self, axis: &str, value: Value) {
         self.0.insert(axis.to_owned(), value);
     }
 }
 
-/// Returns the component of an axis after the program has set `parameter` to `value`. If the design's variant on this
-/// axis has the parameter, the result is this variant with the new value. Otherwise, the result is the variant `kind`
-/// with the new value. If `value` is `None`, the result is the variant `none`.
+/// Returns a component, such as the filter, after the option `parameter` was set to `value`. Keeps the variant of the
+/// design if it has this parameter, and otherwise uses the variant `kind`. Returns the variant `none` if `value` is
+/// `None`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);
@@ -126,14 +125,14 @@ fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: 
     Value::Table(table)
 }
 
-/// Returns the name of the codec that has this number in `leveldb/c.h`.
+/// Returns the name of the compression codec with this number in `leveldb/c.h`.
 fn codec(number: i32) -> Result<&'static str, Failure> {
     match number {
         0 => Ok("none"),
         1 => Ok("snappy"),
         2 => Ok("zstd"),
         other => Err(Failure::invalid(format!(
-            "compression {other} is unknown. Valid: 0 (none), 1 (Snappy), 2 (Zstandard)"
+            "unknown compression {other}. Valid: 0 (none), 1 (Snappy), 2 (Zstandard)"
         ))),
     }
 }

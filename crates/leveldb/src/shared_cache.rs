@@ -1,4 +1,4 @@
-//! The cache behind a handle of type `leveldb_cache_t`. Several stores of a program may share the cache.
+//! The cache behind a handle of type `leveldb_cache_t`, which several stores of a program may share.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,10 +7,10 @@ use tree::Design;
 
 use crate::failure::Failure;
 
-/// A cache with the capacity that the program has set. The design of the first store that uses the cache determines its
-/// variant.
+/// A block cache with the capacity that the calling program has set. The design of the first store that uses it
+/// determines the variant.
 pub(crate) struct SharedCache {
-    /// The capacity of the cache, in bytes.
+    /// The capacity of the block cache, in bytes.
     pub(crate) capacity: usize,
     built: OnceLock<Arc<dyn Cache>>,
 }
@@ -21,8 +21,8 @@ impl SharedCache {
         Self { capacity, built: OnceLock::new() }
     }
 
-    /// Returns the cache of the handle. At the first call, builds the cache that `design` describes, with the capacity
-    /// of the handle.
+    /// Returns the block cache. The first call builds the cache that `design` describes, with the capacity of the
+    /// handle.
     pub(crate) fn for_design(&self, design: &Design) -> Result<Arc<dyn Cache>, Failure> {
         if let Some(cache) = self.built.get() {
             return Ok(Arc::clone(cache));

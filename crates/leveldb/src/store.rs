@@ -1,4 +1,4 @@
-//! An open store: a tree with the options of the program.
+//! An open store: a tree with the options of the calling program.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -17,16 +17,16 @@ use crate::settings::Settings;
 /// An open store, on which the exported functions operate.
 pub(crate) struct Store {
     tree: Tree,
-    /// The check of the program's comparator. `None` if the program has not set a comparator.
+    /// The check that the comparator of the calling program orders keys by their bytes. `None` without a comparator.
     order: Option<CheckedOrder>,
-    /// Whether the store makes each write durable before the write returns, even if the program does not request a
+    /// Whether the WAL mode of the store syncs each write before it returns, even if the calling program requests no
     /// sync.
     is_always_synced: bool,
 }
 
 impl Store {
-    /// Opens the store in a directory, with the options of the program. Creates a missing store only with the option
-    /// `create_if_missing`.
+    /// Opens the store in a directory, with the options of the calling program. Creates a missing store only with the
+    /// option `create_if_missing`.
     pub(crate) fn open(settings: &Settings, directory: &Path) -> Result<Self, Failure> {
         let design = design_of(settings)?;
         let is_always_synced = syncs_each_write(&design)?;
@@ -40,7 +40,7 @@ impl Store {
         }
         let tree = options.open(directory).map_err(|error| match error {
             Error::NotAStore(directory) => Failure::invalid(format!(
-                "{} has no store; set the option create_if_missing to create a store",
+                "the directory {} contains no store; set the option create_if_missing to create one",
                 directory.display()
             )),
             error => error.into(),
@@ -93,12 +93,12 @@ impl Store {
         Ok(value)
     }
 
-    /// Takes a snapshot of the current state.
+    /// Takes a snapshot of the current state of the store.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.tree.snapshot()
     }
 
-    /// Creates a cursor over the current state or over a snapshot.
+    /// Creates a cursor over the current state of the store, or over a snapshot.
     pub(crate) fn cursor(&self, snapshot: Option<&Snapshot>) -> Cursor {
         let snapshot = snapshot.cloned().unwrap_or_else(|| self.tree.snapshot());
         Cursor::new(snapshot, self.order.as_ref().map(|order| order.order().clone()))
@@ -134,7 +134,7 @@ impl Store {
         self.order.as_ref().map_or(Ok(()), |order| order.check_written(keys))
     }
 
-    /// Makes all writes durable if `sync` is true. Does nothing if the WAL mode has already synced the write.
+    /// Makes all writes durable if `sync` is true and the WAL mode has not already synced them.
     fn sync_if(&self, sync: bool) -> Result<(), Failure> {
         match sync && !self.is_always_synced {
             true => Ok(self.tree.sync()?),

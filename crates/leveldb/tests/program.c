@@ -87,7 +87,7 @@ static void open_and_refuse(const char* directory) {
   leveldb_options_set_error_if_exists(options, 0);
   leveldb_options_set_compression(options, 9);
   CHECK(leveldb_open(options, directory, &message) == NULL);
-  error_with("Invalid argument: ", "compression 9 is unknown");
+  error_with("Invalid argument: ", "unknown compression 9");
   leveldb_options_set_compression(options, leveldb_snappy_compression);
   open_store(directory);
 }

@@ -1,4 +1,4 @@
-//! The arguments of computations, which a `[[claim]]` table sets in its table `with`.
+//! The arguments of computations. A `[[claim]]` table of an experiment file sets them in its table `with`.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,14 @@ use serde::Deserialize;
     expecting = "expected a number, true or false, a name, a list, or a table with one value per subject"
 )]
 pub enum Argument {
-    /// A number.
+    /// A number as an argument.
     Number(f64),
-    /// A flag, true or false.
+    /// A flag as an argument: true or false.
     Flag(bool),
-    /// The name of a claim, a path of the experiment, or another text.
+    /// A text, such as the name of a claim or a path in the experiment file.
     Text(String),
-    /// A list: one element per claim, or several numbers for one claim.
+    /// A list: one element per claim of the `[[claim]]` table, or several numbers for one claim.
     List(Vec<Argument>),
-    /// One argument per subject of the claims, or per value of a claim's parameter. The key is the subject or the
-    /// value.
+    /// A table of arguments. Each key is the subject of a claim, or the value of one of its parameters.
     Table(BTreeMap<String, Argument>),
 }

@@ -1,5 +1,5 @@
-//! The claims of a document, which are the numbers that the document states. Each row of the file `claims.csv` contains
-//! one claim.
+//! The claims of a published document: the numbers that it states. Each row of the file `claims.csv` contains one
+//! claim.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -13,36 +13,37 @@ use crate::texts::same;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Identifier of the claim, such as `cs265-001`.
+    /// Identifier of the claim in `claims.csv`, such as `cs265-001`.
     pub id: String,
-    /// The section of the document that states the claim.
+    /// The section of the published document that states the claimed number.
     pub section: String,
-    /// The figure or table of the document that contains the claimed number. Empty for a claim in prose, and `table`
-    /// for a table without a number.
+    /// The figure or table of the published document that contains the claimed number. Empty for a number in prose, and
+    /// `table` for an unnumbered table.
     pub figure: String,
-    /// The subject of the claim, such as a variant or the name of a table row.
+    /// The subject of the claim: the thing that the published document measured, such as a cache policy or a row of a
+    /// table.
     pub subject: String,
-    /// The quantity that the document measured, such as the write throughput.
+    /// The quantity that the published document measured, such as the write throughput.
     pub metric: String,
-    /// The parameters of the measurement that the document states.
+    /// The parameters of the measurement that the published document states, such as `threads = 8`.
     #[serde(deserialize_with = "params")]
     pub params: BTreeMap<String, String>,
     /// The claimed number, in the unit `unit`.
     pub value: f64,
-    /// The unit of `value`. All claims about the same metric must have the same unit.
+    /// The unit of the claimed number. All claims about the same metric must have the same unit.
     pub unit: String,
-    /// How the document states the number: exact, approximate, as a limit, or as one end of a range.
+    /// How the published document states the number: exact, approximate, as a limit, or as one end of a range.
     #[serde(rename = "bound")]
     pub standing: Statement,
 }
 
-/// The way in which a document states a number, such as an exact value or an upper limit.
+/// The way in which a published document states a number, such as an exact value or an upper limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Statement {
-    /// An exact value, as in a table.
+    /// An exact number, as in a table.
     #[serde(rename = "exact")]
     Exact,
-    /// An approximate value, stated in prose.
+    /// An approximate number, as in prose.
     #[serde(rename = "about")]
     About,
     /// A lower limit, such as "more than 5".
@@ -51,20 +52,20 @@ pub enum Statement {
     /// An upper limit, such as "no more than 5".
     #[serde(rename = "at most")]
     AtMost,
-    /// The largest of several measured values, such as "up to 5".
+    /// The largest of several measured numbers, such as "up to 5".
     #[serde(rename = "up to")]
     UpTo,
-    /// The lower end of a range of values. Another claim states the upper end.
+    /// The lower end of a range of numbers. Another claim states the upper end.
     #[serde(rename = "from")]
     From,
-    /// The upper end of a range of values. Another claim states the lower end.
+    /// The upper end of a range of numbers. Another claim states the lower end.
     #[serde(rename = "to")]
     To,
 }
 
 impl Statement {
-    /// Returns the kind of statement at the other end of a range: `To` for `From`, and the reverse. Returns `None` for
-    /// a statement that is not an end of a range.
+    /// Returns the opposite end of a range: `To` for `From`, and `From` for `To`. Returns `None` for a statement that
+    /// is not an end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -75,7 +76,7 @@ impl Statement {
 }
 
 impl Claim {
-    /// Creates a claim without a name, for a value that is not a row of `claims.csv`.
+    /// Creates a claim without an identifier, for a number that is not in `claims.csv`.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -90,14 +91,14 @@ impl Claim {
         }
     }
 
-    /// Returns whether the claim has the parameter `param` with the value `value`. Compares the values as texts or as
-    /// numbers.
+    /// Returns whether the claim has the parameter `param` with the value `value`. Numbers are equal even if they are
+    /// written differently.
     pub fn has(&self, param: &str, value: &str) -> bool {
         self.params.get(param).is_some_and(|own| same(own, value))
     }
 }
 
-/// All claims of a document, in the order of the document.
+/// All claims of a published document, in the order of the document.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     claims: Vec<Claim>,
@@ -105,7 +106,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Reads `claims.csv`, the list of the claims of one document.
+    /// Reads the file `claims.csv`, which lists the claims of one document.
     ///
     /// # Errors
     /// Returns an error in these cases: the file cannot be read; a row is not a valid claim; two claims have the same
@@ -127,7 +128,7 @@ impl Claims {
             |claim: &&Claim| claim.standing.other_end().is_some() && claims.other_end(claim).is_none();
         match claims.claims.iter().find(is_alone) {
             Some(claim) => Err(whole(format!(
-                "claim {} is one end of a range, but no claim states the other end of this range",
+                "claim {} states one end of a range, but no claim states the other end",
                 claim.id
             ))),
             None => Ok(claims),
@@ -149,7 +150,7 @@ impl Claims {
             ));
         }
         if self.places.insert(claim.id.clone(), self.claims.len()).is_some() {
-            return Err(format!("the file has the claim {} twice", claim.id));
+            return Err(format!("the file contains the claim {} twice", claim.id));
         }
         self.claims.push(claim);
         Ok(())
@@ -160,7 +161,7 @@ impl Claims {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// Returns the claim at the other end of the range, if `claim` is one end of a range.
+    /// Returns the claim that states the other end of the range. Returns `None` if `claim` is not one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {
@@ -181,9 +182,9 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     let text = String::deserialize(deserializer)?;
     let mut params = BTreeMap::new();
     for pair in text.split(';').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| serde::de::Error::custom(format!("the parameter \"{pair}\" is not key=value")))?;
+        let (key, value) = pair.split_once('=').ok_or_else(|| {
+            serde::de::Error::custom(format!("the parameter \"{pair}\" does not have the form key=value"))
+        })?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
             return Err(serde::de::Error::custom(format!("the parameter {key} occurs twice")));
         }
@@ -191,8 +192,7 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     Ok(params)
 }
 
-/// Returns the CSV reader's error message about a row, preceded by the name of the column if the reader reports a
-/// column.
+/// Formats an error of the CSV reader. If the error is about a column, the name of the column comes first.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {
@@ -233,7 +233,7 @@ mod tests {
         let other = |id: &str| claims.other_end(claims.get(id).unwrap()).map(|claim| claim.id.as_str());
         assert_eq!([other("a-1"), other("a-2"), other("a-3")], [Some("a-3"), None, Some("a-1")]);
         let error = read("a-1,2,,x,m,k=1,1,x,from\na-2,2,,x,m,k=2,3,x,to\n").unwrap_err();
-        assert!(error.contains("a-1 is one end of a range"), "{error}");
+        assert!(error.contains("a-1 states one end of a range"), "{error}");
     }
 
     #[test]
@@ -242,9 +242,9 @@ mod tests {
             ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
             ("a-1,,,,m,,inf,x,exact\n", ":2: the claimed value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
-            ("a-1,,,,m,gets,1,x,exact\n", ":2: the parameter \"gets\" is not key=value"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: the parameter \"gets\" does not have the form key=value"),
             ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the parameter a occurs twice"),
-            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
+            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file contains the claim a-1 twice"),
             (
                 "a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n",
                 ":3: the metric m has the unit % here, but the unit x in claim a-1",

@@ -1,4 +1,4 @@
-//! The contradictions of a document with itself, with arithmetic or with theory, from the file `contradictions.toml`.
+//! The statements of a document that contradict arithmetic, theory or each other, from the file `contradictions.toml`.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,17 @@ use crate::{Argument, Bound, Claim, Claims, Evidence, Finding, Ids, Rule};
 pub struct Contradiction {
     /// Name of the contradiction, such as `S1`.
     pub id: String,
-    /// Kind of the error in the document.
+    /// Kind of the error, such as a statement that is impossible.
     pub kind: ContradictionKind,
-    /// The statement of the document, paraphrased.
+    /// The wrong statement of the published document, paraphrased.
     pub says: String,
-    /// Derivation that shows the error, such as the derivation of the correct value.
+    /// Derivation that shows the error in the published document.
     #[serde(default)]
     pub why: String,
-    /// The sides of the contradiction: the numbers that the document states, each with the computation that checks it.
-    /// The list is empty if `open` is set.
+    /// Numbers that the published document states, each with the computation that checks it. Empty if `open` is set.
     #[serde(default, rename = "check")]
     pub checks: Vec<ContradictionSide>,
-    /// Reason why no computation can decide the contradiction. Set only if there is no `[[check]]`.
+    /// Reason why no computation can check the stated numbers. Set only if there is no `[[check]]`.
     #[serde(default)]
     pub open: Option<String>,
 }
@@ -48,7 +47,7 @@ pub enum ContradictionKind {
 }
 
 impl ContradictionKind {
-    /// Returns the name of the kind on pages.
+    /// Returns the name of this kind of error on report pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Impossible => "impossible",
@@ -60,65 +59,65 @@ impl ContradictionKind {
     }
 }
 
-/// One side of a contradiction: a number that the document states, with the computation that checks the number.
+/// One side of a contradiction: a number that a published document states, with the computation that checks the number.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContradictionSide {
-    /// The quantity that this side of the contradiction is about, and its subject.
+    /// The quantity that this side of the contradiction is about, such as the size of a filter.
     pub side: String,
-    /// The number of this side, or the name of the claim that states this number.
+    /// The number that this side of the contradiction states, or the name of the claim that states it.
     pub claimed: Claimed,
-    /// Unit of the number, if no claim states it.
+    /// Unit of the stated number, if the number is not a claim.
     #[serde(default)]
     pub unit: String,
-    /// Name of the computation that checks the number.
+    /// Name of the computation that checks the stated number.
     pub computed: String,
-    /// Arguments of this computation.
+    /// Arguments of the computation that checks the stated number.
     #[serde(default)]
     pub with: BTreeMap<String, Argument>,
-    /// Whether the computed result is a lower or an upper bound for the number.
+    /// Whether the computed number is a lower or an upper bound for the stated number.
     #[serde(default)]
     pub bound: Option<Bound>,
-    /// Allowed deviation of the computed result, relative to the number.
+    /// Allowed deviation of the computed number, as a fraction of the stated number.
     #[serde(default)]
     pub tolerance: f64,
 }
 
-/// The number that one side of a contradiction states, or the claim that states it.
+/// A number that a document states, or the name of the claim that states it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a number, or the name of a claim")]
+#[serde(untagged, expecting = "expected the stated number, or the name of the claim that states it")]
 pub enum Claimed {
-    /// A number that `contradictions.toml` states directly.
+    /// A number in the file `contradictions.toml`.
     Number(f64),
     /// The name of the claim that states the number.
     Claim(String),
 }
 
-/// A checked side of a contradiction: the number that the document states, and the computed result.
+/// A checked side of a contradiction: the number that the document states, and the computed number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The quantity that this side of the contradiction is about, and its subject.
+    /// The quantity that this side of the contradiction is about, such as the size of a filter.
     pub side: String,
-    /// The claim that states the number of this side.
+    /// The claim with the number that this side of the contradiction states.
     pub claim: Claim,
-    /// The result of the computation that checks the number.
+    /// The computed number, with which the stated number is compared.
     pub computed: f64,
-    /// Whether the computed result is a lower or an upper bound for the number. `None` if the result is an exact value.
+    /// Whether the computed number is a lower or an upper bound for the stated number. `None` if it is an exact value.
     pub bound: Option<Bound>,
-    /// Whether the number agrees with the computed result, within the tolerance.
+    /// Whether the stated number agrees with the computed number, within the tolerance.
     pub holds: bool,
 }
 
-/// The ruling on a contradiction: how many of its sides agree with their computations.
+/// The ruling on a contradiction: how many of the stated numbers agree with the computed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ruling {
-    /// No side agrees with its computation.
+    /// No stated number agrees with its computed number.
     Refuted,
-    /// Some sides agree with their computations, and the other sides do not.
+    /// Some stated numbers agree with their computed numbers, and the others do not.
     Decided,
-    /// Every side agrees with its computation.
+    /// Every stated number agrees with its computed number.
     Stands,
-    /// No computation decides the contradiction.
+    /// No computation checks the stated numbers.
     Open,
 }
 
@@ -126,7 +125,7 @@ impl Ruling {
     /// All rulings on contradictions.
     pub const ALL: [Self; 4] = [Self::Refuted, Self::Decided, Self::Stands, Self::Open];
 
-    /// Returns the name of the ruling on pages and in files.
+    /// Returns the name of the ruling on report pages and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refuted => "refuted",
@@ -137,27 +136,26 @@ impl Ruling {
     }
 }
 
-/// A checked contradiction, with the results of its computations and the ruling.
+/// A checked contradiction, with its computed numbers and the ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// The folder name of the document that contains the contradiction.
     pub document: String,
     /// The contradiction, as `contradictions.toml` states it.
     pub contradiction: Contradiction,
-    /// The sides of the contradiction, each with the result of its computation.
+    /// The sides of the contradiction, each with its stated and its computed number.
     pub checked: Vec<Checked>,
-    /// The ruling that follows from the sides.
+    /// The ruling: how many stated numbers agree with their computed numbers.
     pub ruling: Ruling,
 }
 
 impl Contradiction {
-    /// Computes each side of the contradiction, and derives the ruling.
+    /// Computes the number of each side of the contradiction, and derives the ruling.
     ///
     /// # Errors
     /// Returns a message in these cases:
     ///
-    /// * The contradiction has neither sides nor a reason in `open`.
-    /// * The contradiction has both sides and a reason in `open`.
+    /// * The contradiction has neither sides nor a reason in `open`, or both.
     /// * A side names a claim or a computation that does not exist.
     /// * A computation rejects its arguments.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
@@ -194,8 +192,11 @@ impl ContradictionSide {
             ..Rule::default()
         };
         known(&self.computed, &self.with).map_err(|(_, message)| message)?;
-        let evidence =
-            Evidence { runs: Err("no experiment runs for a contradiction"), cores: None, facts: &Nothing };
+        let evidence = Evidence {
+            runs: Err("contradictions are checked by computations, not by an experiment"),
+            cores: None,
+            facts: &Nothing,
+        };
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
@@ -206,8 +207,8 @@ impl ContradictionSide {
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
-    /// Returns the claim with the number of this side. If the side states the number directly, returns a claim without
-    /// a name.
+    /// Returns the claim that this side of a contradiction names. If the side states a number instead, returns a claim
+    /// without a name.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => {

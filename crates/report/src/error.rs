@@ -1,15 +1,14 @@
-//! The errors of files such as `claims.csv`. Each message contains the path and the line, so that maintainers can fix
-//! the file.
+//! The errors in files that list claims or features. Each message contains the path and the line of the error.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// An error in a file such as `claims.csv` or `features.csv`.
+/// An error in a file that lists claims or features, such as `claims.csv`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
-    /// The file cannot be read.
+    /// The file with the claims or features cannot be read.
     #[error("{}: {message}", path.display())]
     File {
         /// The path of the file that cannot be read.

@@ -1,5 +1,5 @@
-//! The features of the documented systems, from the file `features.csv`. The file also names the settings or files of
-//! this repository that implement each feature.
+//! The features of the documented systems, from the file `features.csv`, and the settings or files of this repository
+//! that implement them.
 
 use std::path::Path;
 
@@ -13,35 +13,35 @@ use crate::ClaimsError;
 pub struct Feature {
     /// The folder name of the document that describes the feature.
     pub system: String,
-    /// The name of the feature.
+    /// The name of the feature, such as `tiered compaction`.
     pub feature: String,
-    /// The sections of the document that describe the feature.
+    /// The sections of the published document that describe the feature.
     pub section: String,
-    /// Whether an experiment of this repository can use the feature.
+    /// Whether an experiment can use the feature: fully, partly or not at all.
     pub reachable: Reach,
     /// The settings, files or folders that implement the feature, separated by `; `.
     pub path: String,
-    /// The difference between this implementation and the document, or the part of the feature that is missing.
+    /// The difference between this implementation and the document, or the missing part of the feature.
     pub note: String,
 }
 
-/// The degree to which an experiment of this repository can use a feature.
+/// Whether an experiment of this repository can use a feature: fully, partly or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// The feature works as the document describes it.
+    /// The feature works as the published document describes it.
     Yes,
-    /// The feature works only in part, or in another way than in the document.
+    /// The feature works only in part, or in another way than the published document describes.
     Partly,
-    /// The feature is missing.
+    /// This repository does not implement the feature.
     No,
 }
 
 impl Reach {
-    /// All values, from fully available to missing.
+    /// All values of this type, from fully available to missing.
     pub const ALL: [Self; 3] = [Self::Yes, Self::Partly, Self::No];
 
-    /// Returns the name of the value in `features.csv`.
+    /// Returns the name of this value in `features.csv`, such as `partly`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -63,7 +63,7 @@ impl Feature {
         reader.deserialize().map(|row| row.map_err(file)).collect()
     }
 
-    /// Returns the settings, files or folders that implement the feature.
+    /// Returns the settings, files or folders of this repository that implement the feature.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.split("; ").map(str::trim).filter(|place| !place.is_empty())
     }

@@ -1,23 +1,23 @@
-//! The contents of the report pages: the documented systems, the figures of each system, and the answers of experiments
-//! to each figure.
+//! The contents of the report pages: the documented systems, their figures, and the results of experiments for each
+//! figure.
 
 use std::collections::BTreeMap;
 
 use crate::{Claim, FigureSource, Finding, Judgement};
 
-/// A claim with its judgement.
+/// A claim, which is a number that a published document states, with the judgement of this claim.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim: a number that a document states.
     pub claim: Claim,
-    /// The judgement of the claim.
+    /// The judgement of the claim, such as "reproduced".
     pub judgement: Judgement,
 }
 
-/// A chart in SVG format.
+/// A chart of the report as SVG text, in two widths.
 #[derive(Clone, Debug)]
 pub struct SvgChart {
-    /// The name of the chart's file, without extension.
+    /// The file name of the chart, without its extension.
     pub name: String,
     /// The text alternative of the chart.
     pub title: String,
@@ -27,12 +27,12 @@ pub struct SvgChart {
     pub phone: String,
 }
 
-/// The run behind an answer: its machine, size, engines and warnings.
+/// Facts about the run that measured the claims of a figure: its machine, size, engines and warnings.
 #[derive(Clone, Debug, Default)]
 pub struct RunNote {
-    /// The name of the experiment.
+    /// The name of the experiment that was run.
     pub experiment: String,
-    /// The identifier of the run, from its manifest.
+    /// The identifier of the run, as in its manifest.
     pub run_id: String,
     /// Whether the run was a quick run, which is smaller than a full run.
     pub is_quick: bool,
@@ -40,24 +40,24 @@ pub struct RunNote {
     pub trials: u64,
     /// The mode of the trials: `timed` or `counted`.
     pub mode: String,
-    /// The model of the CPU, if known.
+    /// The model of the CPU on which the run executed, if known.
     pub cpu: Option<String>,
     /// The number of cores available to the run.
     pub cores: Option<u64>,
-    /// The engines other than lsmbench that the run measured.
+    /// The other engines that the run measured, such as RocksDB.
     pub engines: Vec<EngineNote>,
-    /// The parts of the experiment that did not run, each with the reason.
+    /// Parts of the experiment that did not run, each with the reason.
     pub left_out: Vec<String>,
-    /// The warnings about doubtful measurements in this run.
+    /// The warnings about doubtful measurements in the run.
     pub warnings: Vec<String>,
 }
 
-/// An engine other than lsmbench that the run measured.
+/// An engine other than lsmbench, such as RocksDB, that the run measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineNote {
-    /// The name of the engine in the results.
+    /// The name of the engine in the results, such as `rocksdb`.
     pub name: String,
-    /// The version that the engine reports.
+    /// The version that the engine reports. `None` if it reports none.
     pub version: Option<String>,
     /// The file name of the shared library, if the engine is a shared library.
     pub library: Option<String>,
@@ -65,32 +65,32 @@ pub struct EngineNote {
     pub unequal: Vec<String>,
 }
 
-/// The answer that one experiment file gives for one figure.
+/// The results of one experiment file for one figure of a published document.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The figure of the document that the experiment reproduces.
+    /// The figure of the published document that the experiment reproduces.
     pub source: FigureSource,
     /// The path of the experiment file in this repository.
     pub file: String,
     /// The question of the experiment. `None` if the file contains no experiment, because computations decide all of
     /// its claims.
     pub question: Option<String>,
-    /// The run of the experiment. `None` if the experiment has not run on this machine.
+    /// Facts about the run of the experiment. `None` if the experiment has not run on this machine.
     pub run: Option<RunNote>,
-    /// A sentence about the outcome of the run, generated from its verdicts. `None` if there are no verdicts.
+    /// A sentence about the outcome of the run, generated from its verdicts. `None` for a run without verdicts.
     pub outcome: Option<String>,
-    /// The charts of the experiment.
+    /// The charts that the run of the experiment drew.
     pub charts: Vec<SvgChart>,
-    /// The claims that the file tests, with their judgements.
+    /// The claims that the experiment file tests, with their judgements.
     pub judged: Vec<Judged>,
 }
 
-/// A figure of a document, with the answers of all experiments of this repository.
+/// A figure of a published document, with the results of all experiments that reproduce the figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The name of the figure.
+    /// The name of the figure in this repository, such as `E07`.
     pub name: String,
-    /// The answers to the figure, one per experiment file.
+    /// The results for the figure, one per experiment file.
     pub answers: Vec<Answer>,
 }
 
@@ -103,7 +103,7 @@ pub struct System {
     pub figures: Vec<Figure>,
 }
 
-/// Numbers of claims by finding, such as reproduced or impossible.
+/// The number of claims with each finding, such as "reproduced" or "impossible".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingCounts {
     counts: [usize; Finding::ALL.len()],
@@ -111,7 +111,7 @@ pub struct FindingCounts {
 }
 
 impl FindingCounts {
-    /// Counts the findings of the given claims.
+    /// Counts how many of the claims in `judged` have each finding.
     pub fn of<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
         let mut tally = Self::default();
         for Judged { judgement, .. } in judged {
@@ -131,7 +131,7 @@ impl FindingCounts {
         self.counts[finding as usize]
     }
 
-    /// Returns the total number of counted claims.
+    /// Returns the number of all claims that were counted.
     pub fn total(&self) -> usize {
         self.counts.iter().sum()
     }
@@ -152,7 +152,7 @@ impl FindingCounts {
 }
 
 impl Figure {
-    /// Returns all claims about the figure, in the order of the experiment files.
+    /// Returns all judged claims about the figure, in the order of the experiment files.
     pub fn judged(&self) -> impl Iterator<Item = &Judged> {
         self.answers.iter().flat_map(|answer| &answer.judged)
     }
@@ -162,7 +162,7 @@ impl Figure {
         FindingCounts::of(self.judged())
     }
 
-    /// Returns the title of the figure.
+    /// Returns the title of the figure in the published document.
     pub fn title(&self) -> &str {
         self.answers.first().map_or("", |answer| &answer.source.title)
     }
@@ -174,7 +174,7 @@ impl System {
         FindingCounts::of(self.figures.iter().flat_map(Figure::judged))
     }
 
-    /// Returns all claims of the system with their figures, sorted by the names of the claims.
+    /// Returns all judged claims of the system with their figures, sorted by the names of the claims.
     pub fn judged(&self) -> Vec<(&Figure, &Judged)> {
         let figures = self.figures.iter();
         let mut all: Vec<(&Figure, &Judged)> =
@@ -184,7 +184,8 @@ impl System {
     }
 }
 
-/// Groups answers by system, and then by figure. The systems keep the order of their first answers.
+/// Groups the results of experiment files by the system, and then by the figure that they reproduce. The systems keep
+/// the order of their first results.
 pub fn assemble(answers: Vec<Answer>) -> Vec<System> {
     let mut documents: Vec<String> = Vec::new();
     let mut figures: BTreeMap<(String, String), Vec<Answer>> = BTreeMap::new();

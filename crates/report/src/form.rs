@@ -1,30 +1,31 @@
-//! The forms of a comparison, such as a ratio. A comparison has two sides: the subject of the claim, and the side with
-//! which the claim compares it. A form defines how the measurements of both sides are combined into one number.
+//! The forms of a comparison, such as a ratio. A comparison has two sides: the measurement of the claim's subject, and
+//! the measurement with which the subject is compared. A form defines how both measurements are combined into one
+//! number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
 
 use crate::Compare;
 
-/// A measurement, converted to the form in which the claim states it, such as a ratio.
+/// A measured number in the form in which the claim states it, such as a ratio of two measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measured {
-    /// The median over all trials.
+    /// The median of the measured number over all trials.
     pub(crate) value: f64,
-    /// The confidence interval of the median; `None` with too few trials.
+    /// The confidence interval of the median. `None` if there are too few trials.
     pub(crate) interval: Option<Interval>,
 }
 
 impl Measured {
-    /// Creates a measurement without a confidence interval.
+    /// Creates a measured number without a confidence interval.
     pub(crate) fn plain(value: f64) -> Self {
         Self { value, interval: None }
     }
 }
 
 impl Compare {
-    /// Combines the measurement `m` of the claim's subject and the measurement `r` of the other side into one number,
-    /// such as their ratio. Returns `None` for a rank or a crossing, which need more than two values.
+    /// Combines the measurement `m` of the claim's subject and the measurement `r` of the other side of the comparison,
+    /// such as into the ratio `m / r`. Returns `None` for a rank or a crossing, which need more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -40,8 +41,8 @@ impl Compare {
         }
     }
 
-    /// Returns the result of this comparison for two equal sides, such as 1 for a ratio. Returns `None` if there is no
-    /// such number.
+    /// Returns the result of this comparison for two equal measurements, such as 1 for a ratio. Returns `None` if there
+    /// is no such number.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -51,9 +52,9 @@ impl Compare {
         }
     }
 
-    /// Combines the trials of the subject with the trials of the other side, in pairs with equal trial numbers. Returns
-    /// the median of the results. Without another side, its values are 1. Returns `None` if the sides have no trial in
-    /// common, or if the result is not finite.
+    /// Compares two measured variants trial by trial, and returns the median of the results, such as of the ratios. A
+    /// missing `other` counts as 1 in each trial. Returns `None` if the variants have no trial in common, or if the
+    /// median is not finite.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);
@@ -75,9 +76,8 @@ impl Compare {
     }
 }
 
-/// Returns the first `x` at which a curve reaches `value`. Between two points, the curve is a straight line, or a
-/// straight line in the logarithm of `y` if `y` and `value` are above 0. Returns `None` if the curve does not reach
-/// `value`.
+/// Returns the first `x` at which a curve reaches `value`. Points are connected by straight lines, in the logarithm of
+/// `y` where possible. Returns `None` if the curve does not reach `value`.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -94,8 +94,8 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
 }
 
 /// Returns the smallest `x` from which on the curve `own` stays better than the curve `other` by at least the fraction
-/// `by`. Only values of `x` that both curves contain count. Returns `None` if `own` does not lead at the largest of
-/// these values.
+/// `by`. Only compares at an `x` that both curves contain. Returns `None` if `own` is not better at the largest of
+/// them.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

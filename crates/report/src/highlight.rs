@@ -1,5 +1,4 @@
-//! The questions that the report answers first, from the file `highlights.toml`, each with the claims that answer the
-//! question.
+//! The disputed questions that the report answers on its first page, from the file `highlights.toml`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,33 +6,33 @@ use serde::Deserialize;
 use crate::compute::{About, Nothing};
 use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
-/// A question from `highlights.toml`, with the names of the claims that answer it.
+/// A disputed question from `highlights.toml`, with the names of the claims that answer it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Highlight {
-    /// The disputed question that the report answers first.
+    /// A question about which published documents disagree. The report answers it on its first page.
     pub question: String,
-    /// Names of the claims about the question.
+    /// Names of the claims that answer the question, such as `"cs265-001..cs265-007"`.
     pub ids: Ids,
-    /// Theoretical values of other designs with the same name as the documented design. For example, a document may
-    /// call its design lazy leveling, as the Dostoevsky paper does. The report prints these values next to the claims.
+    /// Theoretical values of designs that other documents call by the same name as the documented design. The report
+    /// prints these values next to the claims.
     #[serde(default)]
     pub beside: Vec<Theory>,
 }
 
-/// A question of the report, with the judged claims that answer it.
+/// A question on the first page of the report, with the judged claims that answer it.
 #[derive(Clone, Debug)]
 pub struct Highlighted {
-    /// The disputed question that the report answers first.
+    /// A question about which published documents disagree.
     pub question: String,
-    /// The claims that answer the question, each with its document, its figure and its judgement.
+    /// The claims that answer the question, each as its document, its figure, and the claim with its judgement.
     pub judged: Vec<(String, String, Judged)>,
-    /// Theoretical values of other designs that have the same name as the documented design.
+    /// Theoretical values of designs that other documents call by the same name as the documented design.
     pub beside: Vec<Expected>,
 }
 
 impl Highlight {
-    /// Looks up the claims of the question, and computes the theoretical values.
+    /// Looks up the judgements of the claims that answer the question, and computes the theoretical values.
     ///
     /// # Errors
     /// Returns an error if a claim does not exist, or if a theoretical value cannot be computed or has no unit.
@@ -46,7 +45,9 @@ impl Highlight {
             })
         };
         let look_up = |id: &String| {
-            find(id).ok_or_else(|| format!("\"{}\": no experiment file tests a claim {id}", self.question))
+            find(id).ok_or_else(|| {
+                format!("question \"{}\": no experiment file tests the claim {id}", self.question)
+            })
         };
         let judged = self.ids.all().iter().map(look_up).collect::<Result<_, _>>()?;
         let beside = self.beside.iter().map(|theory| {
@@ -57,14 +58,13 @@ impl Highlight {
     }
 }
 
-/// Computes a theoretical value that stands next to a question and belongs to no claim. Returns an error if the value
-/// cannot be computed or has no unit.
+/// Computes a theoretical value that the report prints next to a question. Returns an error if the value cannot be
+/// computed or has no unit.
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or(
-        "\"computed\" or \"unit\" is missing in the theoretical value; set both, such as unit = \"bits\"",
-    )?;
+    let unit = unit
+        .ok_or("the theoretical value needs both keys \"computed\" and \"unit\", such as unit = \"bits\"")?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)
@@ -85,10 +85,10 @@ mod tests {
         let found = asked(&format!("{one}unit = \"bits\"")).unwrap();
         assert!((found.beside[0].value.unwrap() - 9.585).abs() < 1e-3);
         for (beside, said) in [
-            (one, "\"unit\" is missing"),
-            ("says = \"nothing\"", "\"unit\" is missing"),
-            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: fpr is missing"),
-            ("unit = \"bits\"", "says is missing"),
+            (one, "needs both keys \"computed\" and \"unit\""),
+            ("says = \"nothing\"", "needs both keys \"computed\" and \"unit\""),
+            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: the argument fpr is missing"),
+            ("unit = \"bits\"", "\"says\" is missing"),
         ] {
             let error = asked(beside).unwrap_err();
             assert!(error.contains(said), "{error}");

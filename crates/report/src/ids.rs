@@ -64,8 +64,8 @@ fn id(text: &str) -> Result<Id<'_>, String> {
 fn between<'a>(first: &'a Id<'a>, last: &'a Id<'a>) -> Result<impl Iterator<Item = String> + 'a, String> {
     if first.document != last.document || first.digits != last.digits || first.number >= last.number {
         return Err(format!(
-            "{}..{} is not a range of claims: both ends must name one document and have equally many digits, and the \
-             first number must be below the last",
+            "{}..{} is not a range of claims; write two claims of one document with equally many digits, the smaller \
+             number first",
             first.name(),
             last.name()
         ));

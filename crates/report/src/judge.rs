@@ -1,4 +1,5 @@
-//! Judges a claim: derives one of five findings from the claim, the measurement and the theory.
+//! Judges a claim, which is a number that a published document states. One of five findings follows from the claim, the
+//! measurement and the theory.
 
 use results::{Better, Table};
 
@@ -11,26 +12,25 @@ use crate::text::beside;
 use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Statement, Theory, Way};
 
-/// The evidence by which claims are judged: the results of an experiment, and facts about the machine and the program.
+/// The evidence by which a claim is judged: the results of an experiment, and facts about the machine and the program.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
     /// The result rows of the experiment, or the reason why the experiment did not run.
     pub runs: Result<&'a Table, &'a str>,
     /// The number of CPU cores of the machine that ran the experiment.
     pub cores: Option<u64>,
-    /// The facts about the program and the experiment that computations may read.
+    /// The facts about the program and the experiment that computations may read as well.
     pub facts: &'a dyn Facts,
 }
 
-/// Judges one claim of a rule, which is a `[[claim]]` table. `place` is the index of the claim in the rule's list of
-/// claims.
+/// Judges one claim of a `[[claim]]` table. `place` is the index of the claim in the table's list of claims.
 ///
 /// # Panics
-/// Panics if the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
+/// Panics if the table was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     let claim = claims
         .get(&rule.ids.all()[place])
-        .expect("every claim of a rule must exist, as check_against() checks");
+        .expect("every claim of a [[claim]] table must exist, as check_against() ensures");
     let case = Case { rule, place, claim, claims, evidence };
     let judged = match rule.way() {
         Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
@@ -43,12 +43,12 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Judges a claim by the computation of a rule. The list of claims of the rule need not contain the claim.
+/// Judges a claim by the computation that a `[[claim]]` table names, without a measurement.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
 
-/// A claim to judge, with the rule and the evidence that decide the finding.
+/// A claim to judge, with its `[[claim]]` table and the evidence for the finding.
 struct Case<'a> {
     rule: &'a Rule,
     place: usize,
@@ -57,7 +57,7 @@ struct Case<'a> {
     evidence: &'a Evidence<'a>,
 }
 
-/// The claimed number and the measurement, both converted to the form of the comparison, such as a ratio.
+/// The claimed number and the measured number, both in the form of the comparison, such as a ratio.
 struct Beside {
     claimed: f64,
     measured: Measured,
@@ -129,20 +129,19 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the theoretical value for the claim, or the reason why it cannot be computed.
+    /// Returns the theoretical value that belongs to the claim, or the reason why it cannot be computed.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
     }
 
-    /// Returns the inputs of a computation for this claim.
+    /// Returns the inputs of a computation that checks this claim.
     fn about(&self) -> About<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// Compares the claim with the computed number `theory`. Returns the finding and the reason. If `theory` is a
-    /// bound, the claim may meet the bound and still be far from it. The computation then supports only the direction
-    /// of the claim.
+    /// Compares the claimed number with the computed number `theory`. Returns the finding and the reason. If `theory`
+    /// is only a bound, a claim that is far from it is only confirmed in its direction.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -159,8 +158,12 @@ impl Case<'_> {
             Force::Should | Force::Given => Finding::NotReproduced,
         };
         match (self.rule.bound, self.claim.standing) {
-            (Some(Bound::AtLeast), _) if is_below => (otherwise, "below the smallest possible value"),
-            (Some(Bound::AtMost), _) if is_above => (otherwise, "above the largest possible value"),
+            (Some(Bound::AtLeast), _) if is_below => {
+                (otherwise, "the claimed value is below the smallest possible value")
+            }
+            (Some(Bound::AtMost), _) if is_above => {
+                (otherwise, "the claimed value is above the largest possible value")
+            }
             (Some(_), _) if is_near => {
                 (Finding::Reproduced, "equal to the computed bound, within the tolerance")
             }
@@ -168,8 +171,12 @@ impl Case<'_> {
                 Finding::DirectionOnly,
                 "the claimed value meets the computed bound, but differs from it by more than the tolerance",
             ),
-            (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computed number is larger"),
-            (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computed number is smaller"),
+            (None, Statement::AtLeast) if is_below => {
+                (Finding::Reproduced, "the computed number is larger than the claimed value")
+            }
+            (None, Statement::AtMost) if is_above => {
+                (Finding::Reproduced, "the computed number is smaller than the claimed value")
+            }
             (None, _) if is_near => {
                 (Finding::Reproduced, "equal to the computed number, within the tolerance")
             }
@@ -180,7 +187,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the claimed number with the tolerance of its rule, ready for the comparison with a measurement.
+    /// Returns the claimed number with the tolerance of its `[[claim]]` table, for the comparison with a measurement.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
         // The form of the claim may be a ratio, so the other end of the range is converted to the same form.
@@ -190,12 +197,12 @@ impl Case<'_> {
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// Reads the measurement of the claim. Returns the claimed number and the measurement in the form of the
-    /// comparison, such as a ratio, or the reason why there is no measurement.
+    /// Reads the measurement of the claim from the results. Returns the claimed and the measured number in the form of
+    /// the comparison, such as a ratio, or the reason why there is no measurement.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
-            return Err("the rule names no column to measure".to_owned());
+            return Err("the [[claim]] table has no key \"column\", so nothing is measured".to_owned());
         };
         if self.rule.way() == Way::Run {
             if self.other_claim().is_some_and(|other| other.id == self.claim.id) || self.is_own_other() {
@@ -220,8 +227,8 @@ impl Case<'_> {
         Ok(Beside { claimed, measured })
     }
 
-    /// Returns the sizes at which the claim and its other side were measured, such as `1,250,000 against 125,000`.
-    /// Returns `None` if the claim was measured at the size in the document.
+    /// Returns the data sizes at which the claim and the other side of its comparison were measured, such as `1,250,000
+    /// against 125,000`. Returns `None` if they were measured at the sizes in the document.
     fn measured_at(&self) -> Option<String> {
         let runs = self.evidence.runs.ok()?;
         let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
@@ -233,8 +240,8 @@ impl Case<'_> {
         })
     }
 
-    /// Returns the measurement of the claim at one point of a sweep, in the form of the comparison, such as a ratio to
-    /// the other side. `place` contains the values of the swept columns at this point.
+    /// Returns the measured number to compare with the claim, such as a ratio of two measurements. `place` selects one
+    /// combination of the swept parameters.
     fn compared(
         &self,
         runs: &Table,
@@ -248,18 +255,16 @@ impl Case<'_> {
         let other = Lookup::of_other(self.rule, self.claim)
             .map(|lookup| {
                 read(runs, &lookup.at(place), quantity, scale_other)
-                    .map_err(|why| format!("the measurement of the other side is missing: {why}"))
+                    .map_err(|why| format!("the measurement with which the claim compares is missing: {why}"))
             })
             .transpose()?;
         compare.measured(better, &own, other.as_ref()).ok_or_else(|| {
-            "the measurements of the claim and of the other side have no trial in common, or one of \
-                them is 0"
-                .to_owned()
+            "the two compared measurements have no trial in common, or one of them is 0".to_owned()
         })
     }
 
-    /// Returns the measurement for an "up to" claim: the most extreme value in the claimed direction over all points of
-    /// a sweep. Points at which one of the two sides has no measurement are ignored.
+    /// Returns the measured number to compare with an "up to" claim: the most extreme value over all combinations of
+    /// the swept parameters. Combinations without a measurement are ignored.
     fn farthest(
         &self,
         runs: &Table,
@@ -283,12 +288,12 @@ impl Case<'_> {
         found.sort_by(|one, other| one.value.total_cmp(&other.value));
         if is_low { found.first() } else { found.last() }
             .copied()
-            .ok_or_else(|| "not run: the results contain no value of the swept columns".to_owned())
+            .ok_or_else(|| "not run: the results contain no row with values of the swept columns".to_owned())
     }
 
-    /// Returns the position x of a crossing: the x at which the curve of the claim reaches `at.value`, or from which on
-    /// the subject leads the other side by `at.by`. If `at.value` is set and there is another side, returns the two
-    /// positions combined, such as their ratio.
+    /// Returns the x at which the curve of the claim's subject crosses a value or another curve. `at` sets the value,
+    /// or the lead over the other curve. If `at` sets a value and there is another curve, combines the x of both
+    /// curves, such as into a ratio.
     fn crossed(
         &self,
         runs: &Table,
@@ -314,10 +319,10 @@ impl Case<'_> {
         };
         found
             .map(Measured::plain)
-            .ok_or_else(|| "the measured curves do not cross, or do not reach the value of \"at\"".to_owned())
+            .ok_or_else(|| "the measured curves do not cross, or do not reach the value in \"at\"".to_owned())
     }
 
-    /// Returns the rank of the claim among all claims of its rule, by their measurements.
+    /// Returns the rank of the claim's measurement among the measurements of all claims in the `[[claim]]` table.
     fn rank(&self, runs: &Table, quantity: &Quantity) -> Result<Measured, String> {
         let median = |claim: &Claim| {
             let (scale, _) = scales(self.rule, claim);
@@ -330,8 +335,8 @@ impl Case<'_> {
         Ok(Measured::plain(self.place_among(own, &all)))
     }
 
-    /// Returns the rank of the number `own` among the numbers `all` in ascending order, starting from 1. Equal numbers
-    /// share several ranks. In this case, the result is the shared rank that is nearest to the claimed rank.
+    /// Returns the rank of the number `own` among the numbers `all`, starting from 1 for the smallest. If several
+    /// numbers equal `own`, returns the possible rank that is nearest to the claimed rank.
     fn place_among(&self, own: f64, all: &[f64]) -> f64 {
         let before = all.iter().filter(|one| **one < own).count();
         let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
@@ -340,12 +345,13 @@ impl Case<'_> {
         claimed.clamp(first, last)
     }
 
-    /// Returns the claimed number in the form of the comparison, such as the ratio of two claims.
+    /// Returns the number to compare with the measurement: the claimed number, or the ratio of two claims.
     fn claimed(&self) -> Result<f64, String> {
         match self.rule.compare {
             Some(Compare::Ratio) if self.rule.way() == Way::Run => {
-                let other =
-                    self.other_claim().ok_or("no claim states the value of the other side of this ratio")?;
+                let other = self
+                    .other_claim()
+                    .ok_or("no claim states the value with which this claim forms a ratio")?;
                 Ok(self.claim.value / other.value)
             }
             Some(Compare::Rank) => {
@@ -360,15 +366,15 @@ impl Case<'_> {
         self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
     }
 
-    /// Returns whether the claim would be compared with itself, because the claim and its other side select the same
+    /// Returns whether the claim would be compared with itself, because both sides of the comparison select the same
     /// rows.
     fn is_own_other(&self) -> bool {
         Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
             && self.rule.at.is_none()
     }
 
-    /// Returns the claim that states the other side of a ratio: the claim in `against`, or else the claim with the
-    /// subject and the parameters of the other side.
+    /// Returns the claim that states the other value of a ratio: the claim in `against`, or else the claim about the
+    /// other subject or the other parameters.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

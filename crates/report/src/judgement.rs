@@ -1,4 +1,4 @@
-//! The judgement of a claim.
+//! The judgement of a claim: one of five findings, with its numbers and its reason.
 
 use std::fmt;
 
@@ -6,17 +6,16 @@ use measure::Interval;
 
 use crate::{Compare, Expected};
 
-/// One of the five possible findings about a claim.
+/// One of the five possible findings about a claim, which is a number that a published document states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
-    /// The measured or computed number is within the tolerance of the claim.
+    /// The measured or computed number is within the tolerance of the claimed number.
     Reproduced,
-    /// The measured difference has the claimed direction, but not the claimed size.
+    /// The measured difference has the claimed direction, but is much smaller.
     DirectionOnly,
-    /// The measured or computed number contradicts the claim.
+    /// The measured or computed number contradicts the claimed number.
     NotReproduced,
-    /// The claim exceeds a bound whose derivation the report shows, or contradicts other values of the same
-    /// document.
+    /// The claimed number exceeds a theoretical bound, or contradicts other numbers of the same document.
     Impossible,
     /// The claim was not tested; the judgement states the reason.
     NotTestable,
@@ -48,31 +47,30 @@ impl fmt::Display for Finding {
 /// The finding about a claim, with the numbers and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The identifier of the claim.
+    /// The identifier of the judged claim, such as `cs265-001`.
     pub id: String,
-    /// The form in which the claim was compared with a measurement, such as a ratio. `None` for a claim that was not
-    /// compared with a measurement.
+    /// The form in which the claim was compared with a measurement, such as a ratio. `None` without such a comparison.
     pub compare: Option<Compare>,
-    /// The claim in the form of the comparison: the claimed number itself, or the ratio of two claims.
+    /// The claim as a number that can be compared with the measurement: the claimed number, or the ratio of two claims.
     pub claimed: f64,
-    /// The measurement in the form of the comparison: the median over all trials. `None` without a measurement.
+    /// The measured number, as the median over all trials. `None` without a measurement.
     pub measured: Option<f64>,
-    /// The 95 % confidence interval of the measurement. `None` if there are too few trials.
+    /// The 95 % confidence interval of the measured number. `None` if there are too few trials.
     pub interval: Option<Interval>,
-    /// The sizes at which the two sides were measured, such as `1,250,000 against 125,000`. `None` if the claim was
-    /// measured at the size in the document.
+    /// The data sizes of the measurement, such as `1,250,000 against 125,000` for two compared variants. `None` if the
+    /// measurement had the size in the document.
     pub measured_at: Option<String>,
-    /// The result of a computation, or the theoretical value that the report shows next to the measurement.
+    /// The computed number that decides the claim, or that the report shows next to the measurement.
     pub theory: Option<Expected>,
-    /// The finding about the claim.
+    /// The finding about the claim, such as "reproduced".
     pub finding: Finding,
     /// The reason for the finding, in a sentence.
     pub reason: String,
 }
 
 impl Judgement {
-    /// Returns whether a computation reproduces the claim without a measurement. Such a computation usually combines
-    /// other numbers of the document.
+    /// Returns whether the claim is reproduced by a computation without a measurement, usually from other numbers of
+    /// the document.
     pub fn is_by_arithmetic(&self) -> bool {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }

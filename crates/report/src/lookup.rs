@@ -1,29 +1,29 @@
-//! The lookup of a claim, which is the set of conditions that select the result rows for the claim or for its other
-//! side.
+//! The lookup of a claim: the conditions that select its rows in the results. A claim that compares two variants has a
+//! second lookup, for the other side of the comparison.
 
 use std::collections::BTreeMap;
 
 use crate::texts::same;
 use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
 
-/// The value of the column `operation` in rows that include all operations.
+/// The value of the column `operation` in result rows that include all kinds of operations.
 const ALL: &str = "all";
 
-/// The conditions that select the result rows for a claim. A row is selected if each of these columns contains one of
-/// the listed values.
+/// The conditions that select the result rows for one side of a claim. A row is selected if each of these columns
+/// contains one of the listed values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lookup {
     columns: BTreeMap<String, Texts>,
 }
 
 impl Lookup {
-    /// Returns the conditions for the rows of a claim, as its rule defines them.
+    /// Returns the conditions for the result rows of a claim, as the `[[claim]]` table of the claim defines them.
     pub(crate) fn of(rule: &Rule, claim: &Claim) -> Self {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// Returns the conditions for the rows of the other side, with which the rule compares the claim. Returns `None` if
-    /// the rule has no other side.
+    /// Returns the conditions for the result rows with which a claim is compared. Returns `None` if the claim is
+    /// compared with no other rows.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -60,12 +60,12 @@ impl Lookup {
         Self { columns }
     }
 
-    /// Returns the columns with conditions, each with the values that it may contain.
+    /// Returns the columns that have conditions, each with the accepted values.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Texts)> {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
-    /// Adds the conditions for one point of a sweep. `place` contains a value for each swept column.
+    /// Adds a condition for each swept column. `place` contains the columns and their values.
     pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
         for (column, text) in place {
             self.columns.insert((*column).to_owned(), Texts::from([*text]));
@@ -73,7 +73,7 @@ impl Lookup {
         self
     }
 
-    /// Returns a copy of these conditions without the condition on `column`.
+    /// Returns these conditions without the condition on the column `column`.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);
@@ -81,8 +81,8 @@ impl Lookup {
     }
 }
 
-/// Returns the parameters of the other side of a comparison: the parameters of the claim, with the values that the key
-/// `to` replaces.
+/// Returns the parameters of the other side of a comparison: the parameters of the claim, with the replacements in the
+/// key `to`.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -93,9 +93,8 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// Returns two factors: one for the measurement of a claim, and one for the measurement of its other side. If the key
-/// `scale` is a number, it applies only to the claim. If `scale` names a parameter, each side is multiplied by its own
-/// value of this parameter.
+/// Returns the factors for the two measurements that are compared: the claim's own measurement, and the other one. A
+/// number in the key `scale` applies only to the first. A parameter in `scale` applies to each with its own value.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),
@@ -109,7 +108,8 @@ pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     }
 }
 
-/// Returns the number of CPU cores that the measurement of a claim needs. `None` if the rule states no number.
+/// Returns the number of CPU cores that the measurement of a claim needs. Returns `None` if the `[[claim]]` table
+/// states no number.
 pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
     match rule.cores.as_ref()? {
         Cores::Number(number) => Some(*number),

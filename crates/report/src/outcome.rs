@@ -1,4 +1,4 @@
-//! Summarizes the outcome of a run in a sentence, which is generated from the `verdicts.csv` of the run.
+//! Summarizes the verdicts of a run in a sentence for the report.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use results::{Metric, Row, verdicts as v};
 
 use crate::text::number;
 
-/// Maximum number of comparisons that the sentence lists one by one.
+/// Maximum number of comparisons that the summary of a run lists one by one.
 const MOST_LISTED: usize = 3;
 
-/// Summarizes a run in a sentence, by the comparisons of its first metric. Returns `None` for a run without
-/// comparisons.
+/// Summarizes the comparisons of a run in a sentence. Only uses the metric of the first comparison. Returns `None` for
+/// a run without comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();
@@ -21,7 +21,7 @@ pub fn outcome(verdicts: &[Row]) -> Option<String> {
     Some(format!("Measured by {}: {comparisons}.", metric.replace('_', " ")))
 }
 
-/// Returns the comparison of one row as text, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
+/// Formats one comparison of two variants, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
 fn compared(row: &Row) -> String {
     let mut outcome = format!("{} is ", text(row, &v::CANDIDATE));
     match row.get(&v::RATIO).number() {
@@ -43,7 +43,7 @@ fn compared(row: &Row) -> String {
     outcome + ", " + &text(row, &v::VERDICT)
 }
 
-/// Summarizes many comparisons: the number of comparisons with each outcome, and the largest differences.
+/// Summarizes many comparisons: how many have each verdict, and the largest differences.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();

@@ -1,4 +1,4 @@
-//! Reads the measurement of a claim from the result rows. The measurement has one number per trial.
+//! Reads the measurement of a claim from the result rows: one number per trial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use crate::select::ENGINE;
 use crate::text::grouped;
 use crate::{Quantity, Texts};
 
-/// The engine of all result rows if the results have no column `engine`: lsmbench's own tree.
+/// The engine of results without a column `engine`: lsmbench's own tree.
 const OWN_ENGINE: &str = "lsmbench";
 
-/// Reads the measurement of a claim: one number per trial, multiplied by `scale`. The lookup selects the rows of one
-/// configuration. If it selects several phases, their numbers are added.
+/// Reads the measurement of a claim: one number per trial, multiplied by `scale`. `lookup` selects the rows of one
+/// configuration. If they contain several phases, the numbers of the phases are added.
 ///
 /// # Errors
-/// Returns a message in four cases. The lookup selects no row. The lookup selects several configurations. A selected
-/// row has a wrong answer. The column was not measured.
+/// Returns a message in four cases. No row matches. The rows of several configurations match. A selected row has a
+/// wrong answer. The column was not measured.
 pub(crate) fn read(
     table: &Table,
     lookup: &Lookup,
@@ -30,7 +30,7 @@ pub(crate) fn read(
     let cells: BTreeSet<Option<u64>> = rows.iter().map(|row| row.get(&CELL).integer()).collect();
     if cells.len() > 1 {
         return Err(format!(
-            "{} configurations match the rule of the claim, but exactly one must match",
+            "{} configurations match the [[claim]] table, but exactly one must match",
             cells.len()
         ));
     }
@@ -41,7 +41,7 @@ pub(crate) fn read(
         *number *= scale / below;
         if !number.is_finite() {
             return Err(format!(
-                "{} is 0 in trial {trial}, so the quotient of the two columns is undefined",
+                "the denominator {} is 0 in trial {trial}, so the quotient of the two columns is undefined",
                 quantity.over.as_deref().unwrap_or_default()
             ));
         }
@@ -49,8 +49,8 @@ pub(crate) fn read(
     Ok(Sample::new("", numbers))
 }
 
-/// Returns the points of a curve: one point per configuration that the lookup selects, in ascending order of x. The
-/// coordinates are the medians of the columns `x` and `y` over trials.
+/// Returns the points of a measured curve, in ascending order of x. Each point belongs to one configuration. Its
+/// coordinates are the medians of the columns `x` and `y` over all trials.
 pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
     let rows = rows(table, lookup)?;
     let mut cells: BTreeMap<Option<u64>, Vec<&Row>> = BTreeMap::new();
@@ -59,7 +59,7 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     }
     let median = |rows: &[&Row], column: &str| {
         let sample = Sample::new("", sums(rows, column)?);
-        sample.median().ok_or_else(|| format!("{column} was not measured"))
+        sample.median().ok_or_else(|| format!("the column {column} was not measured"))
     };
     let point = |rows: &Vec<&Row>| Ok((median(rows, x)?, median(rows, y)?));
     let mut points = cells.values().map(point).collect::<Result<Vec<(f64, f64)>, String>>()?;
@@ -67,7 +67,7 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     Ok(points)
 }
 
-/// Returns the points of a sweep: the distinct combinations of values that the columns `columns` have in the selected
+/// Returns the points of a parameter sweep: each combination of values that the columns `columns` have in the selected
 /// rows.
 ///
 /// # Errors
@@ -85,9 +85,8 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
-/// Returns the sizes of a quick run, such as its number of entries, for the rows that a lookup selects. A size is a
-/// value of a column that differs between a full run and a quick run. Returns `None` if the rows have the sizes of the
-/// full run.
+/// Returns the data sizes of a quick run, such as its number of entries, for the rows that `lookup` selects. Returns
+/// `None` if the run is a full run, or has the sizes of a full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -99,8 +98,8 @@ pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     Some(smaller.collect::<Vec<String>>()).filter(|sizes| !sizes.is_empty())
 }
 
-/// Returns the rows that a lookup selects. Returns an error if no row matches, or if a row has a wrong answer or an
-/// implausible value.
+/// Returns the result rows that a lookup selects. Returns an error if no row matches, or if a row has a wrong answer or
+/// an implausible value.
 fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     let mut places = Vec::new();
     for (column, texts) in lookup.columns() {
@@ -127,8 +126,8 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     }
 }
 
-/// Returns the reason why one of the rows is implausible, from the column `implausible`. If a row is implausible, all
-/// rows of its trial and phase count as implausible. Returns `None` if all rows are plausible.
+/// Returns why one of the rows is implausible, from the column `implausible` of all rows of the same trial and phase.
+/// Returns `None` if all rows are plausible.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {
         [&CELL, &TRIAL, &PHASE]
@@ -140,8 +139,8 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// Describes why no row matches: lists the requested values that no row contains. If each single value occurs in some
-/// row, lists all requested values.
+/// Describes why no result row matches: lists the requested values that no row contains, or all requested values if
+/// each occurs in some row.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
@@ -159,21 +158,22 @@ fn said(texts: &Texts) -> String {
     texts.all().join(" or ")
 }
 
-/// Returns the value of a column for each trial, summed over phases.
+/// Returns the values of a column by trial number. The values of several phases are added.
 fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     let mut sums = BTreeMap::new();
     for row in rows {
         let at = row.schema().position(column);
         let at = at.ok_or_else(|| uncounted(column, format!("the results have no column {column}")))?;
         let number = row.cells()[at].number();
-        let number = number.ok_or_else(|| uncounted(column, format!("{column} was not measured")))?;
+        let number =
+            number.ok_or_else(|| uncounted(column, format!("the column {column} was not measured")))?;
         *sums.entry(row.get(&TRIAL).integer().unwrap_or_default()).or_insert(0.0) += number;
     }
     Ok(sums)
 }
 
-/// Describes why a column has no value. For a hardware counter, the reason is that the kernel does not provide the
-/// counter. For any other column, the reason is `usual`.
+/// Describes why a column has no value: because the kernel does not provide the hardware counter, or because of
+/// `usual`.
 fn uncounted(column: &str, usual: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(

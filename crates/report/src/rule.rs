@@ -1,4 +1,4 @@
-//! The rules that test claims. Each rule is a `[[claim]]` table of an experiment file.
+//! The `[[claim]]` tables of an experiment file. Each table is a rule that says how to test some claims.
 
 use std::collections::BTreeMap;
 
@@ -9,120 +9,122 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// A `[[claim]]` table of an experiment file. It defines how its claims are measured, compared or computed, or states
-/// why they cannot be tested.
+/// A `[[claim]]` table of an experiment file. It says how its claims are measured, compared or computed, or why they
+/// cannot be tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
-    /// Names of the claims that the rule tests, such as `"cs265-001..cs265-007"`.
+    /// Names of the claims of this table, such as `"cs265-001..cs265-007"`.
     pub ids: Ids,
-    /// Metric of the claims, as the document names it.
+    /// Metric of the claims of this table, as their document names it.
     pub metric: Texts,
-    /// Figure of the claims, if the file has several `[[source]]` tables.
+    /// Figure that the claims of this table are about, if the file has several `[[source]]` tables.
     pub figure: Option<String>,
-    /// Column of the results with which the claims are compared, or a quotient of two columns.
+    /// Column of the results with which the claims are compared, or a quotient of two columns such as
+    /// `user_bytes_written / seconds`.
     pub column: Option<Quantity>,
-    /// Names of the phases whose values are summed. Default: the rows of any phase.
+    /// Names of the phases that are measured. The values of several phases are summed. Default: any phase.
     pub phase: Texts,
-    /// Kind of operation whose rows are read. Default: `all`.
+    /// Kind of operation that is measured, such as `get`. Default: `all`.
     pub operation: Option<String>,
-    /// Further columns that select rows, each with the selected values.
+    /// Further columns of the results that select rows, each with the selected values.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
-    /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
-    /// nothing.
+    /// Subjects of the claims, each with the columns and values that select its rows in the results. A subject without
+    /// an entry selects nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
     /// Swept columns. An "up to" claim is compared with the largest value over all combinations of the values in these
     /// columns.
     pub sweep: Texts,
-    /// Parameters of the claims, each with the column of the results that contains its value.
+    /// Parameters of the claims, each with the column of the results that contains the parameter.
     pub params: BTreeMap<String, ParamColumn>,
-    /// Number of CPU cores that the measurement needs. On a machine with fewer cores, the claims are not tested.
+    /// Number of CPU cores that the measurement needs. The claims are not tested on a machine with fewer cores.
     pub cores: Option<Cores>,
-    /// How the claim and the measurement are compared.
+    /// How the claimed and the measured number are compared.
     pub compare: Option<Compare>,
-    /// Other side of the comparison: another subject, or the parameters and columns whose values differ on the other
-    /// side.
+    /// Other side of the comparison, with which the claim's subject is compared. The other side is another subject, or
+    /// the parameters and columns in which it differs.
     pub to: Option<Other>,
-    /// Claim that states the value of the other side, if `ids` does not contain this claim.
+    /// Claim about the other side of the comparison, if it is not one of the claims in `ids`.
     pub against: Option<String>,
-    /// Factor by which the measurement is multiplied.
+    /// Factor by which the measured number is multiplied.
     pub scale: Option<Scale>,
-    /// Definition of the crossing, for the comparison `crossing`.
+    /// Position of a crossing, for the comparison `crossing`.
     pub at: Option<At>,
-    /// Allowed deviation of the measurement from the claim: relative, or absolute if the claim is 0.
+    /// Allowed deviation of the measured or computed number, as a fraction of the claimed number. For a claimed 0, the
+    /// deviation is absolute.
     pub tolerance: f64,
-    /// Computation that decides the claims instead of a measurement.
+    /// Name of the computation that decides the claims instead of a measurement.
     pub computed: Option<String>,
-    /// Arguments of the computation.
+    /// Arguments of the computation that decides the claims.
     pub with: BTreeMap<String, Argument>,
-    /// Whether the result of the computation is a lower or an upper bound for the claim.
+    /// Whether the computed number is a lower or an upper bound for the claimed number.
     pub bound: Option<Bound>,
-    /// Short derivation of the result.
+    /// Short derivation of the computed number.
     pub reason: Option<String>,
-    /// Theoretical value that the report shows next to the measurement. The theoretical value does not change the
-    /// finding.
+    /// Theoretical value that the report shows next to the measurement. It does not change the finding about the claim.
     pub theory: Option<Theory>,
-    /// Reason why the claims cannot be tested.
+    /// Reason why the claims of this table cannot be tested.
     pub untestable: Option<String>,
 }
 
-/// How a claim is compared with a measurement. In the formulas, `m` is the measurement of the claim, and `r` is the
-/// measurement of the other side.
+/// How a claim is compared with a measurement. In the formulas, `m` is the measurement of the claim's subject, and `r`
+/// is the measurement of the other side of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// Compares the claim with the measurement `m`.
+    /// Compares the claimed number with the measured number `m`.
     Value,
-    /// Compares the claim with the measurement `m`, if both are amplifications. An amplification of 1 means no
-    /// amplification, so the tolerance applies only to the part above 1.
+    /// Compares the claimed amplification with the measured amplification `m`. The tolerance applies only to the part
+    /// above 1, because 1 means no amplification.
     Amplification,
-    /// Compares the ratio of the two claims with the ratio of the two measurements, `m / r`.
+    /// Compares the ratio of two claims with the ratio of two measurements, `m / r`.
     Ratio,
-    /// Treats the claim as a factor by which the subject is better than the other side.
+    /// Treats the claim as a factor: how many times better the subject is than the other side of the comparison.
     Factor,
-    /// Compares the claim with the percentage by which the measurement `m` is less than the measurement `r` of the
-    /// other side: `100 (1 - m / r)`.
+    /// Compares the claim with the percentage by which the measurement `m` is less than `r`, the other side of the
+    /// comparison: `100 (1 - m / r)`.
     PercentLess,
-    /// Compares the claim with the percentage by which the subject is better than the other side: `100 (factor - 1)`,
-    /// where `factor` is the factor by which it is better.
+    /// Treats the claim as a percentage: by how many percent the subject is better than the other side of the
+    /// comparison.
     PercentMore,
-    /// Compares the claim with the percentage by which the measurement `m` is more than the measurement `r` of the
-    /// other side: `100 (m / r - 1)`.
+    /// Compares the claim with the percentage by which the measurement `m` is more than `r`, the other side of the
+    /// comparison: `100 (m / r - 1)`.
     PercentSlower,
-    /// Compares the claim with the measurement `m` in percent of the measurement `r` of the other side: `100 m / r`.
+    /// Compares the claim with the measurement `m` in percent of `r`, the other side of the comparison: `100 m / r`.
     PercentOf,
-    /// Treats the claim as an absolute difference by which the subject is better than the other side.
+    /// Treats the claim as a difference: by how many units the subject is better than the other side of the comparison.
     Difference,
-    /// Compares the order of the claims with the order of the measurements.
+    /// Compares the order of the claimed numbers with the order of the measured numbers.
     Rank,
-    /// Compares the claim with the position of a crossing. This is the value of `column` at which another column
-    /// reaches a value, or from which on the subject leads the other side.
+    /// Compares the claim with the position of a crossing: the value of `column` at which another column reaches a
+    /// value, or from which on the subject is better than the other side.
     Crossing,
 }
 
-/// Definition of a crossing: the value that a column reaches, or the lead of the subject over the other side.
+/// Definition of a crossing: the value that a column reaches, or the lead of the claim's subject over the other side of
+/// the comparison.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// Column that reaches the value `value`, or in which the subject leads the other side.
+    /// Column that reaches the value `value`, or in which the claim's subject leads the other side of the comparison.
     pub column: String,
-    /// Value that `column` reaches at the crossing.
+    /// Value that the column `column` reaches at the crossing.
     #[serde(default)]
     pub value: Option<f64>,
-    /// Lead of the subject over the other side from the crossing on, as a fraction.
+    /// Lead of the claim's subject over the other side of the comparison from the crossing on, as a fraction.
     #[serde(default)]
     pub by: Option<f64>,
 }
 
-/// How the claims of a rule are decided: by a run, by a computation, or not at all.
+/// How a claim is decided: by a run, by a computation, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A run decides the claims.
+    /// A run of the experiment decides the claim.
     Run,
-    /// A computation decides the claims.
+    /// A computation decides the claim, without a run.
     Computed,
-    /// The claims cannot be tested.
+    /// The claim cannot be tested.
     Untestable,
 }
 
@@ -157,7 +159,7 @@ impl Rule {
         "untestable",
     ];
 
-    /// Returns whether a run or a computation decides the claims of this rule.
+    /// Returns what decides the claims of this `[[claim]]` table: a run, a computation, or nothing.
     pub fn way(&self) -> Way {
         match (&self.untestable, &self.computed) {
             (Some(_), _) => Way::Untestable,
@@ -166,8 +168,8 @@ impl Rule {
         }
     }
 
-    /// Returns the columns of `runs.csv` that the rule names. Each element is a key of the rule, and a column that the
-    /// key names.
+    /// Returns the columns of `runs.csv` that this `[[claim]]` table names. Each element is a key of the table, and a
+    /// column that this key names.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -183,8 +185,8 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// Returns the values that the rule selects in a column. Each element is a key of the rule, and a value that the
-    /// key names.
+    /// Returns the values that this `[[claim]]` table selects in a column. Each element is a key of the table, and a
+    /// value that this key names.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -206,8 +208,8 @@ impl Rule {
         )
     }
 
-    /// Returns how the other side of the comparison differs: the parameters and columns, with their values on the other
-    /// side. Returns nothing if `to` is not a table.
+    /// Returns the parameters and columns in which the other side of the comparison differs, with their values. Returns
+    /// nothing if `to` is not a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -216,7 +218,7 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Checks that the keys of the `[[claim]]` table are complete and fit together.
+    /// Checks that this `[[claim]]` table has all necessary keys, and no keys without effect.
     ///
     /// # Errors
     /// Returns the key that causes the error and a message, if a necessary key is missing, a key has no effect, or a
@@ -225,12 +227,12 @@ impl Rule {
         if self.ids.all().is_empty() {
             return Err((
                 "ids",
-                "ids is missing; name the claims of the table, such as ids = \"cs265-001..cs265-007\""
+                "\"ids\" is missing; name the claims of the table, such as ids = \"cs265-001..cs265-007\""
                     .to_owned(),
             ));
         }
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
-            return Err(("tolerance", format!("tolerance is {}; it must be 0 or more", self.tolerance)));
+            return Err(("tolerance", format!("\"tolerance\" is {}; it must be 0 or more", self.tolerance)));
         }
         match self.way() {
             Way::Untestable => self.check_untestable()?,
@@ -256,7 +258,7 @@ impl Rule {
             )),
             None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => Err((
                 "untestable",
-                "untestable is empty; write the reason why the claims cannot be tested".to_owned(),
+                "\"untestable\" is empty; write the reason why the claims cannot be tested".to_owned(),
             )),
             None => Ok(()),
         }
@@ -266,21 +268,22 @@ impl Rule {
         if self.metric.is_empty() {
             return Err((
                 "metric",
-                "metric is missing; name the metric of the claims, such as metric = \"write_throughput_ops\""
+                "\"metric\" is missing; name the metric of the claims, such as metric = \"write_throughput_ops\""
                     .to_owned(),
             ));
         }
         if self.theory.is_some() {
             return Err((
                 "theory",
-                "theory has no effect together with computed; remove one of the two keys".to_owned(),
+                "\"theory\" has no effect together with \"computed\"; remove one of the two keys".to_owned(),
             ));
         }
         known(self.computed.as_deref().unwrap_or_default(), &self.with)?;
         match (&self.column, self.compare) {
-            (None, Some(_)) => {
-                Err(("compare", "column is missing; set it, such as column = \"ops_per_second\"".to_owned()))
-            }
+            (None, Some(_)) => Err((
+                "compare",
+                "\"column\" is missing; set it, such as column = \"ops_per_second\"".to_owned(),
+            )),
             (Some(_), Some(compare)) => self.check_compared(compare),
             (_, None) => Ok(()),
         }
@@ -290,7 +293,7 @@ impl Rule {
         if self.metric.is_empty() {
             return Err((
                 "metric",
-                "metric is missing; name the metric of the claims, such as metric = \"write_throughput_ops\""
+                "\"metric\" is missing; name the metric of the claims, such as metric = \"write_throughput_ops\""
                     .to_owned(),
             ));
         }
@@ -301,16 +304,19 @@ impl Rule {
         match (&self.column, self.compare) {
             (None, _) => Err((
                 "column",
-                "column is missing; set it, such as column = \"ops_per_second\", or set untestable = \"REASON\"".to_owned(),
+                "\"column\" is missing; set it, such as column = \"ops_per_second\", or set untestable = \
+                 \"REASON\""
+                    .to_owned(),
             )),
-            (_, None) => {
-                Err(("compare", "compare is missing; set it, such as compare = \"ratio\" or \"value\"".to_owned()))
-            }
+            (_, None) => Err((
+                "compare",
+                "\"compare\" is missing; set it, such as compare = \"ratio\" or \"value\"".to_owned(),
+            )),
             (Some(_), Some(compare)) => self.check_compared(compare),
         }
     }
 
-    /// Returns an error if the table lacks a key that its comparison needs, or has a key that its comparison ignores.
+    /// Returns an error if a key is missing for the comparison of this `[[claim]]` table, or has no effect in it.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =
@@ -337,7 +343,7 @@ impl Rule {
             }
             (_, Some(at)) if at.by.is_some() && self.to.is_none() => Err((
                 "at",
-                "at.by needs the other side of the comparison; name it with \"to\", such as to = \"SUBJECT\""
+                "\"at.by\" needs the other side of the comparison; name it with \"to\", such as to = \"SUBJECT\""
                     .to_owned(),
             )),
             _ if !self.sweep.is_empty() && (crosses || compare == Compare::Rank) => {
@@ -350,13 +356,13 @@ impl Rule {
             )),
             _ if self.against.is_some() && compare != Compare::Ratio => Err((
                 "against",
-                "against has an effect only with compare = \"ratio\"; remove the key".to_owned(),
+                "\"against\" has an effect only with compare = \"ratio\"; remove the key".to_owned(),
             )),
             _ => self.check_other(),
         }
     }
 
-    /// Returns an error if the key `to` names a subject that the rule does not define.
+    /// Returns an error if the key `to` names a subject that the table `subjects` does not contain.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -368,8 +374,8 @@ impl Rule {
     }
 }
 
-/// Returns the column values into which the rule translates the document's values of a parameter. Returns nothing if
-/// the rule translates no values.
+/// Returns the values of the results' column to which the document's values of a parameter are translated. Returns
+/// nothing if the values are equal in both.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

@@ -1,4 +1,4 @@
-//! The keys of a rule that select result rows for a claim and for its other side.
+//! The keys of a `[[claim]]` table that select result rows for a claim, and for the other side of its comparison.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ pub use results::columns::ENGINE;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Quantity {
-    /// The column, or the numerator of the quotient.
+    /// The column of `runs.csv` with the quantity, or the numerator of a quotient.
     pub column: String,
-    /// The denominator of the quotient, if the quantity is a quotient.
+    /// The column with the denominator, if the quantity is a quotient.
     pub over: Option<String>,
 }
 
 impl Quantity {
-    /// Returns the columns of the quantity: the numerator and, for a quotient, the denominator.
+    /// Returns the columns that the quantity needs: the numerator and, for a quotient, the denominator.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.column.as_str()).chain(self.over.as_deref())
     }
@@ -43,7 +43,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column of the results that contains a parameter of a claim, such as the number of threads.
+/// The column of the results that contains a parameter of the claims, such as the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -52,19 +52,19 @@ impl TryFrom<String> for Quantity {
         } }"
 )]
 pub enum ParamColumn {
-    /// A column that contains the same values as the document.
+    /// A column whose values are the same as in the document.
     Same(String),
     /// A column whose values differ from the values in the document.
     Translated {
-        /// The name of the column.
+        /// The name of the column in the results.
         column: String,
-        /// For each value in the document, the values of the column that match it.
+        /// Each value in the document, with the values of the column that match it.
         values: BTreeMap<String, Texts>,
     },
 }
 
 impl ParamColumn {
-    /// Returns the name of the column with the parameter.
+    /// Returns the name of the column that contains the parameter.
     pub fn column(&self) -> &str {
         match self {
             Self::Same(column) | Self::Translated { column, .. } => column,
@@ -72,32 +72,31 @@ impl ParamColumn {
     }
 }
 
-/// The other side of a comparison: the measurement with which the claim is compared.
+/// The other side of a comparison: the subject or configuration with which the claim's subject is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a subject, or a table with the parameters and columns that differ on the other side, such \
-        as { threads = 1 }"
+    expecting = "expected the subject of the other side, or a table with the parameters and columns that differ on \
+                 the other side, such as { threads = 1 }"
 )]
 pub enum Other {
-    /// Another subject of the claims, such as another variant.
+    /// Another subject of the claims, such as another filter.
     Subject(String),
-    /// The parameters and columns in which the other side differs from the claim, with their values.
+    /// The parameters and columns in which the other side differs from the claim's subject, with their values.
     Differing(BTreeMap<String, Texts>),
 }
 
-/// The factor by which the measurement of a claim is multiplied.
+/// The factor by which the measured number of a claim is multiplied.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {
-    /// A fixed factor.
+    /// A fixed factor for the measurement of a claim.
     Number(f64),
-    /// The name of a parameter of the claim. The measurement of each side is multiplied by the side's value of this
-    /// parameter.
+    /// The name of a parameter of the claim. The value of this parameter is the factor.
     Param(String),
 }
 
-/// Number of CPU cores that a claim needs.
+/// Number of CPU cores that the measurement of a claim needs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,

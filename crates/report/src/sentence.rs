@@ -64,7 +64,8 @@ fn untested(all: &[&Judged]) -> String {
     format!("None of these claims can be tested here: {most}.")
 }
 
-/// Returns the claim that differs most from its measurement, as a factor. Only claims that were not reproduced count.
+/// Returns the claim that differs from its measurement by the largest factor, among the claims that were not
+/// reproduced.
 fn farthest<'a>(all: &[&'a Judged]) -> Option<&'a Judged> {
     let distance = |judged: &&Judged| {
         let judgement = &judged.judgement;

@@ -1,30 +1,31 @@
-//! The part of an experiment file that only the report reads: the figures that the experiment reproduces, and the rules
-//! for their claims.
+//! The tables of an experiment file that only the report reads: `[source]` for the figures that the experiment
+//! reproduces, and `[[claim]]` for the claims about these figures.
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
 /// The `[source]` and `[[claim]]` tables of an experiment file: the figures of documents that the experiment
-/// reproduces, and the rules for their claims.
+/// reproduces, and how the claims about these figures are tested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The figures that the experiment reproduces.
+    /// The figures of published documents that the experiment reproduces.
     pub sources: Vec<FigureSource>,
-    /// The `[[claim]]` tables, in the order of the file.
+    /// The `[[claim]]` tables of the experiment file, in order.
     pub rules: Vec<Rule>,
 }
 
 impl Sheet {
-    /// Returns whether the file reproduces no figure and tests no claim.
+    /// Returns whether the experiment file reproduces no figure and tests no claim.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.rules.is_empty()
     }
 
-    /// Returns how many claims a run decides, a computation decides, or nothing can test. `way` selects one of these.
+    /// Counts the claims of the file that are decided in the way `way`: by a run, by a computation, or not at all.
     pub fn count(&self, way: Way) -> usize {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// Returns the figure that a rule is about: the figure that the rule names, or else the first figure of the file.
+    /// Returns the figure that a `[[claim]]` table is about: the figure that the table names, or else the first figure
+    /// of the file.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -32,10 +33,10 @@ impl Sheet {
         }
     }
 
-    /// Checks the `[source]` and `[[claim]]` tables without the file of claims.
+    /// Checks the `[source]` and `[[claim]]` tables, but not whether their claims exist.
     ///
     /// # Errors
-    /// Returns the first error: a figure or a rule that is invalid, or a rule whose figure is unknown.
+    /// Returns the first error: an invalid table, or a `[[claim]]` table whose figure is unknown.
     pub fn check(&self) -> Result<(), SheetFault> {
         for (number, source) in self.sources.iter().enumerate() {
             source.check().map_err(|(key, message)| SheetFault { table: "source", number, key, message })?;
@@ -47,11 +48,12 @@ impl Sheet {
                 let figures: Vec<&str> = self.sources.iter().map(|source| source.figure.as_str()).collect();
                 let message = match &rule.figure {
                     _ if figures.is_empty() => {
-                        "the file has [[claim]] tables, but no figure of a document; add a [source] table"
+                        "the file has [[claim]] tables, but no [source] table; add one that names the figure of the \
+                         claims"
                             .to_owned()
                     }
-                    Some(figure) => format!("unknown figure {figure}. Valid: {}", figures.join(", ")),
-                    None => "figure is missing; name the figure of the claims".to_owned(),
+                    Some(figure) => format!("unknown figure \"{figure}\". Valid: {}", figures.join(", ")),
+                    None => "\"figure\" is missing; name the figure of the claims".to_owned(),
                 };
                 return Err(fault(("figure", message)));
             }
@@ -59,11 +61,11 @@ impl Sheet {
         Ok(())
     }
 
-    /// Checks the `[source]` and `[[claim]]` tables, also against the claims of the document.
+    /// Checks the `[source]` and `[[claim]]` tables, and whether their claims exist in `claims`.
     ///
     /// # Errors
-    /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule, is
-    /// also an error.
+    /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its `[[claim]]`
+    /// table, is also an error.
     pub fn check_against(&self, claims: &Claims) -> Result<(), SheetFault> {
         for (number, rule) in self.rules.iter().enumerate() {
             let fault = |(key, message)| SheetFault { table: "claim", number, key, message };
@@ -87,27 +89,30 @@ pub struct SheetFault {
     pub table: &'static str,
     /// The index of the invalid table among the tables with this name, starting from 0.
     pub number: usize,
-    /// The key that causes the error.
+    /// The key of the table that causes the error.
     pub key: &'static str,
-    /// The error message.
+    /// The error message, without the place of the error.
     pub message: String,
 }
 
-/// Checks that a rule can be applied to a claim. Returns an error if the rule does not cover the metric, the subject, a
-/// parameter or the form of the claim.
+/// Checks that a claim fits the `[[claim]]` table that names it: its metric, its subject, its parameters, and the way
+/// in which the document states it.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {
         return Err((
             "metric",
-            format!("claim {id} is about {}, but the key metric does not contain it", claim.metric),
+            format!(
+                "claim {id} has the metric \"{}\", which the key \"metric\" does not contain",
+                claim.metric
+            ),
         ));
     }
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((
             "subjects",
             format!(
-                "claim {id} is about \"{}\", but the table subjects has no entry for this subject",
+                "claim {id} is about the subject \"{}\", but the table \"subjects\" has no entry for it",
                 claim.subject
             ),
         ));
@@ -115,9 +120,7 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
         return Err((
             "sweep",
-            format!(
-                "claim {id} is not an \"up to\" claim, but only such claims can be compared over a sweep"
-            ),
+            format!("claim {id} is not an \"up to\" claim, but only such claims can have the key \"sweep\""),
         ));
     }
     for (param, column) in &rule.params {
@@ -130,8 +133,7 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
             return Err((
                 "params",
                 format!(
-                    "claim {id} has {param} = {value}, but the table values of {param} has no entry for \
-                     {value}"
+                    "claim {id} has {param} = {value}, but the key \"params.{param}.values\" has no entry for {value}"
                 ),
             ));
         }

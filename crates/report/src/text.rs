@@ -1,4 +1,4 @@
-//! Formats numbers and claims in the way in which all pages show them.
+//! Formats numbers and claims in the same way for all pages of the report.
 
 use std::fmt::Write as _;
 
@@ -43,15 +43,15 @@ pub(crate) fn grouped(whole: &str) -> String {
     text
 }
 
-/// Returns the subject of a claim with its parameters, as the report prints it: `Eytzinger, entries = 10000`.
+/// Formats the subject of a claim with its parameters, such as `Eytzinger, entries = 10000`.
 pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the subject of a claim with its parameters. If the claim was measured at another size, the text states this
-/// size: `SkipList, inserts = 10000000 (measured at 1,250,000)`.
+/// Formats the subject of a claim with its parameters, and with the size at which it was measured if it differs, such
+/// as `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),
@@ -59,7 +59,7 @@ pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// Returns the claimed number in the document's unit, such as `at least 2.5 x`.
+/// Formats the number that the document states, with its unit, such as `at least 2.5 x`.
 pub(crate) fn stated(claim: &Claim) -> String {
     let standing = match claim.standing {
         Statement::Exact => "",
@@ -73,7 +73,7 @@ pub(crate) fn stated(claim: &Claim) -> String {
     format!("{standing}{} {}", number(claim.value), claim.unit)
 }
 
-/// Formats a number in the form of its comparison, such as `1.24 ×`, `43.2 %` or `place 2`.
+/// Formats a number in the form of a comparison, such as `1.24 ×` for a ratio or `43.2 %` for a percentage.
 pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> String {
     match compare {
         Some(Compare::Ratio | Compare::Factor) => format!("{} ×", number(value)),
@@ -87,8 +87,8 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// Formats the claimed number in the document's unit. If it is compared in another form, such as a ratio, the text also
-/// contains the converted number.
+/// Formats the claimed number with its unit. If the claim is compared in another form, such as a ratio, the text also
+/// contains the number in this form.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -99,7 +99,7 @@ pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// Formats the measurement of a claim with its confidence interval. Returns `None` if there is no measurement.
+/// Formats the measured number of a claim with its confidence interval. Returns `None` without a measurement.
 pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let mut text = formed(judgement.measured?, judgement.compare, claim);
     if let Some(interval) = judgement.interval.filter(|interval| interval.low < interval.high) {
@@ -108,8 +108,9 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
-/// Formats the reason for a finding: the measurement, the claimed number, the accepted range, and the conclusion `why`.
-/// For example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite direction`.
+/// Formats the reason for a finding: the measured number, the claimed number, the accepted range, and the conclusion
+/// `why`. For example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite
+/// direction`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };
@@ -127,7 +128,7 @@ pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f6
     format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
 }
 
-/// Describes the run of an answer, such as `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
+/// Formats facts about a run, such as `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
 pub(crate) fn run_of(run: &RunNote) -> String {
     let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
     let kind = if *is_quick { "quick run" } else { "run" };
@@ -143,8 +144,7 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// Formats the theoretical value for a claim, with its derivation. The value has the form of the claim, such as a
-/// ratio, unless it has a unit of its own.
+/// Formats the theoretical value that belongs to a claim, with its derivation.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),

@@ -1,27 +1,27 @@
-//! A list of one or several values, each written as in the CSV files.
+//! The values of a key in a TOML file that takes one value or a list of values.
 
 use plot::SelectedValues;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The values of a key that takes one or several values. Each value is written as in a CSV field, and `""` means an
-/// empty field.
+/// The values of a TOML key that takes one value or a list of values. Each value is written as in a CSV field, and `""`
+/// means an empty field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "SelectedValues")]
 pub struct Texts(Vec<String>);
 
 impl Texts {
-    /// Returns the values in the given order.
+    /// Returns the values of the key, in the given order.
     pub fn all(&self) -> &[String] {
         &self.0
     }
 
-    /// Returns whether the list contains no value.
+    /// Returns whether the key has no value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether one of the values equals `text`, as a text or as a number.
+    /// Returns whether `text` is one of the values. Numbers are equal even if they are written differently.
     pub fn hold(&self, text: &str) -> bool {
         self.0.iter().any(|one| same(one, text))
     }

@@ -1,5 +1,5 @@
-//! The theoretical value for the claims of a rule. The report shows this value next to the measurement. The value does
-//! not affect the finding.
+//! The theoretical value that the report shows next to the measurement of a claim. The value does not affect the
+//! finding about the claim.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,38 @@ use crate::Argument;
 use crate::bound::{Bound, bounding};
 use crate::compute::{About, known, run};
 
-/// The theoretical value for the claims of a rule, or the reason why theory makes no prediction.
+/// The theoretical value that belongs to the claims of a `[[claim]]` table, or the reason why theory makes no
+/// prediction.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
-    /// Name of the computation that gives the theoretical value. The key is absent if theory makes no prediction.
+    /// Name of the computation of the theoretical value. Not set if theory makes no prediction.
     pub computed: Option<String>,
-    /// Arguments of the computation.
+    /// Arguments of the computation of the theoretical value.
     pub with: BTreeMap<String, Argument>,
-    /// Whether the result is a lower or an upper bound for the claim.
+    /// Whether the theoretical value is a lower or an upper bound for the claimed number.
     pub bound: Option<Bound>,
-    /// Unit of the result, if it differs from the unit of the claim.
+    /// Unit of the theoretical value, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// Short derivation, or the reason why theory makes no prediction.
+    /// Short derivation of the theoretical value, or the reason why theory makes no prediction.
     pub says: String,
 }
 
-/// The theoretical value for one claim.
+/// The theoretical value that belongs to one claim, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// The computed number; `None` if theory makes no prediction.
+    /// The computed number. `None` if theory makes no prediction.
     pub value: Option<f64>,
-    /// Whether the computed number is a lower or an upper bound for the claim. `None` if it is not a bound.
+    /// Whether the computed number is a lower or an upper bound for the claimed number. `None` if it is not a bound.
     pub bound: Option<Bound>,
-    /// The unit of the number, if it differs from the unit of the claim.
+    /// The unit of the computed number, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// A short derivation of the number, or the reason why theory makes no prediction.
+    /// A short derivation of the computed number, or the reason why theory makes no prediction.
     pub says: String,
 }
 
 impl Theory {
-    /// Checks that the keys of a `theory` table fit together.
+    /// Checks that the keys of a `theory` table in an experiment file fit together.
     ///
     /// # Errors
     /// Returns a message if `says` is empty, if the computation is invalid, or if a key has no effect without a
@@ -48,7 +49,7 @@ impl Theory {
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
             return Err(
-                "says is missing; write the derivation of the theoretical value, or the reason why there is \
+                "\"says\" is missing; write the derivation of the theoretical value, or the reason why there is \
                  none"
                     .to_owned(),
             );
@@ -63,7 +64,7 @@ impl Theory {
         }
     }
 
-    /// Computes the theoretical value for a claim.
+    /// Computes the theoretical value that belongs to a claim.
     ///
     /// # Errors
     /// Returns a message if an argument is missing for this claim, or if the computation rejects an argument.
@@ -79,8 +80,8 @@ impl Theory {
 }
 
 impl Expected {
-    /// Formats the theoretical value for pages, such as `at most 2 ×: a derivation`. `formed` formats a number with its
-    /// unit.
+    /// Formats the theoretical value for report pages, such as `at most 2 ×: a derivation`. `formed` formats a number
+    /// with its unit.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),
@@ -106,8 +107,8 @@ mod tests {
         assert_eq!(checked("says = \"a matter of the machine\""), Ok(()));
         assert_eq!(checked("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }\nsays = \"log2(1/p)\""), Ok(()));
         for (text, said) in [
-            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "says is missing"),
-            ("says = \" \"", "says is missing"),
+            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "\"says\" is missing"),
+            ("says = \" \"", "\"says\" is missing"),
             ("computed = \"best\"\nsays = \"x\"", "unknown computation \"best\""),
             ("computed = \"bloom_bits\"\nwith = { x = 1 }\nsays = \"x\"", "no argument \"x\""),
             ("with = { fpr = 0.01 }\nsays = \"x\"", "have no effect without"),

@@ -1,36 +1,35 @@
-//! Compares a claim with its measurement. If the measurement is inside a band around the claimed number, the claim is
-//! reproduced. Otherwise, the finding depends on the direction and the size of the measured difference.
+//! Compares a claimed number with its measurement. If the measurement is in a range around the claimed number, the
+//! claim is reproduced. Otherwise, the finding depends on the direction and the size of the measured difference.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
 
-/// A claim of two nearly equal sides counts as a claim of equality. The two sides must differ by less than this
-/// fraction.
+/// A claim states equality if its two sides differ by less than this fraction.
 const EVEN: f64 = 0.05;
 
-/// Largest tolerance for a claim of equality, even if its rule has a larger tolerance.
+/// Largest tolerance for a claim that states equality, even if its `[[claim]]` table allows more.
 const EVEN_TOLERANCE: f64 = 0.1;
 
-/// A measurement reproduces a claim only if it reaches at least this share of the claimed difference, even if the
-/// tolerance is larger.
+/// The fraction of the claimed difference that a measurement must reach to reproduce the claim, even if the tolerance
+/// is larger.
 const SHARE_REPRODUCED: f64 = 0.5;
 
-/// A measurement confirms the direction of a claim only if it reaches at least this share of the claimed difference.
+/// The fraction of the claimed difference that a measurement must reach to confirm the direction of the claim.
 const SHARE_DIRECTION: f64 = 0.1;
 
-/// A claimed number in the form of the comparison, such as a ratio, with the tolerance of its rule.
+/// A claimed number to compare with a measurement, with the tolerance of its `[[claim]]` table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) compare: Compare,
     pub(crate) standing: Statement,
     pub(crate) claimed: f64,
-    /// The other end of the claimed range, if the claim is one end of a range.
+    /// The other end, if the claimed number is one end of a range.
     pub(crate) other_end: Option<f64>,
     pub(crate) tolerance: f64,
 }
 
 impl Weighed {
-    /// Compares the claim with a measurement. Returns the finding and the reason.
+    /// Compares the claimed number with a measurement. Returns the finding and the reason.
     pub(crate) fn against(&self, measured: Measured) -> (Finding, String) {
         let percent = 100.0 * self.tolerance();
         let claims_difference = self.neutral().is_some_and(|neutral| self.difference(neutral) != 0.0);
@@ -85,9 +84,8 @@ impl Weighed {
         }
     }
 
-    /// Returns whether the confidence interval of the measurement overlaps the accepted range. Returns false if the
-    /// interval is wider than this range, because a wide interval would overlap any range. Also returns false if the
-    /// range has only one end.
+    /// Returns whether the confidence interval of the measurement overlaps the range that reproduces the claim. Returns
+    /// false if the interval is wider than this range, or if the range has only one end.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -101,8 +99,7 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// Returns the lower and the upper end of the accepted range: the measurements that reproduce the claim. An end may
-    /// be infinite.
+    /// Returns the range of measurements that reproduce the claim: its lower and its upper end. An end may be infinite.
     pub(crate) fn band(&self) -> (f64, f64) {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
@@ -120,7 +117,8 @@ impl Weighed {
         }
     }
 
-    /// Returns the lower and the upper end of the range that the tolerance alone allows. An end may be infinite.
+    /// Returns the range of measurements that the tolerance alone allows: its lower and its upper end. An end may be
+    /// infinite.
     fn tolerated(&self) -> (f64, f64) {
         let (least, most) = self.ends();
         let (below, above) = (least - self.slack(least), most + self.slack(most));
@@ -136,25 +134,26 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// Returns the two ends of the claimed range. For a claim of a single number, both ends are this number.
+    /// Returns both ends of the claimed range. If the claim is a single number, both ends are this number.
     fn ends(&self) -> (f64, f64) {
         let other = self.other_end.unwrap_or(self.claimed);
         (self.claimed.min(other), self.claimed.max(other))
     }
 
-    /// Returns how far a measurement may be from one end of the claimed range: the tolerance plus the rounding error of
-    /// the arithmetic.
+    /// Returns how far a measurement may be from a claimed number: the tolerance, plus the rounding error of the
+    /// arithmetic.
     fn slack(&self, end: f64) -> f64 {
         slack(self.compare, self.tolerance(), end)
     }
 
-    /// Returns the tolerance of the rule. For a claim of equality, returns at most [`EVEN_TOLERANCE`].
+    /// Returns the tolerance for this claim: the tolerance of its `[[claim]]` table, or at most [`EVEN_TOLERANCE`] if
+    /// the claim states equality.
     fn tolerance(&self) -> f64 {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Returns whether the claim states that both sides are equal: both ends of the claimed range differ by less than
-    /// [`EVEN`] from the number that means equality. A difference in percent or in units never counts as equality.
+    /// Returns whether the claim states that two sides are equal. Both ends of its range are then less than [`EVEN`]
+    /// away from the number that means equality, such as the ratio 1.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();
@@ -168,7 +167,7 @@ impl Weighed {
     }
 
     /// Returns the direction of the claimed difference: -1 for less, and 1 for more. Returns 0 if the claim states no
-    /// difference, or if its range includes both directions. `neutral` is the number that means equality.
+    /// difference, or a range with both directions. `neutral` is the number that means equality, such as 1 for a ratio.
     fn difference(&self, neutral: f64) -> f64 {
         let way = |end: f64| match neutral == 0.0 {
             true if end == 0.0 => 0.0,
@@ -180,8 +179,9 @@ impl Weighed {
         if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
     }
 
-    /// Returns which fraction of the claimed difference a measurement reaches. The fraction is negative if the measured
-    /// difference has the opposite direction. `neutral` is the number that means equality.
+    /// Returns the fraction of the claimed difference that a measurement reaches. The fraction is negative if the
+    /// measured difference has the opposite direction. `neutral` is the number that means equality, such as 1 for a
+    /// ratio.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };

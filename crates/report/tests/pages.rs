@@ -165,5 +165,5 @@ fn a_question_about_no_claim_is_refused() {
         ids: Ids::try_from("x-1".to_owned()).unwrap(),
         beside: Vec::new(),
     };
-    assert!(asked.look_up(&[]).unwrap_err().contains("no experiment file tests a claim x-1"));
+    assert!(asked.look_up(&[]).unwrap_err().contains("no experiment file tests the claim x-1"));
 }

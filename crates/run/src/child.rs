@@ -1,4 +1,4 @@
-//! Runs a single trial in its own process, while no other trial runs.
+//! Runs one trial in its own process, while no other trial of the run is active.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::interrupt;
 /// The interval at which a running trial checks whether the user has interrupted the run.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a new process of this program, and returns its report. `line` prints the output of libraries in this
-/// process. Returns `None` if the user interrupted the run.
+/// Runs a trial in a new process of this program, and returns the report of the trial. `line` prints the output of
+/// libraries in this process. Returns `None` if the user interrupted the run.
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),
@@ -22,8 +22,8 @@ pub(super) fn run_trial(
     run_trial_under(&[], spec, line, progress)
 }
 
-/// Runs a trial like [`run_trial`], in a process that the command `launcher` starts, such as a profiler with its
-/// arguments.
+/// Runs a trial in a process that the command `launcher` starts, such as a profiler with its arguments. Otherwise works
+/// like [`run_trial`].
 pub(super) fn run_trial_under(
     launcher: &[OsString],
     spec: &TrialSpec,

@@ -1,16 +1,14 @@
-//! Finds baselines of a resumed run that missed their second trial in a complete round. A baseline runs twice in a
-//! round to measure the noise. A missed second trial cannot run later, because the two trials must run shortly after
-//! each other.
+//! Finds baselines of a resumed run whose second trial is missing in a complete round. A baseline runs twice in a round
+//! to measure the noise. The second trial cannot run later, because both trials must run shortly after each other.
 
 use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline whose missed second trial cannot run any more. Each baseline must run twice in a round. The
-/// second trial is lost if the round is complete and another baseline has run twice in it.
+/// Returns a baseline whose missed second trial can no longer run, because its round is complete and another baseline
+/// ran twice in it. Returns `None` if there is no such baseline.
 ///
-/// `baselines` contains the numbers of the configurations that must run twice in each round. Returns `None` if no
-/// second trial is lost.
+/// `baselines` contains the numbers of the configurations that must run twice in each round to measure the noise.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -15,16 +15,16 @@ use super::console::Console;
 use super::ending::Ending;
 use super::summary::append;
 
-/// The largest number of comparisons of two CPU profiles that a run prints. The page of the results shows all of them.
+/// The largest number of CPU profile comparisons that a run prints. The page of the results shows all of them.
 const MOST_PROFILES: usize = 4;
 
-/// The inputs of the last step of a run, which computes the verdicts and draws the charts.
+/// What a run needs for its last step, in which it computes the verdicts and draws the charts.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
     /// The folder with the results of the run.
     pub(super) folder: &'a Folder,
-    /// The folder of the charts of this experiment.
+    /// The folder to which the charts of this experiment are written.
     pub(super) plots: PathBuf,
     /// Whether to write a page of the results next to the charts.
     pub(super) has_page: bool,
@@ -34,8 +34,8 @@ pub(super) struct Conclusion<'a> {
 }
 
 impl<'a> Conclusion<'a> {
-    /// Computes the verdicts from the rows that the run has written so far. `looks` are the earlier evaluations of the
-    /// verdicts during the run, which the confidence intervals must account for.
+    /// Computes the verdicts from the rows that the run has written so far. `looks` contains the earlier evaluations of
+    /// the verdicts during the run, because repeated evaluations make the confidence intervals wider.
     pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
         Verdicts::of(
             self.facts,
@@ -45,8 +45,8 @@ impl<'a> Conclusion<'a> {
         )
     }
 
-    /// Ends the run: draws the charts, writes the page, and prints the verdicts. Also prints the sentences in
-    /// `machines`, which describe the machines of the run. Returns how the run ended.
+    /// Ends the run: draws the charts, writes the page, and prints the verdicts. `machines` contains sentences about
+    /// the machines of the run, which are also printed. Returns how the run ended.
     pub(super) fn conclude(
         &self,
         manifest: &Manifest,
@@ -76,7 +76,7 @@ impl<'a> Conclusion<'a> {
             text += &wrapped("Profile: ", "         ", &graph.summary);
         }
         if !manifest.cpu_profiles.is_empty() && manifest.flame_graphs.is_empty() {
-            let none = "lsmbench compares no CPU profiles, because no verdict on a time is decided.";
+            let none = "No CPU profiles are compared, because no verdict about times is decided.";
             text += &wrapped("Profile: ", "         ", none);
         }
         let rule = self.experiment.gate.as_ref();

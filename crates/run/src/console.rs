@@ -1,4 +1,4 @@
-//! Defines the functions through which this crate prints all output, except the progress bar.
+//! Defines the functions that print the output of this crate, except the progress bar.
 
 use types::Outcome;
 

@@ -9,17 +9,15 @@ use super::part::Part;
 
 /// The division of an experiment into parts that can run on different machines.
 ///
-/// A timed experiment is divided by rounds, because a verdict compares trials of one round in pairs, and both trials of
-/// a pair must run on one machine. If the experiment has more parts than rounds, each round is divided further into
-/// groups of configurations (slices), and each group has all baselines. A counted experiment is divided by
-/// configurations, because counters are equal on all machines.
+/// A timed experiment is divided by rounds, because its verdicts compare trials of the same round. With more parts than
+/// rounds, each round is divided into groups of configurations, and each group includes all baselines. A counted
+/// experiment is divided by configurations, because its counters are equal on all machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
-    /// Whether the experiment cannot be divided, because its trials run side by side, or share a time budget.
+    /// Whether the experiment cannot be divided into parts, because its trials run side by side or share a time budget.
     is_whole: bool,
-    /// The index of each configuration among the configurations that are not baselines. The index of a baseline is
-    /// `None`.
+    /// The rank of each configuration among the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
 
@@ -34,12 +32,11 @@ impl Cut {
         Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
-    /// Checks that the experiment can be divided into as many parts as the option `--part` states, such as 4 for `2/4`.
+    /// Checks that the experiment can be divided into as many parts as `part` states, such as 4 for the part `2/4`.
     ///
     /// # Errors
-    /// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed
-    /// experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds. Each
-    /// group of configurations must also contain at least one configuration that is not a baseline.
+    /// The trials run side by side or share a time budget, or the number of parts is not possible. For example, if a
+    /// timed experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -73,8 +70,8 @@ impl Cut {
         }
     }
 
-    /// Returns whether a trial belongs to a part. `place` is the index of the configuration in the order of the sweep,
-    /// and `trial` is the number of the round.
+    /// Returns whether a trial belongs to a part of the experiment. `place` is the index of the trial's configuration,
+    /// and `trial` is the number of its round.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -88,20 +85,20 @@ impl Cut {
         }
     }
 
-    /// Returns the number of rounds in the merged results of all parts, if the experiment has `count` parts.
+    /// Returns the number of rounds in the merged results, if the experiment is divided into `count` parts.
     pub(super) fn merged_rounds(&self, count: u64) -> u64 {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the rounds of the merged results that contain the trials of round `trial` of the experiment. In the
-    /// merged results, each group of configurations becomes a separate round.
+    /// Returns the round numbers that the trials of round `trial` get in the merged results. There are several if the
+    /// round is divided into groups of configurations.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices
     }
 
-    /// Returns the round of the merged results that contains the trials of one part in round `trial` of the experiment.
-    /// Each group of configurations becomes a separate merged round, because each group contains all baselines.
+    /// Returns the round number that the trials of one part in round `trial` get in the merged results. Each group of
+    /// configurations gets its own number.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

@@ -20,11 +20,11 @@ const MOST_LOAD: f64 = 0.25;
 /// slowly.
 const LEAST_FREE: f64 = 0.2;
 
-/// The largest accepted speedup of a second write to the same free memory over the first write. Ratios up to this
-/// number may be an effect of the CPU caches. A larger ratio means that the host takes free memory back.
+/// The largest accepted ratio of the speeds of a second and a first write to free memory. A larger ratio means that the
+/// hypervisor takes free memory back. CPU caches explain smaller ratios.
 const MOST_GAIN: f64 = 3.0;
 
-/// The longest accepted time of a clock reading, in nanoseconds. Longer readings disturb the measured memory accesses.
+/// The longest accepted time of a clock reading, in nanoseconds. A slower clock disturbs the measured operations.
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The functions that check the machine, in the order of the report.
@@ -50,7 +50,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 19] = [
     free_space,
 ];
 
-/// What the checks examine: the machine, and the folder for the data of runs.
+/// The subject of all checks: the machine, and the folder for the data of runs.
 struct Subject {
     machine: MachineInfo,
     folder: PathBuf,
@@ -75,7 +75,7 @@ fn build(_: &Subject) -> MachineFinding {
     finding("build", value.to_owned(), debug.then_some(advice))
 }
 
-/// Returns a finding with the operating system, the CPU architecture, and the parts of lsmbench that do not work on
+/// Returns a finding about the operating system, the CPU architecture, and the features of lsmbench that do not work on
 /// this system. This finding never has advice.
 fn system(_: &Subject) -> MachineFinding {
     let missing: Vec<&str> = Platform::HERE.missing_parts().map(|missing| missing.part().name()).collect();
@@ -89,17 +89,17 @@ fn system(_: &Subject) -> MachineFinding {
 fn load(subject: &Subject) -> MachineFinding {
     let Some([load, ..]) = subject.machine.load_average else { return finding("load", None, None) };
     let cores = subject.machine.cores.unwrap_or(1) as f64;
-    let advice = "other programs use the CPUs, so measured times change; end these programs, or wait";
+    let advice = "other programs use the CPUs, so measured times vary; end these programs, or wait";
     let busy = load > cores * MOST_LOAD;
-    finding("load", format!("{load:.1} on {cores} cores"), busy.then_some(advice))
+    finding("load", format!("load average {load:.1} on {cores} cores"), busy.then_some(advice))
 }
 
 fn virtual_machine(_: &Subject) -> MachineFinding {
     let is_virtual = probe::is_virtual();
     let advice =
         "other virtual machines may share caches and memory with this machine; compare only times of one run";
-    let value =
-        is_virtual.map(|yes| if yes { "virtual" } else { "not virtual, according to the CPU" }.to_owned());
+    let value = is_virtual
+        .map(|yes| if yes { "virtual" } else { "no virtual machine, according to the CPU" }.to_owned());
     finding("machine", value, (is_virtual == Some(true)).then_some(advice))
 }
 
@@ -169,7 +169,7 @@ fn free_memory(_: &Subject) -> MachineFinding {
     let cost = memory::cost();
     let taken = cost.as_ref().is_some_and(|cost| cost.again > cost.first * MOST_GAIN);
     let value = cost.map(|memory::Cost { first, again }| {
-        format!("{:.1} GB/s for the first write, {:.1} GB/s for the second write", first / 1e9, again / 1e9)
+        format!("first write to memory: {:.1} GB/s, second write: {:.1} GB/s", first / 1e9, again / 1e9)
     });
     finding("free memory", value, taken.then_some(advice))
 }
@@ -178,33 +178,32 @@ fn clock(_: &Subject) -> MachineFinding {
     let clock = Clock::new();
     let cost = clock.cost_ns();
     let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    let source =
-        source.map_or_else(String::new, |source| format!(", the clock source of the kernel is {source}"));
+    let source = source.map_or_else(String::new, |source| format!(", kernel clock source {source}"));
     let advice = "reading the clock is slow; time one operation in a hundred (trials.sampling = 100)";
     let value = format!("{}, {cost:.0} ns per reading{source}", clock.source());
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// Returns a finding with the limits of plausible results on this machine: the speed of the CPU, of copies, and of the
+/// Returns a finding about the largest plausible results on this machine: the speed of the CPU, of copies, and of the
 /// clock. This finding never has advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
-        "{:.1} GHz, {:.0} GB/s copied, {clock_ns:.0} ns between clock readings; lsmbench marks results beyond these limits as implausible",
+        "CPU {:.1} GHz, copies {:.0} GB/s, clock readings {clock_ns:.0} ns; lsmbench marks results beyond these limits \
+         as implausible",
         cycles_per_second / 1e9,
         bytes_per_second / 1e9
     );
     finding("limits", value, None)
 }
 
-/// Returns a finding with the available hardware counters. This finding never has advice, because missing counters do
+/// Returns a finding about the available hardware counters. This finding never has advice, because missing counters do
 /// not affect times.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// Describes which hardware events lsmbench can count on this machine. The text lists the countable events with their
-/// scope, and the other events with the reason.
+/// Describes which hardware counters this machine has, and why the others are missing.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {
@@ -213,7 +212,9 @@ fn counted<'a>(
         let how = match opened {
             Ok(CounterScope::Everywhere) => "counted".to_owned(),
             Ok(CounterScope::UserSpace) => {
-                "counted only in user space, because of kernel.perf_event_paranoid".to_owned()
+                "counted only in user space, because kernel.perf_event_paranoid forbids counting in the \
+                 kernel"
+                    .to_owned()
             }
             Err(error) if is_missing(error) => format!("not counted: {error}"),
             Err(error) => match error.kind() {
@@ -318,7 +319,7 @@ mod tests {
         };
         let findings = examine(&machine, Path::new("."));
         let of = |check: &str| findings.iter().find(|finding| finding.check == check).unwrap();
-        assert_eq!(of("load").value.as_deref(), Some("7.5 on 2 cores"));
+        assert_eq!(of("load").value.as_deref(), Some("load average 7.5 on 2 cores"));
         assert!(of("system").value.as_ref().unwrap().starts_with(&Platform::HERE.to_string()));
         assert!(of("load").advice.as_ref().unwrap().contains("other programs use the CPUs"));
         assert!(of("file system").advice.as_ref().unwrap().contains("memory"));
@@ -341,7 +342,7 @@ mod tests {
             ([("a", everywhere), ("b", everywhere)], "a, b: counted"),
             (
                 [("a", user), ("b", Err(&no_counter))],
-                "a: counted only in user space, because of kernel.perf_event_paranoid; \
+                "a: counted only in user space, because kernel.perf_event_paranoid forbids counting in the kernel; \
                  b: not counted, because the CPU does not offer this counter to this machine (entity not found)",
             ),
             (

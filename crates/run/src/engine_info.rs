@@ -4,8 +4,8 @@ use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label, in_memory};
 use results::EngineInfo;
 
-/// Describes the engine of a configuration for the manifest. Returns `None` for the tree of lsmbench, because the
-/// manifest already contains its design and its build.
+/// Describes the engine of a configuration, such as RocksDB, for the manifest. Returns `None` for the tree of lsmbench,
+/// because the manifest already contains its design and its build.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
     let mapping = engine.mapping(&EngineOptions::of(&cell.design));
@@ -38,7 +38,8 @@ pub(crate) fn survival(cell: &Cell) -> Option<String> {
 /// Describes an engine for the output at the start of a run. The lines contain the version, the library, and the engine
 /// options that correspond to the settings of the design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
-    let version = info.version.as_deref().unwrap_or("its version is known after the first trial");
+    let version =
+        info.version.as_deref().unwrap_or("the version of the engine is known after the first trial");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
     let (unequal, equal): (Vec<&String>, Vec<&String>) =
         info.mapping.iter().partition(|line| line.starts_with(UNEQUAL));

@@ -46,8 +46,8 @@ pub struct RunOptions {
     pub plots: PathBuf,
     /// Whether to write a page with the results next to the charts.
     pub has_page: bool,
-    /// The part of each experiment to run. `None` means complete experiments. The run of a part draws no charts and
-    /// prints no verdict.
+    /// The part of each experiment that this run executes. `None` for complete experiments. The run of a part draws no
+    /// charts and prints no verdict.
     pub part: Option<Part>,
     /// Whether to resume an interrupted run.
     pub resume: bool,
@@ -68,8 +68,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns the folder in which the run keeps its fixtures: the output folder, or the folder of this machine if the
-    /// run executes a part.
+    /// Returns the folder for the prepared stores (fixtures) of the run: the output folder, or the folder of this
+    /// machine if the run executes a part.
     fn fixture_home(&self) -> PathBuf {
         match (self.part, self.out.parent()) {
             (Some(_), Some(parts)) => node_folder(parts),
@@ -85,7 +85,8 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let mut names = BTreeSet::new();
     if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
         return Err(Problem::new(format!(
-            "two experiments have the name \"{}\" and would share a results folder; rename one file, or run one experiment at a time",
+            "two experiments have the name \"{}\", so they would share a results folder; rename one file, or run one \
+             experiment at a time",
             twice.name
         )));
     }
@@ -115,7 +116,7 @@ struct Run<'a> {
     timeline_schema: Schema,
     levels_schema: Schema,
     slices_schema: Schema,
-    /// For each configuration, the estimated time and memory of one trial.
+    /// The estimated time and memory of one trial, per configuration.
     estimates: Vec<Estimate>,
 }
 
@@ -125,7 +126,7 @@ struct PlannedTrial {
     /// The index of the configuration among the configurations of the experiment.
     cell: usize,
     group: Group,
-    /// Whether this trial is the second trial of a baseline in its round, which measures noise.
+    /// Whether this is the second trial of a baseline in its round, which measures the noise.
     again: bool,
 }
 
@@ -273,7 +274,8 @@ impl<'a> Run<'a> {
                 continue;
             }
             let kept = |problem| {
-                let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
+                let advice =
+                    "lsmbench keeps the finished trials; fix the cause and repeat the command with --resume";
                 Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, trial + 1))
             };
             let fixture = match self.fixture(cell, turn, books).map_err(kept)? {
@@ -288,7 +290,8 @@ impl<'a> Run<'a> {
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
                 // If the engine may reject an option, the error ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
-                    let warning = format!("{} stopped in round {}: {problem}", cell.label, trial + 1);
+                    let warning =
+                        format!("configuration {} stopped in round {}: {problem}", cell.label, trial + 1);
                     progress.print(&format!("  warning: {warning}"));
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
@@ -314,8 +317,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// Returns the trials that have not finished yet, in order. Each round contains one trial of each configuration,
-    /// and a second trial of each baseline if the run measures noise.
+    /// Returns the trials that must still run, in order. Each round has one trial per configuration, and a second trial
+    /// per baseline if the run measures noise.
     fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<PlannedTrial> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -336,8 +339,8 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Returns whether the run ends after `rounds` rounds. If the run ends before its last round, the function prints
-    /// the reason: the confidence intervals are narrow enough, the verdicts are decided, or the time budget is used up.
+    /// Returns whether the run ends after `rounds` rounds. Prints the reason if the run ends early, such as a used-up
+    /// time budget.
     fn has_ended(
         &self,
         rounds: u64,
@@ -346,7 +349,7 @@ impl<'a> Run<'a> {
         progress: &Progress,
     ) -> Outcome<bool> {
         let reason = match self.is_precise(rounds)? {
-            true => Some("the confidence intervals reached trials.precision".to_owned()),
+            true => Some("the confidence intervals are as narrow as trials.precision requests".to_owned()),
             false => self.look(rounds, stopping, books, progress)?,
         };
         if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
@@ -355,8 +358,8 @@ impl<'a> Run<'a> {
         Ok(reason.is_some())
     }
 
-    /// Evaluates the verdicts if this is due, and stops the configurations whose verdicts are decided. Returns the
-    /// reason why the run ends, or `None` if the run continues.
+    /// Evaluates the verdicts if it is time to do so, and stops the configurations whose verdicts are decided. Returns
+    /// the reason why the run ends, or `None` if it continues.
     fn look(
         &self,
         rounds: u64,
@@ -374,14 +377,16 @@ impl<'a> Run<'a> {
         let (decided, reason) = stopping.judge(&outlooks, more_rounds);
         for cell in self.experiment.cells.iter().filter(|cell| decided.contains(&cell.number)) {
             if let Some(Outlook::Decided(verdict)) = outlooks.get(&cell.number) {
-                progress.print(&format!("  {} is decided after {rounds} rounds: {verdict}", cell.label));
+                progress.print(&format!(
+                    "  the verdict on {} is decided after {rounds} rounds: {verdict}",
+                    cell.label
+                ));
             }
         }
         Ok(reason)
     }
 
-    /// Returns whether every confidence interval is as narrow as the setting `trials.precision` requests, after
-    /// `blocks` rounds.
+    /// Returns whether every confidence interval is as narrow as `trials.precision` requests, after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
@@ -390,7 +395,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Collects the results, folders and options from which the verdicts and charts of the run are made.
+    /// Collects what the run needs to compute the verdicts and to draw the charts.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -403,8 +408,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the fixture (a prepared store) from which the trials of a configuration start, and records the fixture
-    /// in the manifest.
+    /// Returns the prepared store (fixture) from which the trials of a configuration start, and records it in the
+    /// manifest.
     fn fixture(&self, cell: &Cell, turn: &PlannedTrial, books: &mut Books) -> Outcome<Found> {
         let spec = self.spec(cell, turn, &self.home.data());
         let found = books.fixtures.of(self.experiment, cell, &spec)?;
@@ -429,8 +434,7 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// Returns the settings that the trial process receives for one trial. The trial stores its data in the folder
-    /// `data`.
+    /// Returns the settings of one trial, which its process receives. The trial stores its data in the folder `data`.
     fn spec(&self, cell: &Cell, turn: &PlannedTrial, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
@@ -444,8 +448,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Checks that all configurations can run, if the experiment has a gate. A gate ends the run with an error if a
-/// configuration is worse than allowed. The gate must not pass because a configuration has no values.
+/// Checks that all configurations can run, if the experiment has a table `[gate]`. A missing configuration has no
+/// values, so the gate could not reject it.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
@@ -455,12 +459,11 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     Err(Problem::at(
         &experiment.file,
         None,
-        format!("gate: {absent}; install this engine, or remove the table gate from the experiment file"),
+        format!("gate: {absent}; install this engine, or remove the table [gate] from the experiment file"),
     ))
 }
 
-/// Returns whether no later trial in `turns` belongs to the round of the first trial. Trials of failed configurations
-/// do not count.
+/// Returns whether the first trial in `turns` is the last trial of its round that can still run.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

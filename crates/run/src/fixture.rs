@@ -1,12 +1,9 @@
-//! Builds fixtures, and copies them for trials. A fixture is a store on which the first phases of a workload have run.
-//! lsmbench builds a fixture once and copies it for every trial.
+//! Builds fixtures, and copies them for trials. A fixture is a store on which the first phases of a workload have run,
+//! so that each trial can start from a copy of it.
 //!
-//! The name of a fixture is a hash of everything that determines the bytes of the fixture. The bytes depend on the
-//! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is
-//! built. The folder of a fixture is `<out>/fixtures/<hash>/`, so all experiments with this output folder can use the
-//! fixture. A copy of a fixture contains hard links to its SSTables, because no process changes SSTables. All other
-//! files, such as the manifest and the WAL, are copied instead of linked, because the tree writes to these files in
-//! place.
+//! The name of a fixture is a hash of everything that determines its bytes: the sources of lsmbench, the design, the
+//! phases, the seed, and the mode of the build. All experiments with the same output folder can use it. A copy contains
+//! hard links to the SSTables, which no process changes, and copies of all other files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,18 +29,17 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of two formats: of the description of a fixture ([`Record`]), and of the text whose hash is the name of
-/// a fixture.
+/// The version of the format of fixtures: of their description ([`Record`]), and of the text whose hash is their name.
 const VERSION: u64 = 2;
 
 /// A hash of the source files that determine the bytes of a store. Empty if this program was built outside of the
 /// workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The names of the crates whose source files the hash [`SOURCES`] covers.
+/// The names of the crates whose source files the hash [`SOURCES`] includes.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
-/// The name of the JSON file that describes a fixture, in the folder of the fixture.
+/// The name of the JSON file in the folder of a fixture that describes the fixture.
 const RECORD: &str = "fixture.json";
 
 /// The name of the folder inside a fixture that contains the files of the store.
@@ -52,8 +48,7 @@ const TREE: &str = "tree";
 /// The file extension of the folder of a fixture that is not complete yet.
 pub(super) const BEGUN: &str = "begun";
 
-/// The keys of a design that do not change the files of a store. The exception is a design in which an arbiter moves
-/// memory between components.
+/// The keys of a design that do not change the files of a store, unless an arbiter moves memory between components.
 const IN_MEMORY_ONLY: [&str; 4] = ["cache", "culling", "memory", "sorted_view"];
 
 /// The interval between two attempts to lock a file that another run has locked.
@@ -62,22 +57,21 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 /// The number of bytes that lsmbench reads at once to hash a file.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The description of a fixture, which is stored in `fixture.json`.
+/// The description of a fixture, which the file `fixture.json` contains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// The text whose hash is the name of the fixture. The text contains all settings that determine the bytes of the
-    /// fixture.
+    /// The text whose hash is the name of the fixture: all settings that determine the bytes of the fixture.
     key: String,
-    /// The time of the build, in the format of RFC 3339.
+    /// The time at which the fixture was built, in the format of RFC 3339.
     pub(super) built: String,
-    /// The duration of the build, in seconds.
+    /// The time that the build of the fixture took, in seconds.
     seconds: f64,
     /// The origin of the fixture as text: the experiment, the configuration and the phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// For each phase, the number of operations that each thread has executed.
+    /// The number of operations that each thread has executed in each phase of the fixture.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
@@ -95,7 +89,7 @@ impl Record {
 /// Returns a text if the file cannot be read or parsed.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
-    let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
+    let text = text.map_err(|error| format!("its file {RECORD} cannot be read: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
@@ -113,24 +107,24 @@ pub(super) struct Fixture {
 pub(super) struct Fixtures {
     /// The folder that contains the folders of all fixtures.
     root: PathBuf,
-    /// The fixtures that the run has prepared, by their hash. The value is `None` if the store returned a wrong answer
-    /// while the fixture was built.
+    /// The prepared fixtures of the run, by their hash. The value is `None` if the store returned a wrong answer while
+    /// the fixture was built.
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program. `None` until the identity is first needed.
     program: Option<String>,
-    /// The file lock that prevents other processes from removing fixtures. The run takes this shared lock for its first
-    /// fixture, and holds it until the run ends.
+    /// The shared file lock that prevents other processes from removing fixtures. The run takes it for its first
+    /// fixture, and holds it until it ends.
     held: Option<File>,
     /// A function that prints a progress line.
     line: fn(&str),
 }
 
-/// The result of the preparation of a fixture for a trial.
+/// The result of preparing a fixture for the trials of a configuration.
 pub(super) enum Found {
-    /// The trials run all phases, because the experiment has no fixture, or because the store returned a wrong answer
-    /// while the fixture was built.
+    /// There is no fixture, so the trials run all phases. Either the experiment has none, or the store returned a wrong
+    /// answer while the fixture was built.
     None,
-    /// The fixture from which the trials start.
+    /// The fixture (prepared store) from which the trials start.
     Fixture(Box<Fixture>),
     /// The user has interrupted the run.
     Interrupted,
@@ -143,8 +137,8 @@ impl Fixtures {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// Returns the fixture for the trials of a configuration. Builds the fixture if it does not exist. `spec` contains
-    /// the settings of such a trial, and the folder for the build.
+    /// Returns the fixture for the trials of a configuration, and builds it if necessary. `spec` contains the settings
+    /// of such a trial.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -214,9 +208,8 @@ impl Fixtures {
 
 /// Returns the mode in which lsmbench executes the phases of a fixture: counted, or timed.
 ///
-/// If possible, the mode is `counted`, because the levels and runs of the tree then depend only on the operations. With
-/// background threads, the levels and runs would depend on timing. All trials would then start from one random tree, so
-/// the confidence interval would not include the variance between such trees.
+/// If possible, the mode is `counted`, because the levels and runs of the tree then depend only on the operations.
+/// Otherwise, all trials would start from a random tree.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| match work {
@@ -230,7 +223,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// A fixture that may not exist yet: its folder, and the settings that determine its bytes.
+/// The folder of a fixture that may not exist yet, with the settings that determine the bytes of the fixture.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -238,16 +231,16 @@ struct Site {
     phases: usize,
 }
 
-/// The result of an attempt to build a fixture.
+/// The result of an attempt to build a fixture (a prepared store).
 enum Built {
     Fixture(Box<Fixture>),
-    /// The store returned a wrong answer during the build.
+    /// The store returned a wrong answer while the fixture was built.
     Wrong,
     Interrupted,
 }
 
 impl Site {
-    /// Compares every byte of an existing fixture with the recorded hashes, and returns the fixture.
+    /// Checks every byte of an existing fixture against the recorded hashes, and returns the fixture.
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
@@ -256,7 +249,7 @@ impl Site {
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
             return Err(changed(format!(
-                "its file {RECORD} has another format version or describes another fixture"
+                "its file {RECORD} has another format version, or describes another fixture"
             )));
         }
         let found = files_in(&self.folder.join(TREE))?;
@@ -269,8 +262,8 @@ impl Site {
         Ok(self.fixture(record))
     }
 
-    /// Builds the fixture: executes its phases on a new store, checks the answers, and moves the files to the folder of
-    /// the fixture.
+    /// Builds the fixture: executes its phases on a new store, checks the answers of the store, and moves the files to
+    /// the folder of the fixture.
     fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
@@ -293,8 +286,7 @@ impl Site {
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
             line(&format!(
-                "  no fixture for {}, because the phases of the fixture returned wrong answers; each trial \
-                 runs all phases",
+                "  warning: no fixture for {}, because its store returned wrong answers; each trial runs all phases",
                 cell.label
             ));
             return Ok(Built::Wrong);
@@ -309,7 +301,7 @@ impl Site {
             files: files_in(&spec.directory)?,
         };
         let text = serde_json::to_string_pretty(&record)
-            .expect("the description of a fixture must contain only types that serialize to JSON");
+            .expect("every type in the description of a fixture must serialize to JSON");
         let place = data.path().join(RECORD);
         fs::write(&place, text)
             .map_err(|error| Problem::doing(format!("write {}", place.display()), error))?;
@@ -337,10 +329,10 @@ impl Site {
 }
 
 impl Fixture {
-    /// Copies the fixture to a new folder. Returns the settings for a trial that starts from this copy.
+    /// Copies the fixture to the new folder `target`. Returns the settings for a trial that starts from this copy.
     ///
-    /// If the memory of trials is limited, the function first evicts the files from the page cache. Otherwise, the
-    /// memory limit of a trial would not include pages that another process has read before.
+    /// If the memory of trials is limited, the function first evicts the files from the page cache, because the limit
+    /// does not include pages that another process has read.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -373,7 +365,7 @@ fn open_folder(folder: &Path) -> Outcome<File> {
     File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
 }
 
-/// Waits until `attempt` has locked the file, which another run may have locked. Returns the locked file, or `None` if
+/// Locks a file. `attempt` tries to lock it, and is repeated while another run has locked the file. Returns `None` if
 /// the user interrupts the run.
 fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
@@ -386,8 +378,8 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
     }
 }
 
-/// Locks all fixtures of an output folder, so that no run can use the fixtures. The lock is released when the returned
-/// file is closed. Returns `None` if the folder has no fixtures.
+/// Locks all fixtures of an output folder, so that no run can use them until the returned file is closed. Returns
+/// `None` if the folder has no fixtures.
 ///
 /// # Errors
 /// Returns an error if a run is using a fixture. The message names the process that holds the lock.
@@ -407,12 +399,10 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// Returns the identity of this program, which is part of the key of a fixture.
+/// Returns the identity of this program. A fixture is used only by programs with the same identity.
 ///
-/// The identity is a hash of the source files that determine the bytes of a store, if this hash includes the crates of
-/// all variants. Existing fixtures then stay valid if only other source files change. If a program has variants from
-/// other crates, the identity is a hash of the whole program, because the sources of these crates may change without a
-/// new version number.
+/// The identity is a hash of the sources of lsmbench that determine the bytes of a store. If the program has variants
+/// from other crates, the identity is a hash of the whole program.
 ///
 /// # Errors
 /// The program cannot be read.
@@ -424,15 +414,15 @@ pub fn program_identity() -> Outcome<String> {
     Ok(format!("program {:016x}", hash_of(&path)?.1))
 }
 
-/// Returns the axes whose variants determine the bytes of a store, such as the filters.
+/// Returns the axes whose variants determine the bytes of a store. An axis is a kind of component, such as filters.
 pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     let of_work: [&'static dyn Axis; 5] =
         [&workload::KEYS, &workload::SIZES, &workload::LENGTHS, &workload::FORMATS, &workload::TRACES];
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Returns whether the hash of the sources covers all variants of this axis, because their crates are among
-/// [`SOURCE_CRATES`].
+/// Returns whether the crates of all variants of this kind of component are among [`SOURCE_CRATES`], so that the hash
+/// of the sources includes them.
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }

@@ -1,8 +1,8 @@
 //! Runs the trials of one round side by side. All trial processes of the round exist at the same time.
 //!
-//! With `trials.plan = "slices"`, the processes run in turns. In one turn, a process executes one slice, which is a
-//! number of operations of a phase, or 20 ms of a call without operations. With `trials.plan = "duet"`, all processes
-//! execute each slice at the same time. In this module, a "side" is the trial process of one configuration.
+//! With `trials.plan = "slices"`, the processes take turns. In one turn, a process executes one slice: some operations
+//! of a phase, or 20 ms of a call such as a flush. With `trials.plan = "duet"`, all processes execute each slice at the
+//! same time. In this module, a "side" is the trial process of one configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,56 +13,55 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// The desired duration of a slice, after which the next trial process has its turn. This duration is long compared
-/// with the time to switch processes and to fill the CPU caches. The duration is short compared with the time in which
-/// the speed of the machine changes, so all processes run at the same speed.
+/// The desired duration of a slice, after which the next trial process has its turn. It is long compared with the time
+/// to switch processes, and short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The number of operations in the first slices of a phase. The measured duration of these slices determines the number
-/// of operations in later slices.
+/// The number of operations in the first slices of a phase. Later slices depend on the measured duration of these
+/// slices.
 const FIRST_OPERATIONS: u64 = 64;
 
-/// The largest factor by which the number of operations grows from one slice to the next.
+/// The largest factor by which the number of operations per slice grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// The smallest number of slices into which a phase is divided. With many slices, the turns of each configuration are
-/// spread over the whole phase.
+/// The smallest number of slices into which a phase is divided, so that the turns of each process are spread over the
+/// phase.
 const FEWEST_SLICES: u64 = 16;
 
-/// The number of operations per slice, by the name of the phase. A slice is the number of operations that a trial
-/// process executes in one turn. The first round determines these numbers, and all later rounds use the same numbers.
-/// The slices of all rounds then contain the same operations.
+/// The number of operations per slice in each phase, by the name of the phase. A slice is the operations that a trial
+/// process executes in one turn. The first round determines these numbers, and later rounds use them again.
 #[derive(Default)]
 pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of a group of trial processes through the slices of their current phase.
+/// The progress of the trial processes through the slices of their current phase.
 struct Pace {
     phase: String,
-    /// The number of the next slice of the phase.
+    /// The number of the next slice of the current phase.
     number: u64,
-    /// The number of operations in the next slice.
+    /// The number of operations in the next slice of the current phase.
     operations: u64,
-    /// The maximum number of operations in a slice of this phase.
+    /// The maximum number of operations in a slice of the current phase.
     most: u64,
     is_found: bool,
 }
 
-/// A slice that one trial process has executed.
+/// A slice (the operations of one turn) that one trial process has executed.
 pub(super) struct SliceOf {
-    /// The index of the trial process in the group.
+    /// The index of the trial process among the processes of the round.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the trial process in the order in which the processes of the group executed this slice, from 0.
+    /// The position of this process in the order in which the trial processes executed the slice, from 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
 
-/// The results of a round of trials that ran side by side: the reports of its trials, and their slices.
+/// The results of a round of trials that ran side by side: the reports of the trials, and the measurements of their
+/// slices.
 pub(super) struct GroupReport {
-    /// The report or the error of each trial, in the order of the trials.
+    /// The report or the error of each trial in the round, in the order of the trials.
     pub(super) reports: Vec<Outcome<TrialReport>>,
     pub(super) slices: Vec<SliceOf>,
 }
@@ -102,8 +101,8 @@ pub(super) fn run_group(
     Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
 }
 
-/// Returns a function that passes the progress of trial process `number` to `progress`. Only the progress of the first
-/// process is shown, so the function ignores all other processes.
+/// Returns a function that passes on the progress of trial process `number` if it is the first process. The progress of
+/// all other processes is not shown.
 fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
     move |step| {
         if number == 0 {
@@ -115,16 +114,16 @@ fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Ste
 struct Group {
     sides: Vec<Side>,
     slices: Vec<SliceOf>,
-    /// The progress of the group through the slices of the current phase. `None` before the first phase.
+    /// The progress of the trial processes through the slices of the current phase. `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass has the reversed order. In one pass, each trial process has one turn. The order is
-    /// reversed after each pass (ABBA), so that changes in the speed of the machine affect all configurations equally.
+    /// Whether the processes have their next turns in reversed order. The order is reversed each time (ABBA), so that
+    /// changes in the speed of the machine affect all configurations equally.
     is_reversed: bool,
 }
 
 impl Group {
-    /// Returns the indexes of the trial processes that have the next turn. A process that has finished a phase waits
-    /// until all processes have finished it. Returns `None` if all processes have ended.
+    /// Returns the indexes of the trial processes that have the next turn. Processes that have finished a phase wait
+    /// for the others. Returns `None` if all processes have ended.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
@@ -133,7 +132,7 @@ impl Group {
         (!movers.is_empty()).then_some(movers)
     }
 
-    /// Returns the number of operations of the next slice. At the start of a phase, the function begins a new progress.
+    /// Returns the number of operations in the next slice. If the processes start a phase, resets the progress first.
     fn operations(&mut self, movers: &[usize], lengths: &SliceLengths) -> u64 {
         if let State::Ready { phase, operations } = &self.sides[movers[0]].state {
             self.pace = Some(lengths.begin(phase, *operations));
@@ -179,7 +178,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Keeps the measurements of the slice that a trial process has executed in its last turn, if it has executed one.
+    /// Keeps the measurements of the slice that a trial process has executed in its last turn, if any.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -187,7 +186,7 @@ impl Group {
         }
     }
 
-    /// Ends a slice that the trial processes in `movers` have executed, and computes the number of operations in the
+    /// Ends the slice that the trial processes in `movers` have executed, and chooses the number of operations in the
     /// next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
@@ -204,8 +203,8 @@ impl Group {
 }
 
 impl SliceLengths {
-    /// Returns the progress of the processes at the start of a phase. `operations` is the number of operations of the
-    /// phase, if known.
+    /// Returns the progress of the trial processes at the start of a phase. `operations` is the number of operations of
+    /// the phase, if known.
     fn begin(&self, phase: &str, operations: Option<u64>) -> Pace {
         let most = operations.map_or(u64::MAX, |operations| (operations / FEWEST_SLICES).max(1));
         let found = self.found.get(phase).copied();
@@ -215,8 +214,8 @@ impl SliceLengths {
 }
 
 impl Pace {
-    /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the mean
-    /// time of an operation in the last slice. The number stays the same once it fits.
+    /// Adapts the number of operations per slice, so that a slice takes about 20 ms. `operation_ns` is the mean time of
+    /// an operation in the last slice.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

@@ -11,16 +11,16 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// The names that an experiment cannot have, because the output folder uses folders with these names for other files.
+/// The names that an experiment cannot have, because folders of these names in the output folder contain other files.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
-/// The name of the folder of fixtures in the output folder.
+/// The name of the folder for prepared stores (fixtures) in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";
 
 /// The name of the folder in the output folder to which a new run moves earlier results.
 const EARLIER: &str = "earlier";
 
-/// The maximum number of attempts to remove a data folder. The first attempts may fail while the trial process of a
+/// The maximum number of attempts to remove the data folder of a trial. Removal may fail while the trial process of a
 /// killed run still writes to the folder.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
@@ -95,7 +95,7 @@ impl Home {
         Ok(manifest)
     }
 
-    /// Returns the results folder as a [`Folder`], which knows the paths of the files.
+    /// Returns the results folder of the experiment as a [`Folder`], which knows the paths of the result files.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -105,8 +105,8 @@ impl Home {
         self.earlier.as_ref()
     }
 
-    /// Prepares the results folder for a run. If `resume` is true, keeps the results of the earlier run. Otherwise,
-    /// moves the results of an earlier run to another folder. `line` prints the new location.
+    /// Prepares the results folder for a run. Keeps the results of an earlier run if `resume` is true, and moves them
+    /// to another folder otherwise. `line` prints the new location.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -127,8 +127,7 @@ impl Home {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run to the folder for earlier results. The function deletes only the data of
-    /// killed trials.
+    /// Moves the results of an earlier run to the folder for earlier results. Deletes the data of killed trials.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -142,7 +141,7 @@ impl Home {
         let target = numbered
             .into_iter()
             .find(|target| !target.exists())
-            .expect("a free folder name must exist, because the sequence of numbers is infinite");
+            .expect("the infinite sequence of numbers must contain a free folder name");
         std::fs::rename(self.folder.root(), &target)
             .map_err(|error| Problem::doing(format!("move {} aside", self.folder.root().display()), error))?;
         // The lock was moved with the folder.
@@ -152,15 +151,14 @@ impl Home {
     }
 }
 
-/// The prefix of the names of files that lsmbench has not completed yet. A file gets its final name when it is
-/// complete.
+/// The prefix of the names of incomplete files. lsmbench renames a file when it is complete.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(BEGUN)
 }
 
-/// Removes the incomplete files of a folder.
+/// Removes the files of a folder that an earlier run left incomplete.
 fn remove_begun(folder: &Path) {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     for entry in entries.filter(is_begun) {

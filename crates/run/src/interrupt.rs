@@ -1,6 +1,6 @@
 //! Handles the signals for Ctrl-C, for a closed terminal, and for termination. The signal handler only records the
-//! signal. The program reacts at its next check, and ends with the exit code 130, as shells report it for a program
-//! that Ctrl-C ended.
+//! signal, to which the program reacts at its next check. The program then ends with the exit code 130, as a shell
+//! reports it after Ctrl-C.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The interval at which a reader that waits for data checks whether the user has interrupted the program.
+/// The interval at which a waiting reader checks whether the user has interrupted the program.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Installs the signal handler for Ctrl-C, for a closed terminal, and for termination.
@@ -25,8 +25,8 @@ pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Acquire)
 }
 
-/// A reader that returns end of file after an interruption, even while it waits for data. The inner reader must be
-/// unbuffered, because the wait uses its file descriptor.
+/// A reader that returns end of file if the user interrupts the program, even while it waits for data. The inner reader
+/// must be unbuffered, because the wait uses its file descriptor.
 pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {

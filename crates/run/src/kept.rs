@@ -1,5 +1,5 @@
-//! Lists and removes the fixtures in an output folder. lsmbench removes fixtures only in this module. Fixtures of
-//! earlier program versions therefore remain until the user removes them, although current runs cannot use them.
+//! Lists and removes the fixtures (prepared stores) in an output folder. lsmbench removes fixtures only in this module,
+//! so fixtures of earlier program versions remain until the user removes them.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -17,21 +17,20 @@ pub struct Kept {
     folder: PathBuf,
     /// The size of the fixture on the file system, in bytes.
     pub bytes: u64,
-    /// The time of the build, in RFC 3339 format. `None` if the build was not completed.
+    /// The time at which the fixture was built, in RFC 3339 format. `None` if the build was not completed.
     pub built: Option<String>,
     /// Whether a run is building the fixture at the moment.
     pub is_in_work: bool,
     /// Whether this version of the program can use the fixture.
     pub is_current: bool,
-    /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if the origin is
-    /// unknown.
+    /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if unknown.
     pub made_by: String,
     /// The experiments whose results started from the fixture.
     pub experiments: Vec<String>,
 }
 
 /// Returns the fixtures in an output folder, sorted by name. `program` is the [identity](super::program_identity) of
-/// this program, which determines whether a fixture is current.
+/// this program.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read.
@@ -82,7 +81,7 @@ impl Kept {
     }
 }
 
-/// Returns whether another process uses a fixture, so that it holds the lock of the fixture.
+/// Returns whether another process uses a fixture and therefore holds its lock.
 fn is_locked(path: &Path) -> bool {
     let found = File::open(path).ok().map(|file| file.try_lock_shared());
     matches!(found, Some(Err(TryLockError::WouldBlock)))

@@ -77,8 +77,8 @@ pub(super) fn begin(
     manifest
 }
 
-/// Returns the warnings about this machine for the manifest: one for each source of timing noise that `lsmbench doctor`
-/// found. In counted mode, the manifest omits these warnings, because noise does not affect counters.
+/// Returns warnings about this machine for the manifest: one per source of timing noise. Returns no warnings in counted
+/// mode, because noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -87,10 +87,11 @@ fn doubts(machine: &MachineInfo) -> Vec<String> {
     concerns.collect()
 }
 
-/// Updates the manifest of a run that is resumed: adds the time, and the settings that may differ.
+/// Updates the manifest of a run that is resumed: adds the time of the resumption, and the settings that may differ.
 pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &BuildInfo) -> Manifest {
     let by = if manifest.build == *build { "" } else { ", by another build" };
-    manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
+    let time = environment::now();
+    manifest.warnings.push(format!("the run was resumed at {time}{by}"));
     describe(&mut manifest, experiment);
     manifest
 }
@@ -101,7 +102,7 @@ pub(super) fn examined_machine(out: &Path) -> MachineInfo {
     MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
-/// Sets the entries of the manifest that may differ when a run is resumed, such as the number of trials and the charts.
+/// Sets the entries of the manifest that may differ after a run is resumed, such as the number of trials.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();
@@ -114,18 +115,18 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.ended = None;
 }
 
-/// Returns the catalogs of all axes whose variants a run can use, in the order of the manifest.
+/// Returns the catalogs of all components that a run can use, in the order of the manifest.
 fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     let others: [&'static dyn Axis; 3] = [&engines::CATALOG, &subject::SUBJECTS, &plot::KINDS];
     catalogs_of_stores().chain(others)
 }
 
-/// Returns the names, packages and versions of all variants of all catalogs, in the form of the manifest.
+/// Returns all variants of components that a run can use, with their packages and versions, for the manifest.
 pub fn known_components() -> Vec<ComponentInfo> {
     catalogs().flat_map(|axis| axis.variants().into_iter().map(|variant| component(axis, &variant))).collect()
 }
 
-/// Describes a variant of an axis for the manifest.
+/// Describes a variant of a component for the manifest, such as the filter `standard`.
 fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     ComponentInfo {
         axis: axis.name().to_owned(),
@@ -135,8 +136,7 @@ fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     }
 }
 
-/// Describes the variants that the experiment uses for the manifest, in the order of the catalogs. Each variant occurs
-/// once.
+/// Describes all variants of components that the experiment uses for the manifest. Each variant occurs once.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -151,8 +151,7 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// Returns the axis and the name of each variant that a configuration uses: the engine or the measured component, and
-/// the variants in the design and in the workload.
+/// Returns the kind and the name of each component that a configuration uses, such as ("filter", "standard").
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);
@@ -187,8 +186,8 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// Returns the name of the variant that a TOML value selects. In a table, the name is the value of the key `kind`. In a
-/// string, the name is the text before the parameters.
+/// Returns the name of the variant that a TOML value selects: the key `kind` of a table, or the text before the
+/// parameters in a string such as `l0-tiered(growth=8)`.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

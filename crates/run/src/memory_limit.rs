@@ -13,8 +13,8 @@ pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The place in which lsmbench creates memory cgroups: a folder, and the name of the file that contains the memory
-/// limit of a cgroup.
+/// The place in which lsmbench creates memory cgroups: the folder, and the file name of the memory limit in each
+/// cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -22,7 +22,7 @@ struct Place {
 }
 
 impl MemoryLimit {
-    /// Creates a memory cgroup with a limit of `bytes` bytes and without any process.
+    /// Creates a memory cgroup with a limit of `bytes` bytes, without any process in it.
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
@@ -56,8 +56,7 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// Checks that a trial can have a memory limit of `bytes` bytes. A run calls this function before its first trial, so
-/// that an error occurs early.
+/// Checks that a trial can have a memory limit of `bytes` bytes. A run does this before its first trial.
 pub(super) fn check(bytes: u64) -> Outcome<()> {
     MemoryLimit::new(bytes).map(drop)
 }
@@ -82,8 +81,8 @@ impl Place {
     /// Finds the folder in which this process may create cgroups. `groups` and `mounts` are the contents of
     /// `/proc/self/cgroup` and `/proc/self/mountinfo`.
     ///
-    /// With cgroup version 1, the folder is the cgroup of this process. With version 2, a cgroup that contains
-    /// processes cannot have children with limits. The folder is therefore the parent of this process's cgroup.
+    /// With cgroup version 1, the folder is the cgroup of this process. With version 2, it is the parent of this
+    /// cgroup, because a cgroup that contains processes cannot have children with limits.
     fn find(groups: &str, mounts: &str) -> Option<Self> {
         let of_version_1 = || {
             let own = groups.lines().find_map(|line| {
@@ -105,8 +104,7 @@ impl Place {
     }
 }
 
-/// Returns the folder of the cgroup `group` in the file system. The folder is the mount point of the cgroup hierarchy,
-/// followed by the path of the cgroup in the mounted hierarchy.
+/// Returns the folder of the cgroup `group`: its path below the mount point of the cgroup file system.
 fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;

@@ -21,10 +21,10 @@ use super::ending::Ending;
 use super::environment;
 use super::parts::{Parts, ReadPart};
 
-/// The name of the folder that contains the manifests of the parts.
+/// The name of the folder for the manifests of the merged parts.
 const PARTS: &str = "parts";
 
-/// The options of a merge.
+/// The options of a merge of the parts of an experiment.
 #[derive(Clone, Debug)]
 pub struct PartsMergeOptions {
     /// The folder for charts. The charts of each experiment are in a folder with its name.
@@ -39,8 +39,8 @@ pub struct PartsMergeOptions {
     pub build: BuildInfo,
 }
 
-/// Merges the parts in a folder into a new results folder, and computes the verdicts. Each machine is a stratum: a
-/// trial is compared only with trials of the same machine.
+/// Merges the parts of an experiment in the folder `parts` into a new results folder, and computes the verdicts. Trials
+/// are compared only with trials of the same machine.
 ///
 /// # Errors
 /// The parts belong to different experiments, are incomplete, or were changed after the run. The folder `into` already
@@ -88,10 +88,10 @@ pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<
     conclusion.conclude(&manifest, &verdicts, &of_machines)
 }
 
-/// Reads the experiment from the manifest of a part.
+/// Reads the experiment from the manifest of one of its parts.
 fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     let wrong = |error: std::io::Error| {
-        Problem::doing("write the experiment of the parts to a temporary file", error)
+        Problem::doing("write a temporary file with the experiment that the parts belong to", error)
     };
     let folder = tempfile::tempdir().map_err(wrong)?;
     let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
@@ -101,14 +101,14 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     match experiment.config_hash() == manifest.config_hash {
         true => Ok(experiment),
         false => Err(Problem::new(
-            "this program resolves the manifest of the parts to another experiment; merge with the program \
-             that ran the parts, on a machine that has their input files",
+            "this program reads another experiment from the manifests of the parts than the program that ran them; \
+             merge with that program, on a machine that has the input files",
         )),
     }
 }
 
-/// Returns the groups of rows, in the order in which a single run would write them. The flag of a group is true if the
-/// group is the second trial of a baseline.
+/// Returns all trials of the merged results, in the order in which a single run would write their rows. The flag of a
+/// trial is true if it is the second trial of a baseline.
 fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
@@ -126,19 +126,18 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     groups.collect()
 }
 
-/// The parts to merge, with the order of their rows.
+/// The parts of an experiment to merge, with the order of their rows in the merged results.
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The groups of rows of the merged results, in order. The flag of a group is true if the group is the second trial
-    /// of a baseline.
+    /// The trials in the order of the merged results. The flag of a trial is true if it is the second trial of a
+    /// baseline.
     order: Vec<(Group, bool)>,
 }
 
 impl Source {
-    /// Merges one result file of all parts. `path` returns the path of the file in a results folder, and `again` is
-    /// true if this file contains the second trials of baselines. The rows of the merged file have the order of a
-    /// single run.
+    /// Merges one CSV file of all parts. `path` returns the path of this file in a results folder. `again` is true if
+    /// the file contains the second trials of baselines.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;
@@ -153,7 +152,7 @@ impl Source {
             }
             schema.get_or_insert_with(|| table.schema().clone());
         }
-        let schema = schema.ok_or_else(|| Problem::new("there are no finished parts"))?;
+        let schema = schema.ok_or_else(|| Problem::new("the experiment has no finished parts"))?;
         let mut writer = RowWriter::create(&path(folder), &schema)?;
         for (group, _) in self.order.iter().filter(|(_, of_noise)| *of_noise == again) {
             if let Some(rows) = rows.remove(group) {
@@ -201,7 +200,7 @@ impl Source {
         Ok(manifest)
     }
 
-    /// Returns the manifest entry of a part. Its round numbers are those of the merged results.
+    /// Returns the entry of a part in the manifest of the merged results, with the round numbers of these results.
     fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
         let (own, mut info) = (part.part()?, part.info.clone());
         for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {
@@ -229,7 +228,7 @@ impl Source {
     }
 }
 
-/// Returns the name of the machine of each round, and the findings of `lsmbench doctor` on each machine.
+/// Returns the machine of each round, and the findings of `lsmbench doctor` on each machine.
 fn machines(nodes: &[NodeInfo]) -> Machines {
     let mut machines = Machines::default();
     for node in nodes {
@@ -243,7 +242,7 @@ fn machines(nodes: &[NodeInfo]) -> Machines {
     machines
 }
 
-/// Copies the manifest of every part into the merged results.
+/// Copies the manifest of every part to the folder of the merged results.
 fn keep_manifests(parts: &Parts, folder: &Folder) -> Outcome<()> {
     let kept = folder.root().join(PARTS);
     create_folder(&kept)?;

@@ -1,4 +1,4 @@
-//! Defines a part of an experiment: the rounds or configurations that one machine runs.
+//! Defines a part of an experiment: the trials that one machine runs, if an experiment runs on several machines.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use types::Outcome;
 use super::environment::container_image;
 use super::fixture::program_identity;
 
-/// The environment variables in which schedulers pass the number of an array task. The second value is the number that
-/// the scheduler gives to the first task.
+/// The environment variables in which schedulers pass the number of an array task, each with the number of the first
+/// task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
     ("HQ_TASK_ID", 1),
@@ -30,7 +30,7 @@ const NODE: &str = "LSMBENCH_NODE";
 /// The name of the folder that contains one folder per machine, inside the folder of the parts.
 const NODES: &str = "nodes";
 
-/// The value of `--part` with which lsmbench reads the number of the part from the environment variable of a scheduler.
+/// The value of `--part` with which lsmbench reads the number of the part from an environment variable of a scheduler.
 const AUTO: &str = "auto";
 
 /// One part of an experiment, which one machine runs: its number, and the number of all parts.
@@ -58,7 +58,7 @@ impl Part {
         self.count
     }
 
-    /// Returns the entry for this part in the manifest. The entry does not contain a machine yet.
+    /// Returns the entry for this part in the manifest, without its machines.
     pub(super) fn info(self) -> Outcome<PartInfo> {
         Ok(PartInfo {
             number: self.number,
@@ -121,13 +121,13 @@ impl FromStr for Part {
     }
 }
 
-/// Returns the folder for the data of this machine, inside the folder `parts`. All parts that this machine runs share
-/// the fixtures in this folder.
+/// Returns the folder for the data of this machine inside the folder `parts`. All parts that this machine runs share
+/// it.
 pub(super) fn node_folder(parts: &Path) -> PathBuf {
     parts.join(NODES).join(folder_name(&node_name()))
 }
 
-/// Converts a name to the name of a folder. Characters that are not allowed become `_`.
+/// Converts the name of a machine to the name of a folder. Characters that are not allowed become `_`.
 fn folder_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();

@@ -9,14 +9,14 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// The progress of a part: the number of its finished trials, and its machine.
+/// The progress of one part of an experiment: the number of its finished trials, and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
     /// The number of the part, starting at 1.
     pub number: u64,
     /// The number of trials of the part that have finished.
     pub finished: u64,
-    /// The number of trials of the part. The second trials of baselines, which measure noise, are not included.
+    /// The number of trials of the part. Does not include the second trials of baselines, which measure noise.
     pub trials: u64,
     /// The machine that runs or last ran the part. `None` if no machine has started the part.
     pub node: Option<String>,
@@ -36,8 +36,8 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 ///
 /// # Errors
 /// Returns an error if the trials run side by side or share a time budget, or if the number of parts is not possible.
-/// If a timed experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds.
-/// Each group of configurations must also contain at least one configuration that is not a baseline.
+/// For example, if a timed experiment has more parts than rounds, the number of parts must be a multiple of the number
+/// of rounds.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

@@ -10,11 +10,10 @@ use types::{Outcome, Problem};
 use super::cut::Cut;
 use super::part::Part;
 
-/// The tables of an experiment that decide its verdicts. They do not change the measurements, so the hash of the
-/// settings does not include them.
+/// The tables of an experiment that affect only its verdicts. The hash of the settings does not include them.
 const OF_VERDICTS: [&str; 2] = ["verdict", "gate"];
 
-/// A part of an experiment, with its manifest and its rows.
+/// One part of an experiment, as read from its folder: its manifest and its rows.
 pub(super) struct ReadPart {
     pub(super) info: PartInfo,
     pub(super) folder: Folder,
@@ -31,12 +30,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the parts in the folder `root`. If the parts belong to several experiments, reads only the parts of the
-    /// experiment `wanted`.
+    /// Reads the parts of an experiment in the folder `root`. If the folder has parts of several experiments, reads
+    /// only the parts of `wanted`.
     ///
     /// # Errors
-    /// The folder contains no parts, or other results, or parts of several experiments of which none is `wanted`; or
-    /// the rows of a part were changed after the run.
+    /// The folder contains no parts, or other results, or parts of several experiments of which none is `wanted`. The
+    /// rows of a part were changed after the run.
     pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
         let found = folders(root)?;
         let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();
@@ -63,8 +62,8 @@ impl Parts {
         Ok(Self { of, root: root.to_owned() })
     }
 
-    /// Checks that all parts belong to the same run, and that they were measured by a program with the same version and
-    /// commit as this program, which `build` describes.
+    /// Checks that all parts belong to the same run, and that their program has the same version and commit as this
+    /// program, which `build` describes.
     ///
     /// # Errors
     /// The first difference.
@@ -97,79 +96,87 @@ impl Parts {
         self.check_whole()
     }
 
-    /// Checks that `part` has the same experiment, settings, program, rules of verdicts, operations and columns as the
-    /// part `first`.
+    /// Checks that two parts belong to the same run: their experiment, settings, program, verdict settings, operations
+    /// and columns must be equal.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
-        let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
-        let but = |own: String, others: String| {
-            Err(wrong(part, &format!("the part {own}, but part {} {others}", first.info.number)))
-        };
+        let number = first.info.number;
+        let (this, that) = ("the part", format!("part {number}"));
+        let but = |own: String, others: String| Err(wrong(part, &format!("{own}, but {others}")));
+        let against = |difference: &str| Err(wrong(part, difference));
         if one.experiment != other.experiment {
-            let has = |name: &str| format!("has the experiment {name}");
-            return but(has(&other.experiment), has(&one.experiment));
+            let has = |part: &str, name: &str| format!("{part} has the experiment {name}");
+            return but(has(this, &other.experiment), has(&that, &one.experiment));
         }
         if one.seed != other.seed {
-            let has = |seed| format!("has the seed {seed}");
-            return but(has(other.seed), has(one.seed));
+            let has = |part: &str, seed| format!("{part} has the seed {seed}");
+            return but(has(this, other.seed), has(&that, one.seed));
         }
         if one.mode != other.mode {
-            let ran = |mode: &str| format!("ran in {mode} mode");
-            return but(ran(&other.mode), ran(&one.mode));
+            let ran = |part: &str, mode: &str| format!("{part} ran in {mode} mode");
+            return but(ran(this, &other.mode), ran(&that, &one.mode));
         }
         if one.quick != other.quick {
-            let ran = |quick| format!("ran {} --quick", if quick { "with" } else { "without" });
-            return but(ran(other.quick), ran(one.quick));
+            let ran =
+                |part: &str, quick| format!("{part} ran {} --quick", if quick { "with" } else { "without" });
+            return but(ran(this, other.quick), ran(&that, one.quick));
         }
         if one.trials != other.trials {
-            let has = |trials| format!("has trials.count = {trials}");
-            return but(has(other.trials), has(one.trials));
+            let has = |part: &str, trials| format!("{part} has trials.count = {trials}");
+            return but(has(this, other.trials), has(&that, one.trials));
         }
         if one.config_hash != other.config_hash {
-            return against("the part has another design, workload or override");
+            return against(&format!("the part has another design, workload or override than part {number}"));
         }
         if first.info.image != part.info.image {
-            let ran = |image: Option<&str>| match image {
-                Some(image) => format!("ran in the container image {image}"),
-                None => "ran without a container image".to_owned(),
+            let ran = |part: &str, image: Option<&str>| match image {
+                Some(image) => format!("{part} ran in the container image {image}"),
+                None => format!("{part} ran without a container image"),
             };
-            return but(ran(part.info.image.as_deref()), ran(first.info.image.as_deref()));
+            return but(ran(this, part.info.image.as_deref()), ran(&that, first.info.image.as_deref()));
         }
         if one.build != other.build {
-            return against("the part ran with another build of lsmbench (commit, flags or compiler)");
+            return against(&format!(
+                "the part ran with another build of lsmbench (commit, flags or compiler) than part {number}"
+            ));
         }
         if first.info.program != part.info.program {
-            let ran = |program: &str| format!("ran with the program {program}");
-            return but(ran(&part.info.program), ran(&first.info.program));
+            let ran = |part: &str, program: &str| format!("{part} ran with the program {program}");
+            return but(ran(this, &part.info.program), ran(&that, &first.info.program));
         }
         if let Some((path, own, others)) = other_verdict_settings(other, one) {
-            let has = |value: Option<Value>| match value {
-                Some(value) => format!("has {path} = {value}"),
-                None => format!("has no {path}"),
+            let has = |part: &str, value: Option<Value>| match value {
+                Some(value) => format!("{part} has {path} = {value}"),
+                None => format!("{part} has no setting {path}"),
             };
-            return but(has(own), has(others));
+            return but(has(this, own), has(&that, others));
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;
             return against(&format!(
-                "the part has {axis} {kind} from {package} {version}, which is another version"
+                "the part used version {version} of the {axis} {kind} from the package {package}, \
+                 another version than part {number}"
             ));
         }
         if let Some(engine) = other_engine(one, other) {
-            return against(&format!("the part ran another version of the engine {engine}"));
+            return against(&format!(
+                "the part ran another version of the engine {engine} than part {number}"
+            ));
         }
         if let Some((label, phase)) = other_operations(one, other) {
-            return against(&format!("the part ran other operations in phase {phase} of {label}"));
+            return against(&format!(
+                "the part ran other operations in phase {phase} of {label} than part {number}"
+            ));
         }
         if first.info.count != part.info.count {
-            let belongs = |count| format!("belongs to a run with {count} parts");
-            return but(belongs(part.info.count), belongs(first.info.count));
+            let belongs = |part: &str, count| format!("{part} belongs to a run with {count} parts");
+            return but(belongs(this, part.info.count), belongs(&that, first.info.count));
         }
         let columns = |of: &ReadPart| -> Vec<String> {
             of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()
         };
         if columns(first) != columns(part) {
-            return against("the part has other columns in runs.csv");
+            return against(&format!("the part has other columns in runs.csv than part {number}"));
         }
         Ok(())
     }
@@ -236,7 +243,7 @@ impl ReadPart {
         })
     }
 
-    /// Checks that each row of the part belongs to a trial of the part, on a machine that ran the round of the row.
+    /// Checks that each row of this part belongs to one of its trials, on a machine that ran the round of the trial.
     fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         let part = self.part()?;
         for row in self.runs.rows().iter().chain(self.noise.rows()) {
@@ -258,7 +265,7 @@ impl ReadPart {
     }
 }
 
-/// Returns the results folders in a folder of parts. Each entry contains the number of the part, the name of the
+/// Returns the results folders of parts in the folder `root`: for each, the number of the part, the name of the
 /// experiment, and the path.
 fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     let inside = |path: &Path| -> Vec<PathBuf> {
@@ -285,8 +292,8 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// Returns the path of the first setting of the verdicts that differs between two manifests, and the value in each
-/// manifest. A value is `None` if the manifest does not have the setting. Returns `None` if all settings are equal.
+/// Returns the first setting of the verdicts that differs between the manifests of two parts: its path, and its value
+/// in each manifest. Returns `None` if all settings are equal.
 fn other_verdict_settings(
     one: &Manifest,
     other: &Manifest,
@@ -301,7 +308,8 @@ fn other_verdict_settings(
     })
 }
 
-/// Returns a component of `other` that `one` does not contain with the same version. `None` if there is none.
+/// Returns a component of `other` that has another version in `one`, or is missing there. Returns `None` if there is
+/// none.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
@@ -315,9 +323,8 @@ fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     differ.map(|(engine, _)| engine.name.as_str())
 }
 
-/// Returns a configuration and a phase of `other` whose operations differ from the operations in `one`. Returns `None`
-/// if no operations differ. Configurations that differ only in the design or the engine must have the same operations,
-/// so each configuration of `other` is compared with such a configuration of `one`.
+/// Returns a configuration and a phase of `other` whose operations differ from those in `one`. Returns `None` if no
+/// operations differ. Only compares configurations that differ at most in the design or the engine.
 fn other_operations<'a>(one: &'a Manifest, other: &'a Manifest) -> Option<(&'a str, &'a str)> {
     let is_workload =
         |path: &str| !["design", "engine"].iter().any(|root| path.split('.').next() == Some(root));
@@ -338,9 +345,8 @@ fn other_operations<'a>(one: &'a Manifest, other: &'a Manifest) -> Option<(&'a s
 }
 
 fn wrong(part: &ReadPart, what: &str) -> Problem {
+    let (folder, number) = (part.folder.root().display(), part.info.number);
     Problem::new(format!(
-        "{}: part {} does not belong to the other parts: {what}; remove this part, and run it again",
-        part.folder.root().display(),
-        part.info.number
+        "{folder}: part {number} does not belong to the other parts: {what}; remove this part, and run it again"
     ))
 }

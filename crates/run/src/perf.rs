@@ -1,5 +1,5 @@
 //! Runs the sampling profiler `perf record` of Linux. The profiler starts a trial process, and samples the stacks of
-//! all its threads. The trial process switches the profiler on for only one phase.
+//! all its threads. The trial process switches the profiler on only for one phase.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -17,17 +17,16 @@ const PROGRAM: &str = "perf";
 /// The event that the profiler samples: the CPU time of a thread. The event needs no hardware counters.
 const EVENT: &str = "cpu-clock";
 
-/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. With this
-/// value, the profiler finds the callers in a copy of the stack, because the program has no frame pointers. The number
-/// in the value is the size of the copy in bytes.
+/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function: in copies
+/// of the stack of 8,192 bytes, because the program has no frame pointers.
 const CALL_GRAPH: &str = "dwarf,8192";
 
-/// The folder with the files of a profiled trial: two named pipes, and the recorded samples.
+/// The folder with the files of a profiled trial: two named pipes to the profiler, and the recorded samples.
 pub(super) struct Perf {
     folder: PathBuf,
 }
 
-/// The samples of a profiled trial: how much CPU time each stack of functions has used.
+/// The samples of a profiled trial: the CPU time of each stack of functions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Samples {
     pub(super) stacks: FoldedStacks,
@@ -139,8 +138,8 @@ fn reason(stderr: &[u8]) -> String {
 }
 
 impl Samples {
-    /// Parses the samples in the output of `perf script`. Each sample consists of a line with its CPU time in
-    /// nanoseconds, one line per function from the innermost function outwards, and an empty line.
+    /// Parses the output of `perf script`. Each sample is a line with its CPU time in nanoseconds, one line per
+    /// function from the innermost function outwards, and an empty line.
     fn parse(text: &str) -> Self {
         let mut samples = Self::default();
         for sample in text.split("\n\n") {
@@ -157,15 +156,15 @@ impl Samples {
         samples
     }
 
-    /// Adds the samples of another trial of the same configuration.
+    /// Adds the samples of another profiled trial of the same configuration.
     pub(super) fn merge(&mut self, other: &Self) {
         self.stacks.merge(&other.stacks);
         self.count += other.count;
     }
 }
 
-/// Returns the name of the function in a line of `perf script`. A line consists of an address, a name, and a file in
-/// parentheses. If the name is unknown, returns the name of the file in brackets.
+/// Returns the name of the function in a line of `perf script`: an address, a name, and a file in parentheses. If the
+/// name is unknown, returns the file in brackets.
 fn function(line: &str) -> Option<String> {
     let (_, rest) = line.trim().split_once(' ')?;
     let (name, file) = rest.rsplit_once(" (").unwrap_or((rest, ""));

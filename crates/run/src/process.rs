@@ -1,4 +1,4 @@
-//! Runs an experiment in a separate process, which may execute another build of this program.
+//! Runs an experiment in a separate process, with this or another build of lsmbench.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use verdict::Runner;
 
 use crate::interrupt;
 
-/// The interval between two checks whether the user has interrupted the program.
+/// The interval at which lsmbench checks whether the user has interrupted it.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Runs experiments in separate processes, with this program or other builds of it.
+/// Runs experiments in separate processes, with this or other builds of lsmbench.
 pub struct Programs {
     /// A function that prints a progress line.
     pub line: fn(&str),
@@ -70,8 +70,8 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of a process that runs an experiment. If the user interrupts this program, the function passes the
-/// signal on, so that the process can finish its work and end.
+/// Waits for the end of a process that runs an experiment. If the user interrupts this program, passes the signal on,
+/// so that the process can end properly.
 ///
 /// # Errors
 /// Returns an error if the user has interrupted the run.

@@ -7,18 +7,17 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use trial::Step;
 
-/// The time between two redraws of the bar while the trial reports nothing.
+/// The interval at which the progress bar is redrawn while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
 
 /// The number of steps of the progress bar per estimated second of the run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
-/// The longest time without output if standard error is not a terminal. If a round takes longer, a line is printed
-/// during the round.
+/// The longest time without output if standard error is not a terminal. A longer round prints a line before its end.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of the run of one experiment, for the progress bar. Each trial counts with its estimated duration. The
-/// ratio of measured to estimated time of the finished trials corrects the estimate of the remaining time.
+/// The progress of the run of one experiment. The remaining time follows from the estimated duration of each trial,
+/// corrected by the measured time of the finished trials.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -27,8 +26,7 @@ pub(super) struct Progress {
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated duration of all trials of the run, in seconds. `seconds_done` is the estimated duration of the
-    /// finished trials.
+    /// The estimated duration of all trials of the run, and of the finished trials (`seconds_done`), in seconds.
     seconds: f64,
     seconds_done: f64,
     /// The time limit of the run in seconds. `None` without a limit.
@@ -62,8 +60,7 @@ impl RunningTrial {
     }
 }
 
-/// The size of a run, for the estimate of its progress: the number of rounds, the number of trials, and the estimated
-/// duration in seconds.
+/// The size of a run: the number of rounds, the number of trials, and the estimated duration in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) rounds: u64,
@@ -122,8 +119,8 @@ impl Progress {
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Reduces the size of the run by trials that will not run, because their configuration has failed. `seconds` is
-    /// the estimated duration of these trials.
+    /// Removes trials from the size of the run that will not run, because their configuration has failed. `seconds` is
+    /// their estimated duration.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
@@ -160,9 +157,8 @@ impl Progress {
         format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
     }
 
-    /// Returns the estimated remaining time of the run in seconds. `seconds` is the estimated duration of the finished
-    /// part of the running trial. If finished trials took longer than estimated, the function expects the same of the
-    /// others.
+    /// Returns the estimated remaining time of the run in seconds, corrected by the time of the finished trials.
+    /// `seconds` is the estimated duration of the finished part of the running trial.
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };

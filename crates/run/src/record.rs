@@ -60,7 +60,7 @@ fn check_phase(experiment: &Experiment, cell: &Cell, name: &str) -> Outcome<()> 
     let names = phases().map(|phase| format!("\"{}\"", phase.name)).collect::<Vec<_>>().join(", ");
     let phase = phases().find(|phase| phase.name == name);
     let phase = phase.ok_or_else(|| {
-        failed(format!("the experiment has no phase \"{name}\" with operations. Valid phases: {names}"))
+        failed(format!("the experiment has no phase \"{name}\" with operations. Valid: {names}"))
     })?;
     match phase.rate {
         Rate::Sustained(_) => Err(failed(format!(

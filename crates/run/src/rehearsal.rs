@@ -1,6 +1,5 @@
-//! Runs rehearsals of engines. Some engines check their options only when they open a store. Before the first trial,
-//! such an engine therefore opens an empty store for every configuration, in a separate process. A long run with an
-//! invalid option then fails at its start.
+//! Opens an empty store for every configuration of an engine before the first trial, in a separate process. Some
+//! engines check their options only when they open a store, so a run with an invalid option then fails at its start.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,8 +14,8 @@ use super::child::run_trial;
 use super::scratch::scratch;
 use super::trial_spec::trial_spec;
 
-/// The workload with which an engine is tried before the run. An engine that completes this workload has accepted its
-/// options.
+/// The workload with which an engine is tried before a run. The engine accepts its options if it completes this
+/// workload.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {
@@ -24,7 +23,7 @@ fn task() -> Task {
     Task::from_toml(&table).expect("the constant TASK must be a valid workload")
 }
 
-/// Checks that the engines accept all configurations of an experiment, before the first trial: opens an empty store for
+/// Checks before the first trial that the engines accept all configurations of an experiment. Opens an empty store for
 /// each configuration in a temporary folder inside `out`.
 ///
 /// # Errors

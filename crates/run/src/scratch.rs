@@ -1,5 +1,5 @@
-//! Creates scratch folders for temporary files of runs. A scratch folder is removed at the end of its run. If a run was
-//! killed, the next run with a scratch folder in the same parent folder removes the old scratch folder.
+//! Creates scratch folders for temporary files of runs. A scratch folder is removed at the end of its run. If the run
+//! was killed, a later run in the same parent folder removes it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,10 @@ use tempfile::TempDir;
 
 use types::{Outcome, Problem};
 
-/// The prefix of the names of scratch folders, by which later runs find abandoned folders.
+/// The prefix of the names of scratch folders, by which later runs find the folders of killed runs.
 const PREFIX: &str = ".lsmbench-scratch-";
 
-/// The minimum age at which an unlocked scratch folder is removed. The process that has created a younger folder may
-/// not have locked it yet.
+/// The minimum age at which an unlocked scratch folder is removed. A new folder may not be locked yet.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
 /// A scratch folder for temporary files, which is removed when this value is dropped.

@@ -1,4 +1,4 @@
-//! Controls a side: the trial process of one configuration, which takes turns with the trial processes of the other
+//! Controls the trial process of one configuration that takes turns with the trial processes of the other
 //! configurations.
 
 use std::time::{Duration, Instant};
@@ -10,30 +10,30 @@ use types::{Outcome, Problem};
 use super::trial_process::{Event, TrialProcess};
 use crate::interrupt;
 
-/// The interval between two checks whether the user has interrupted the run.
+/// The interval at which a waiting run checks whether the user has interrupted it.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The state of a trial process, according to the last message from the process.
+/// The state of a trial process, according to its last message.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
     /// The process does work that is not timed, such as opening its store, preparing a phase, or checking answers.
     Working,
-    /// The process waits for a turn in which it executes the first slice of a phase.
+    /// The process waits for a turn, in which it executes the first operations of a phase.
     Ready {
-        /// The name of the phase.
+        /// The name of the phase that the process executes next.
         phase: String,
         /// The number of operations of the phase, if known.
         operations: Option<u64>,
     },
-    /// The process has executed a slice of operations.
+    /// The process has executed its operations of one turn (a slice).
     Ran(Slice),
-    /// The process executes a call without operations, such as waiting for compactions.
+    /// The process executes a call that is not divided into operations, such as waiting for compactions.
     Calling,
     /// The process has ended.
     Over,
 }
 
-/// A trial process that takes turns with other trial processes. The process is paused between its turns.
+/// A trial process that takes turns with other trial processes. It is paused between its turns.
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
@@ -67,9 +67,8 @@ impl Side {
             .unwrap_or_else(|| Err(Problem::new("the trial process has not ended, so it has no report")))
     }
 
-    /// Runs one turn of the process, and then pauses the process. A turn ends when the process waits for its next turn.
-    /// During a call such as a flush, a turn ends at the latest after the time `slice`. Returns `false` if the user
-    /// interrupted the run.
+    /// Runs one turn of the process, and then pauses it. A turn ends when the process waits for its next turn, or after
+    /// the time `slice` of a call such as a flush. Returns `false` if the user interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -87,8 +86,7 @@ impl Side {
         Ok(true)
     }
 
-    /// Lets the process continue, so that its turn begins. `operations` is the number of operations that the process
-    /// executes in its turn.
+    /// Starts a turn of the paused process, in which the process executes `operations` operations.
     pub(super) fn begin_turn(&mut self, operations: u64) -> Outcome<()> {
         if let Some(from) = self.stopped_at_ns.take() {
             if self.state == State::Calling {
@@ -108,8 +106,8 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process has finished its turn. During a call such as a flush, waits for at most the time
-    /// `slice`, or until the end of the call if `slice` is `None`. Returns `false` if the user interrupted the run.
+    /// Waits until the process has finished its turn. Waits at most the time `slice` for a call such as a flush, or
+    /// until the call ends if `slice` is `None`. Returns `false` if the user interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,
@@ -149,7 +147,7 @@ impl Side {
         }
     }
 
-    /// Records that a call such as a flush ended at the time `at_ns`, in nanoseconds of the monotonic clock. The call
+    /// Records that a call such as a flush ended at the time `at_ns` of the monotonic clock, in nanoseconds. The call
     /// may have ended shortly before the process was paused.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {

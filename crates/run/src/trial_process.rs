@@ -21,19 +21,19 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
-    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed. If
-    /// the parent process dies, the kernel closes the pipe.
+    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed,
+    /// which also happens if the parent process dies.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
-    /// The engine of the trial with its parameters as text, for messages.
+    /// The engine of the trial with its parameters, as text for messages.
     engine: String,
     /// A function that prints a line of output from a library in the process.
     line: fn(&str),
 }
 
-/// The result of waiting for a trial process.
+/// What a wait for a trial process has returned.
 pub(super) enum Event {
-    /// The process sent no message within the time limit.
+    /// The trial process sent no message within the time limit.
     None,
     Message(Message),
     /// The process has closed its standard output, so it sends no more messages.
@@ -41,8 +41,8 @@ pub(super) enum Event {
 }
 
 impl TrialProcess {
-    /// Starts the process of a trial. `launcher` is a program that starts the trial process, such as a profiler, with
-    /// its arguments. Without such a program, `launcher` is empty. `line` prints the output of libraries.
+    /// Starts the process of a trial. `launcher` is the command that starts the trial process, such as a profiler with
+    /// its arguments, or empty. `line` prints the output of libraries.
     pub(super) fn start(spec: &TrialSpec, launcher: &[OsString], line: fn(&str)) -> Outcome<Self> {
         let limit = spec.memory_limit.map(MemoryLimit::new).transpose()?;
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
@@ -66,7 +66,7 @@ impl TrialProcess {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }
         let text = serde_json::to_string(spec)
-            .expect("the settings of a trial must contain only types that serialize to JSON");
+            .expect("every type in the settings of a trial must serialize to JSON");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
         let process = Self { child, lines, lifeline, limit, engine: spec.configuration.engine.label(), line };
         sent.map_err(|error| Problem::doing("write to the trial process", error))?;
@@ -92,16 +92,16 @@ impl TrialProcess {
         }
     }
 
-    /// Sends the trial process the order to run the turn `turn`.
+    /// Sends the trial process the order to execute one turn.
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn)
-            .expect("the order to run a turn must contain only types that serialize to JSON");
+            .expect("every type in the order to a trial process must serialize to JSON");
         // A process that has ended is reported with its exit status by the next event.
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
-    /// Pauses the trial process with all its threads, and waits until the process is paused or has ended. If a thread
-    /// is in a kernel call that cannot be interrupted, such as a sync, the call completes before the thread stops.
+    /// Pauses the trial process with all its threads, and waits until it is paused or has ended. Kernel calls that
+    /// cannot be interrupted, such as a sync, complete first.
     pub(super) fn stop(&self) -> Outcome<()> {
         self.signal(Signal::STOP)?;
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -116,7 +116,7 @@ impl TrialProcess {
 
     fn signal(&self, signal: Signal) -> Outcome<()> {
         kill_process(Pid::from_child(&self.child), signal)
-            .map_err(|error| Problem::doing("signal the trial process", error))
+            .map_err(|error| Problem::doing("send a signal to the trial process", error))
     }
 
     /// Waits for the end of a trial process that has closed its output, and returns its exit status.
@@ -128,7 +128,8 @@ impl TrialProcess {
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {
-            "; trials.memory_limit may be too low for memtables, filters and the model that checks answers"
+            "; trials.memory_limit may be too low for memtables, filters, and the expected contents with which answers \
+             are checked"
         });
         Ok(Problem::new(format!("the trial process ended without reporting a result ({status}){hint}")))
     }

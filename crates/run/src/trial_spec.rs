@@ -1,12 +1,12 @@
-//! Creates the specification of one trial of a configuration.
+//! Creates the settings of one trial of a configuration.
 
 use std::path::PathBuf;
 
 use experiment::{Cell, Experiment};
 use trial::{Configuration, TrialSpec};
 
-/// Returns the settings for the first trial of a configuration. The trial stores its data in `directory` and writes no
-/// results. The trial has no memory limit, no fixture, no turns, no recording and no observing tool.
+/// Returns the settings for the first trial of a configuration. The trial stores its data in `directory`, and writes no
+/// results. All optional settings are off.
 pub(super) fn trial_spec(experiment: &Experiment, cell: &Cell, directory: PathBuf) -> TrialSpec {
     let trials = &experiment.trials;
     TrialSpec {

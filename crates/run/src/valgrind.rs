@@ -12,8 +12,8 @@ use types::{Outcome, Problem};
 /// The name of the valgrind program.
 const PROGRAM: &str = "valgrind";
 
-/// The command that disables address space layout randomization (ASLR), so that a program has the same addresses in
-/// each run. With random addresses, the number of instructions of some copies and comparisons varies.
+/// The command that starts a program without address space layout randomization (ASLR), because the number of
+/// instructions of some copies and comparisons depends on the addresses.
 const FIXED_ADDRESSES: [&str; 2] = ["setarch", "-R"];
 
 /// The word that precedes the number of instructions in the output of callgrind.
@@ -31,7 +31,7 @@ impl Callgrind {
     /// Returns an error if valgrind is missing or does not start, or if this CPU cannot switch the counting of valgrind
     /// on and off. The message contains a remedy.
     pub(super) fn check() -> Outcome<()> {
-        let remedy = "or remove trials.instructions and --instructions";
+        let remedy = "or run without trials.instructions and --instructions";
         if !IS_SUPPORTED {
             return Err(Problem::new(format!(
                 "trials.instructions: instructions can be counted only on x86-64 and 64-bit Arm; use one of these \
@@ -56,7 +56,7 @@ impl Callgrind {
         }
     }
 
-    /// Chooses the output file of callgrind for a trial whose files are in `folder`.
+    /// Returns the output file of callgrind for a trial, inside the folder `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         Self { output: folder.join("callgrind-output") }
     }
@@ -78,7 +78,7 @@ impl Callgrind {
     /// Returns an error if the output of callgrind is missing, or if it contains no number of instructions.
     pub(super) fn instructions(&self) -> Outcome<u64> {
         let text = std::fs::read_to_string(&self.output)
-            .map_err(|error| Problem::doing("read the output of valgrind", error))?;
+            .map_err(|error| Problem::doing("read the output file of valgrind", error))?;
         total(&text).ok_or_else(|| Problem::new("the output of valgrind contains no number of instructions"))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The error that a client receives if its buffers would exceed the memory limit of all clients.
+/// The error message for a client whose buffers would exceed the memory limit of all clients.
 pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server use more memory than the limit; try \
                                           again later";
 
@@ -28,13 +28,14 @@ impl MemoryBudget {
         self.limit_bytes
     }
 
-    /// Returns the share of this memory budget for a new client. The share is empty at first.
+    /// Creates the account for the memory of a new client in this memory budget.
     pub(crate) fn share(self: &Arc<Self>) -> MemoryShare {
         MemoryShare { budget: Arc::clone(self), bytes: 0 }
     }
 }
 
-/// The part of the memory budget that one client uses. Dropping this value returns the bytes to the budget.
+/// The account of one client in the memory budget of a server. Dropping this value returns the client's bytes to the
+/// budget.
 #[derive(Debug)]
 pub(crate) struct MemoryShare {
     budget: Arc<MemoryBudget>,
@@ -43,8 +44,7 @@ pub(crate) struct MemoryShare {
 
 impl MemoryShare {
     /// Sets the number of bytes in the buffers of this client. Returns whether the buffers of all clients together are
-    /// within the limit. Returns `true` whenever the number does not grow. The number is set even if the result is
-    /// `false`.
+    /// within the limit, or `true` if the number does not grow. The number is set in any case.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes <= before {

@@ -20,62 +20,59 @@ use crate::shared::Shared;
 /// The minimum number of bytes that one read from a socket requests.
 const READ_BYTES: usize = 16 << 10;
 
-/// The maximum size of a buffer that the server keeps allocated between two requests of a client, in bytes.
+/// The maximum size of a client's buffer that the server keeps allocated between two requests, in bytes.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// The time limit for a client to receive its last replies, when the server ends or disconnects the client.
+/// The time limit for sending the last replies to a client before the server disconnects the client.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Parses and executes the requests of a client in one protocol.
 pub(crate) trait Session: Send {
-    /// Parses the complete requests at the start of `input`. `input` consists of the bytes that the session has not
-    /// consumed yet, followed by newly received bytes.
+    /// Parses the complete requests at the start of `input`: the bytes that the session has not consumed yet, followed
+    /// by newly received bytes.
     fn receive(&mut self, input: &[u8]) -> Received;
 
-    /// Executes the requests that [`receive`](Self::receive) has parsed, and appends their replies to `output`. `input`
-    /// must be the same as in the last call of `receive`. A session may stop before the last request, so that the
-    /// connection can send replies.
+    /// Executes the requests that [`receive`](Self::receive) has parsed from the same `input`, and appends their
+    /// replies to `output`. May stop before the last request, so that the connection can send replies.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Rejects the client: appends an error reply with the text `reason` to `output`. The connection then disconnects
-    /// the client.
+    /// Appends an error reply with the text `reason` to `output`. The connection then disconnects the client.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
-    /// Returns the memory of the session in bytes, without the buffers of the connection.
+    /// Returns the memory that the session uses, without the buffers of the connection, in bytes.
     fn memory_bytes(&self) -> usize;
 
-    /// Frees the memory that the session needs only while it executes requests. The connection calls this function when
-    /// the client is idle.
+    /// Frees the memory that the session needs only while it executes requests, because the client is idle.
     fn rest(&mut self);
 }
 
-/// The kind of work that the received bytes of a client need.
+/// Whether the requests in received bytes are complete, and whether their execution may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// The bytes contain no complete request.
+    /// The received bytes contain no complete request.
     Incomplete,
-    /// The bytes contain a protocol error, or only requests of which none waits for storage or for other clients.
+    /// The bytes contain requests that wait for nothing, or a protocol error.
     Quick,
-    /// The bytes contain a request that may wait for storage or for other clients.
+    /// The received bytes contain a request that may wait for storage or for other clients.
     MayWait,
 }
 
-/// The result of one call of [`Session::execute`].
+/// The result of one call of [`Session::execute`]: the consumed bytes, and the next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The number of bytes at the start of the input that the session no longer needs.
+    /// The number of bytes at the start of the input that the session has consumed.
     pub(crate) consumed: usize,
     pub(crate) next: Next,
 }
 
-/// The next action of the connection after it has sent the replies.
+/// What a connection does after it has sent the replies of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The server reads further requests of the client.
+    /// The connection reads further requests of the client.
     Read,
-    /// The session executes further requests that the server has already read.
+    /// The session executes further requests that the connection has already read.
     Continue,
-    /// The server sends the remaining replies and disconnects the client.
+    /// The connection sends the remaining replies, and then disconnects the client.
     Close,
 }
 
@@ -137,8 +134,8 @@ pub(crate) async fn converse(
 }
 
 impl Connection<'_> {
-    /// Reads the next bytes from the client. Returns `false` if the client has disconnected or the server ends.
-    /// Allocates memory only when bytes have arrived.
+    /// Reads the next bytes from the client, and allocates memory only when bytes have arrived. Returns `false` if the
+    /// client has disconnected or the server ends.
     async fn read(&mut self) -> io::Result<bool> {
         loop {
             match until_end(&mut self.ending, self.stream.readable()).await {
@@ -158,8 +155,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends all replies. Reads no requests during this time, so a client that does not receive its replies cannot
-    /// cause further replies. Returns `false` if the server ends before all replies are sent.
+    /// Sends all replies. The connection reads no requests meanwhile, so a client that does not receive its replies
+    /// causes no further replies. Returns `false` if the server ends before all replies are sent.
     async fn send(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.output.len() {
@@ -188,7 +185,7 @@ impl Connection<'_> {
         self.input.capacity() + self.output.capacity()
     }
 
-    /// Frees the memory that the connection does not need until the next request of its client.
+    /// Frees the memory that an idle connection does not need.
     fn rest(&mut self) {
         if self.input.is_empty() {
             self.input = BytesMut::new();
@@ -199,8 +196,8 @@ impl Connection<'_> {
     }
 }
 
-/// Sends the last bytes to a client, waits until the client has closed its side of the connection, and closes the
-/// connection. All this takes at most `patience`.
+/// Sends the last bytes to a client, and closes the connection after the client has closed its side, or after
+/// `patience`.
 pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
     let closing = async {
         stream.write_all(last).await?;
@@ -221,8 +218,7 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
-/// Runs a future until it completes or the server ends. Returns `None` if the server ends, even if the future could
-/// complete at once.
+/// Waits for a future until it completes or the server ends. Returns `None` if the server ends first.
 pub(crate) async fn until_end<T>(
     ending: &mut watch::Receiver<bool>,
     work: impl Future<Output = T>,
@@ -236,8 +232,7 @@ pub(crate) async fn until_end<T>(
     .await
 }
 
-/// Counts a client as connected until this value is dropped. The server creates this value when it accepts the client,
-/// even before the task of the client runs.
+/// Counts a client as connected until this value is dropped. The server creates it when it accepts the client.
 pub(crate) struct Presence {
     pub(crate) shared: Arc<Shared>,
 }

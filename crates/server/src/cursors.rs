@@ -1,12 +1,12 @@
-//! Stores the cursors of scans: the positions from which clients can later continue their scans.
+//! Stores the cursors of `SCAN` commands: the positions from which clients can later continue their scans.
 
 use std::collections::VecDeque;
 
-/// The maximum number of stored positions. If all positions are in use, a new position replaces the oldest position.
+/// The maximum number of stored positions of scans. A further position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
-/// The positions of scans that clients can continue, by cursor number. A cursor number is never 0, because clients use
-/// 0 for the start and the end of a scan.
+/// The positions of scans that clients can continue, by cursor number. Number 0 is not used, because it stands for the
+/// start and the end of a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
     /// The cursor number of the oldest stored position of a scan.
@@ -31,8 +31,8 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// Returns the position of the scan with this cursor number. Returns `None` if the number is unknown, or if a newer
-    /// position has replaced this position.
+    /// Returns the position of the scan with this cursor number. Returns `None` if the number is unknown, or if its
+    /// position was replaced.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

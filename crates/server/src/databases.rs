@@ -11,10 +11,10 @@ use tree::{Design, Families, FamilyId, Result, Stats, Tree};
 use crate::keyspace::Keyspace;
 use crate::space::Space;
 
-/// The maximum number of characters of an unknown family name that an error shows.
+/// The maximum number of characters of an unknown family name that an error message shows.
 const SHOWN_CHARACTERS: usize = 32;
 
-/// The store that a server serves.
+/// The store that a server serves, with or without column families.
 pub enum ServedStore {
     /// A store without column families, which is one database.
     Tree(Tree),
@@ -37,14 +37,14 @@ impl From<Families> for ServedStore {
 /// The databases of a server. A store without column families is one database. Otherwise, each column family is a
 /// database.
 pub(crate) struct Databases {
-    /// The names of the column families, by number. Empty for a store without families.
+    /// The names of the column families, by the number of their database. Empty for a store without families.
     families: Vec<String>,
     /// The databases, by number. A server has at least one database.
     keyspaces: Vec<Keyspace>,
 }
 
 impl Databases {
-    /// Creates the databases of a store, and counts the hashes (values of the Redis type) in each database.
+    /// Creates the databases of a store, and counts the hashes (Redis values with fields) in each database.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -80,7 +80,7 @@ impl Databases {
         &self.families
     }
 
-    /// Returns the number of the database of a family. The empty name stands for database 0.
+    /// Returns the number of the database that stores a column family. The empty name selects database 0.
     ///
     /// # Errors
     /// The store has no such family. The message lists the valid names.
@@ -101,8 +101,8 @@ impl Databases {
         })
     }
 
-    /// Applies one batch per database as a single atomic batch of the store. The first batch belongs to database 0, the
-    /// second batch to database 1, and so on.
+    /// Applies the operations of several databases as one atomic batch. `batches` contains the operations by the number
+    /// of the database.
     #[cfg(feature = "grpc")]
     pub(crate) fn write(&self, batches: &[WriteBatch]) -> Result<()> {
         match (self.keyspaces[0].space(), batches) {
@@ -184,7 +184,7 @@ impl Databases {
             None => Ok(()),
             Some(Space::Tree(tree)) => tree.close(),
             Some(Space::Family { families, .. }) => Arc::into_inner(families)
-                .expect("no task may refer to the store when the server closes the store")
+                .expect("all tasks of the server must have released the store before it is closed")
                 .close(),
         }
     }

@@ -15,10 +15,10 @@ use crate::shared::Shared;
 /// The maximum size of the head of an HTTP request, which is its request line and its headers, in bytes.
 const MAX_HEAD_BYTES: u64 = 8 << 10;
 
-/// The time limit for reading a request and sending its response.
+/// The time limit for reading an HTTP request and sending its response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The maximum number of requests that are answered at the same time. Further requests wait.
+/// The maximum number of HTTP requests that are answered at the same time. Further requests wait.
 const MAX_SCRAPERS: usize = 16;
 
 /// Answers HTTP requests for metrics until the server ends.
@@ -56,7 +56,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         [b"GET", path, _] if path == b"/metrics" || path.starts_with(b"/metrics?") => {
             ("200 OK", text(shared))
         }
-        [b"GET", ..] => ("404 Not Found", "metrics are at /metrics\n".to_owned()),
+        [b"GET", ..] => ("404 Not Found", "the metrics are at the path /metrics\n".to_owned()),
         _ => ("400 Bad Request", "send GET /metrics\n".to_owned()),
     };
     let head = format!(
@@ -100,7 +100,12 @@ fn text(shared: &Shared) -> String {
         add("gauge", &format!("lsmbench_tree_{name}"), help, value);
     }
     for (name, value) in stats.counts.iter() {
-        add("counter", &format!("lsmbench_tree_{name}_total"), &format!("The tree's counter {name}"), value);
+        add(
+            "counter",
+            &format!("lsmbench_tree_{name}_total"),
+            &format!("Value of the counter {name} of the tree"),
+            value,
+        );
     }
     text
 }

@@ -1,6 +1,5 @@
-//! Manages the keyspace of a database: the strings and hashes of its clients, stored in one tree. In this module, a
-//! name identifies a string or a hash, like a key in Redis. A key is a key of the tree. This module also contains the
-//! locks of names, the number of names, and the cursors of scans.
+//! Manages the strings and hashes of one database, which are stored in one tree. In this module, a name is what Redis
+//! calls a key: it identifies a string or a hash. A key is a key of the tree.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,25 +17,24 @@ use crate::view::{View, read_count};
 /// The maximum number of keys in one batch of deletes, when the server deletes all strings and hashes of a database.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// The number of keys in the first group of a lookup of many keys. A lookup reads its keys in groups. The first group
-/// is small, because the size of the values is still unknown.
+/// The number of keys in the first group, if many keys are read in groups. It is small, because the size of the values
+/// is still unknown.
 const FIRST_GROUP: usize = 8;
 
-/// The maximum number of keys in one group of a lookup of many keys. A lookup reads its keys in groups.
+/// The maximum number of keys in one group, if many keys are read in groups.
 const LARGEST_GROUP: usize = 256;
 
-/// The desired size in bytes of all values of one group in a lookup of many keys. The values of the previous group
-/// determine the number of keys in the next group.
+/// The desired total size of the values in one group, if many keys are read in groups, in bytes.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one database.
 pub(crate) struct Keyspace {
     space: Space,
     stripes: Stripes,
-    /// The number of hashes. If it is 0, lookups do not check whether a name belongs to a hash.
+    /// The number of hashes in the database. If it is 0, lookups need not check whether a name belongs to a hash.
     hashes: AtomicI64,
-    /// The number of names (Redis keys) in the database, and the sequence number of the tree at which the server
-    /// counted them. `None` if the server has not counted the names yet.
+    /// The number of names (Redis keys) in the database, with the sequence number at which they were counted. `None`
+    /// before the first count.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }
@@ -62,12 +60,12 @@ impl Keyspace {
         })
     }
 
-    /// Returns the tree or the column family that stores this keyspace.
+    /// Returns the tree or the column family that stores this database.
     pub(crate) fn into_space(self) -> Space {
         self.space
     }
 
-    /// Returns a reference to the tree or the column family that stores this keyspace.
+    /// Returns a reference to the tree or the column family that stores this database.
     pub(crate) fn space(&self) -> &Space {
         &self.space
     }
@@ -80,16 +78,16 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Adds the number of hashes that a batch has created, minus the number that it has removed. The caller must hold
-    /// the locks of the names that the batch writes.
+    /// Adds `count` to the number of hashes in the database: the hashes that a batch creates, minus those that it
+    /// removes. The caller must hold the locks of the names that the batch writes.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
         }
     }
 
-    /// Passes the fields of a hash and their values to `visit`, from one consistent snapshot, until `visit` returns
-    /// `false`. Returns the number of fields of the hash, or `None` if the hash does not exist.
+    /// Passes each field and value of a hash to `visit` until it returns `false`, from one snapshot. Returns the number
+    /// of fields, or `None` if the hash does not exist.
     pub(crate) fn visit_fields(
         &self,
         name: &[u8],
@@ -111,8 +109,8 @@ impl Keyspace {
         Ok(Some(read_count(&count)))
     }
 
-    /// Passes the names (Redis keys) of the database to `visit` in the order of their keys in the tree, starting at the
-    /// tree's key `from`. Stops when `visit` returns `false`.
+    /// Passes the names (Redis keys) of the database to `visit` until it returns `false`, in the order of their keys in
+    /// the tree. Starts at the tree's key `from`.
     pub(crate) fn visit_names(
         &self,
         from: &[u8],
@@ -132,8 +130,8 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Passes the strings with `low <= name < high` to `visit`, until `visit` returns `false`. If `high` is `None`, the
-    /// range has no end.
+    /// Passes the strings with `low <= name < high` to `visit` until it returns `false`. Without `high`, the range has
+    /// no end.
     pub(crate) fn visit_strings(
         &self,
         low: &[u8],
@@ -155,8 +153,8 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Returns the current number of names (Redis keys) in the database. This call reads all keys of the tree, unless
-    /// nothing was written since the last call.
+    /// Counts the names (Redis keys) in the database. Reads all keys of the tree, unless nothing was written since the
+    /// last count.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
         let sequence = self.space.snapshot().sequence();
@@ -175,8 +173,8 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes all names (Redis keys) of this database. During this call, no other client can write to this database.
-    /// After a crash during this call, some names may remain.
+    /// Deletes all names (Redis keys) of this database. No other client can write to it meanwhile. After a crash, some
+    /// names may remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();
@@ -226,8 +224,8 @@ impl View for Keyspace {
         Ok(())
     }
 
-    /// Returns whether the database may contain hashes. If the caller holds the lock of a name, `false` guarantees that
-    /// this name is not a hash.
+    /// Returns whether the database may contain hashes. If the caller holds the lock of a name, `false` means that this
+    /// name is not a hash.
     fn may_have_hashes(&self) -> bool {
         self.hashes.load(Ordering::Acquire) > 0
     }
@@ -237,9 +235,8 @@ fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
     high.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// Splits the key range from `low` (inclusive) to `high` (exclusive) into up to two sections, to skip the keys of all
-/// hash fields. If `with_hashes` is false, the sections also skip the keys that store the number of fields of each
-/// hash.
+/// Splits the key range from `low` to `high` (exclusive) into at most two ranges without the keys of hash fields. If
+/// `with_hashes` is false, also without the keys that store the number of fields of each hash.
 fn sections<'a>(
     low: &'a [u8],
     high: Option<&'a [u8]>,
@@ -253,8 +250,7 @@ fn sections<'a>(
     first.into_iter().chain(second)
 }
 
-/// Passes the strings in the key range from `low` to `high` to `visit`. Returns `false` if `visit` has stopped the
-/// scan.
+/// Passes the strings in the key range from `low` to `high` to `visit`. Returns `false` if `visit` returned `false`.
 fn visit_section(
     snapshot: &Snapshot,
     low: &[u8],

@@ -2,12 +2,12 @@
 //! `lsmbench shell`, or gRPC (feature `grpc`).
 //!
 //! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client uses no thread and
-//! no buffer. Calls to the tree block, so they run on separate threads. Concurrent writes of several clients enter the
-//! write queue of the tree. The write queue shares syncs between these writes if the WAL mode allows it.
+//! no buffer. Calls to the tree block, so they run on separate threads. Concurrent writes enter the write queue of the
+//! tree, where they can share syncs.
 //!
 //! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
-//!   one write batch of the tree: they become visible and durable together ([`resp`]).
-//! * A write of a server locks the stripes of its keys. Reads take no lock.
+//!   one write batch of the tree ([`resp`]).
+//! * A write locks its keys with a fixed number of locks, the stripes. Reads take no lock.
 //! * Each column family of the store is a separate database. All databases share the WAL of the store.
 //! * [`ServerLimits`] limit the resources of each client.
 

@@ -23,44 +23,44 @@ use crate::resp::RespSession;
 use crate::shared::Shared;
 use crate::text::TextSession;
 
-/// The time between two calls of the function `must_stop`, which returns whether the server must end.
+/// The interval at which a server checks whether it must end.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time that a server waits before it tries again to accept a client, if the process has no free file descriptor.
+/// The time that a server waits before it accepts a client again, if the process has no free file descriptor.
 const RETRY_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time limit for a rejected client to receive its error.
+/// The time limit for sending the error to a rejected client.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The number of file descriptors that a server needs in addition to its connections.
 const OTHER_FILES: u64 = 1000;
 
-/// The time limit for all clients to receive their last replies when the server ends.
+/// The time limit for sending the last replies to all clients when the server ends.
 const LAST_REPLIES: Duration = Duration::from_secs(20);
 
-/// The reason why a server did not start, or did not end correctly.
+/// The reason why a server did not start, or did not end as intended.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// An option is out of range, or two options contradict each other.
     #[error("{0}")]
     Options(String),
-    /// The server cannot listen on the address.
+    /// The server cannot listen on its address.
     #[error("cannot listen on {address}: {error}")]
     Listen {
         /// The address on which the server tried to listen.
         address: SocketAddr,
-        /// The error of the kernel.
+        /// The error that the kernel returned.
         error: io::Error,
     },
     /// The operating system cannot start the threads of the server.
     #[error("cannot start the threads of the server: {0}")]
     Threads(io::Error),
-    /// The tree cannot be read or closed.
+    /// The tree that the server serves cannot be read or closed.
     #[error(transparent)]
     Tree(#[from] tree::Error),
 }
 
-/// A server that listens on its address but does not accept clients yet. The kernel queues the connections.
+/// A server that listens on its address, but does not accept clients yet. The kernel queues their connections.
 pub struct Server {
     runtime: Runtime,
     options: ServerOptions,
@@ -69,7 +69,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the sockets for the addresses of the options.
+    /// Opens the sockets of a server, at the addresses in the options.
     ///
     /// # Errors
     /// An option is invalid, the server cannot listen on an address, or its threads cannot be started.
@@ -89,20 +89,20 @@ impl Server {
         self.clients.local_addr().unwrap_or(self.options.listen)
     }
 
-    /// Returns the address on which the server answers requests for metrics, with the port that the kernel chose.
-    /// Returns `None` if the server has no such address.
+    /// Returns the address on which the server answers requests for metrics. Returns `None` if the server has no such
+    /// address.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves a store until `must_stop` returns `true` or a client shuts the server down. The server then sends all
-    /// replies and closes the store, so that all writes are durable.
+    /// Serves a store until `must_stop` returns `true`, or a client shuts the server down. Then sends all replies and
+    /// closes the store, so that all writes are durable.
     ///
     /// # Errors
     /// The store cannot be read or closed.
     ///
     /// # Panics
-    /// A task of the server outlives its runtime, which is a bug.
+    /// A task of the server is still running after its runtime has ended, which is a bug.
     pub fn run(self, store: impl Into<ServedStore>, must_stop: impl Fn() -> bool) -> Result<(), ServeError> {
         let port = self.address().port();
         let Self { runtime, options, clients, metrics } = self;
@@ -125,8 +125,7 @@ impl Server {
         });
         // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.
         drop(runtime);
-        let shared =
-            Arc::into_inner(shared).expect("all tasks of the server must have ended with its runtime");
+        let shared = Arc::into_inner(shared).expect("every task of the server must end before its runtime");
         Ok(shared.databases.close()?)
     }
 }
@@ -153,7 +152,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
     }
 }
 
-/// Serves one client. Returns when the client leaves or the connection breaks.
+/// Serves one client until the client disconnects or the connection breaks.
 async fn serve_client(stream: TcpStream, presence: Presence, place: OwnedSemaphorePermit) {
     let shared = &presence.shared;
     let _ = match shared.options.protocol {

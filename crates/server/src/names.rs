@@ -1,5 +1,5 @@
-//! Converts between names and keys. A name identifies a string or a hash, like a key in Redis. A key is a key of the
-//! tree.
+//! Converts between names and keys. A name is what Redis calls a key: it identifies a string or a hash. A key is a key
+//! of the tree.
 //!
 //! | key of the tree | meaning |
 //! |---|---|
@@ -14,18 +14,18 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// A lower bound of the keys of hash fields. The key of a string is smaller only if its name is empty or begins with
-/// the byte `00`.
+/// A lower bound for the tree's keys of hash fields. Keys of strings are larger, unless their name is empty or begins
+/// with the byte `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// A lower bound of the keys of hashes, and the exclusive upper bound of the keys of hash fields.
+/// A lower bound for the tree's keys of hashes, and an upper bound (exclusive) for the tree's keys of hash fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// The exclusive upper bound of the keys of hashes, and a lower bound of the keys of all strings whose name is not
-/// empty and does not begin with the byte `00`.
+/// An upper bound (exclusive) for the tree's keys of hashes, and a lower bound for the keys of strings, unless their
+/// name is empty or begins with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
-/// The number of bytes before the name in the key of a hash field.
+/// The number of bytes before the name of the hash, in the tree's key of a hash field.
 const FIELD_HEAD_BYTES: usize = 6;
 
 /// The maximum total size of the name of a hash and the name of a field, in bytes.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the name of the kind as replies contain it: `string` or `hash`.
+    /// Returns the name of the kind in replies: `string` or `hash`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// Returns the key that stores a string in the tree. `name` is the name of the string in Redis.
+/// Returns the tree's key of a string, whose name in Redis is `name`.
 pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     match name.first() {
         Some(0) => Cow::Owned([&[0], name].concat()),
@@ -56,12 +56,13 @@ pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns the key that stores the number of fields of a hash in the tree. `name` is the name of the hash in Redis.
+/// Returns the tree's key of a hash, under which the number of its fields is stored. `name` is the name of the hash in
+/// Redis.
 pub(crate) fn hash_key(name: &[u8]) -> Vec<u8> {
     [HASHES, name].concat()
 }
 
-/// Returns the common prefix of the tree's keys that store the fields of a hash. `name` is the name of the hash in
+/// Returns the prefix with which the tree's keys of the fields of a hash begin. `name` is the name of the hash in
 /// Redis.
 pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
     // A name is shorter than 64 KiB.
@@ -69,7 +70,7 @@ pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
     [FIELDS, &length, name].concat()
 }
 
-/// Returns the key that stores a field of a hash in the tree.
+/// Returns the tree's key of a field of a hash. `name` is the name of the hash in Redis.
 pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
     let mut key = field_prefix(name);
     key.extend_from_slice(field);

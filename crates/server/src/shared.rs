@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// A channel to all tasks of the server. Its value becomes `true` when the server begins to end.
+    /// A channel to all tasks of the server. Its value becomes `true` when the server starts to shut down.
     ending: watch::Sender<bool>,
 }
 
@@ -47,24 +47,24 @@ impl Shared {
         self.next_client.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Starts the end of the server. The server accepts no further clients, and disconnects every client after it has
-    /// sent the client's replies.
+    /// Starts the shutdown of the server. The server accepts no further clients, and disconnects each client after its
+    /// last reply.
     pub(crate) fn end(&self) {
         self.ending.send_replace(true);
     }
 
-    /// Returns whether the server has begun to end.
+    /// Returns whether the shutdown of the server has started.
     #[cfg(feature = "grpc")]
     pub(crate) fn is_ending(&self) -> bool {
         *self.ending.borrow()
     }
 
-    /// Returns a receiver whose value becomes `true` when the server begins to end.
+    /// Returns a receiver whose value becomes `true` when the server starts to shut down.
     pub(crate) fn watch_end(&self) -> watch::Receiver<bool> {
         self.ending.subscribe()
     }
 
-    /// Returns the name, the description and the current value of each gauge.
+    /// Returns the name, the description and the current value of each gauge of the server.
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, u64); 4] {
         [
             ("uptime_in_seconds", "Seconds since the server started", self.started.elapsed().as_secs()),

@@ -11,7 +11,7 @@ use crate::text::TextStore;
 pub(crate) enum Space {
     /// The only database of a store without families.
     Tree(Tree),
-    /// A column family. All families share the store.
+    /// The database of one column family. All families of the store share its WAL.
     Family { families: Arc<Families>, id: FamilyId },
 }
 
@@ -61,7 +61,7 @@ impl Space {
         }
     }
 
-    /// Returns the design of the tree.
+    /// Returns the design of the tree that stores this database.
     pub(crate) fn design(&self) -> &Design {
         match self {
             Self::Tree(tree) => tree.design(),
@@ -69,7 +69,7 @@ impl Space {
         }
     }
 
-    /// Calls `run` with this database as a store of the text language.
+    /// Calls `run` with this database as a store for the text language of `lsmbench shell`.
     pub(crate) fn as_text_store<R>(&self, run: impl FnOnce(&dyn TextStore) -> R) -> R {
         match self {
             Self::Tree(tree) => run(tree),

@@ -1,5 +1,5 @@
-//! Reads names from the tree, or from the tree together with the uncommitted writes of a batch. A name identifies a
-//! string or a hash, like a key in Redis.
+//! Reads names from the tree, and from the uncommitted writes of a batch. A name is what Redis calls a key: it
+//! identifies a string or a hash.
 
 use tree::Result;
 
@@ -10,12 +10,12 @@ pub(crate) trait View {
     /// Returns the value of a key in the tree.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Passes the value of each of these keys of the tree to `visit`, in the order of `keys` and from one consistent
-    /// snapshot, until `visit` returns `false`. The value is `None` if the key is absent.
+    /// Passes the value of each of the tree's keys `keys` to `visit` until it returns `false`, from one snapshot. The
+    /// value is `None` if the key is absent.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
-    /// Returns whether the database may contain hashes. If the result is `false`, commands do not check whether a name
-    /// belongs to a hash.
+    /// Returns whether the database may contain hashes. If not, commands need not check whether a name belongs to a
+    /// hash.
     fn may_have_hashes(&self) -> bool;
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn kind_of(view: &dyn View, name: &[u8]) -> Result<Option<Kind>> {
     }
 }
 
-/// Decodes the number of fields of a hash from the value that the tree stores for the key of the hash.
+/// Decodes the stored number of fields of a hash.
 pub(crate) fn read_count(value: &[u8]) -> u64 {
     value.try_into().map_or(0, u64::from_be_bytes)
 }

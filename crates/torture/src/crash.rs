@@ -1,5 +1,6 @@
-//! Explores crashes deterministically. A history is a seeded sequence of actions on a store. The power may fail after
-//! every storage call of a history. Recovery runs on the disk states that such a power failure can leave.
+//! Explores crashes deterministically. A seed determines a sequence of actions on a store, a history. The power may
+//! fail after every storage call of a history, and recovery runs on the disk states that such a power failure can
+//! leave.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,51 +19,48 @@ use crate::script::Script;
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// The number of actions, such as writes and flushes, in one history of a store.
+/// The number of actions, such as writes and flushes, in one history (a seeded sequence of actions).
 const ACTIONS: usize = 160;
 
-/// The divisor that selects disk states for a second power failure: on average, the exploration interrupts the recovery
-/// of one out of this number of disk states.
+/// Recovery is interrupted by a second power failure for one out of this number of disk states.
 const RECOVERIES: u128 = 16;
 
-/// The number of second power failures during one recovery.
+/// The number of second power failures that are tried during one recovery.
 const RECOVERY_CUTS: usize = 4;
-/// The number of second power failures during the operations after one recovery.
+/// The number of second power failures that are tried during the operations after one recovery.
 const NEXT_LIFE_CUTS: usize = 2;
-/// The number of disk states on which recovery runs per second power failure.
+/// The number of disk states that are tried per second power failure.
 const RECOVERY_STATES: u64 = 3;
 
-/// The maximum number of disk states on which recovery runs per power failure of one history.
+/// The maximum number of disk states that are tried per power failure.
 const MOST_STATES: u64 = 64;
 
-/// The minimum number of disk states on which recovery runs per history, because generating a history is expensive.
+/// The minimum number of disk states that are tried per history, because it is expensive to generate a history.
 const LEAST_STATES: u64 = 64;
 
-/// The text that a report has in place of the last storage step, if the violation was found before any power failure.
+/// The text that a report contains instead of the last storage step, if a check failed before any power failure.
 const WHILE_ALIVE: &str = "before any power failure";
 
-/// The limits of an exploration of crashes: the seed of its first history (a seeded sequence of actions on a store),
-/// and the number of its disk states.
+/// The limits of an exploration of crashes: its first seed, and its number of disk states.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
-    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
-    /// higher seed.
+    /// The first seed. A seed determines a sequence of actions on a store. Each further sequence has the next higher
+    /// seed.
     pub seed: u64,
-    /// The number of disk states on which recovery runs. The exploration ends during the history that reaches this
-    /// number.
+    /// The number of disk states to try. The exploration ends during the history (sequence of actions) that reaches
+    /// this number.
     pub states: u64,
 }
 
-/// The coordinates that reproduce one explored crash: its power failures, and the disk states that they left.
+/// The numbers that reproduce one explored crash: its seed, its power failures, and the disk states that they left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// The seed of the history, which is a seeded sequence of actions on a store.
+    /// The seed, which determines the sequence of actions on the store.
     pub seed: u64,
-    /// The number of storage steps before the power failure, and the number of the disk state after the power
-    /// failure.
+    /// The number of storage calls before the power failure, and the number of the disk state after it.
     pub cut: (usize, u64),
-    /// The number of storage steps from the start of the recovery to a second power failure, and the number of the disk
-    /// state after it. `None` without a second power failure.
+    /// The number of storage calls between the start of the recovery and a second power failure, and the number of the
+    /// disk state after it. `None` without a second power failure.
     pub recovery: Option<(usize, u64)>,
 }
 
@@ -95,26 +93,24 @@ impl FromStr for CrashPoint {
     }
 }
 
-/// The counts and the findings of one exploration of crashes.
+/// The counts and the failed checks of one exploration of crashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrashSummary {
     /// The number of histories, which are seeded sequences of actions on a store.
     pub lives: u64,
-    /// The number of power failures that the exploration simulated.
+    /// The number of simulated power failures.
     pub cuts: u64,
-    /// The number of disk states that the power failures could leave and that were tried, including duplicates.
+    /// The number of disk states after power failures that were tried, including duplicates.
     pub states: u64,
-    /// The number of disk states on which recovery ran. Recovery does not run again on a duplicate of an earlier disk
-    /// state.
+    /// The number of disk states on which recovery ran, without duplicates.
     pub recovered: u64,
-    /// The number of disk states in `recovered` that come from a second power failure, during a recovery or during the
-    /// operations after it.
+    /// The number of disk states on which recovery ran after a second power failure.
     pub second: u64,
-    /// The violations that the exploration found.
+    /// The violations (failed checks) that the exploration found.
     pub findings: Findings<CrashPoint>,
 }
 
-/// Explores crashes of stores of this kind within the limits `budget`.
+/// Explores crashes of one kind of store within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
@@ -136,7 +132,7 @@ pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
 /// Explores the crash at `place` again, to reproduce a violation.
 ///
 /// # Errors
-/// The history of this seed has no such crash.
+/// The seed and the numbers in `place` do not lead to a crash.
 pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, String> {
     let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
@@ -149,7 +145,7 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     let steps = life.steps.len();
     if place.cut.0 > steps {
         return Err(format!(
-            "the history of seed {} has only {steps} storage steps, so step {} does not exist",
+            "the history of seed {} has {steps} storage steps, so step {} does not exist",
             place.seed, place.cut.0
         ));
     }
@@ -161,7 +157,7 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     let states = disk.states();
     if states.count().is_some_and(|count| place.cut.1 >= count) {
         return Err(format!(
-            "a power failure after step {1} cannot leave a disk state with the number {0}",
+            "no disk state after a power failure at step {1} has the number {0}",
             place.cut.1, place.cut.0
         ));
     }
@@ -169,8 +165,8 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     Ok(tally)
 }
 
-/// A completed history on a disk without faults: its storage steps, and the times of its commits. From these times, the
-/// exploration computes how many commits the store must contain after a crash.
+/// A completed history (a seeded sequence of actions on a store): its storage calls, and the times of its commits. The
+/// times tell how many commits must survive a crash.
 struct Life {
     seed: u64,
     script: Script,
@@ -191,17 +187,17 @@ impl Life {
     }
 }
 
-/// The result of the recovery of one disk state: the digest of the recovered content and the states of the checkpoints,
-/// or a violation. The exploration caches the result, so that recovery runs only once per disk state.
+/// The result of recovery on one disk state: the digest of the store's content and the states of its checkpoints, or a
+/// violation.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
-/// The exploration of all crashes of one history.
+/// The exploration of all crashes during one history, which is a seeded sequence of actions on a store.
 struct Exploration<'a> {
     subject: &'a StoreKind,
     life: &'a Life,
     tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
-    /// The only crash to explore, when the user reproduces a violation. `None` means all crashes of the history.
+    /// The only crash to explore, if the user reproduces a violation. `None` for all crashes of the history.
     only: Option<CrashPoint>,
 }
 
@@ -210,8 +206,8 @@ impl<'a> Exploration<'a> {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
-    /// Explores a power failure after each storage step of the history. If this would exceed `most` disk states in
-    /// total, explores power failures after evenly spaced steps.
+    /// Explores a power failure after each storage call of the history, or after evenly spaced calls if there would be
+    /// more than `most` disk states in total.
     fn run(&mut self, most: u64) {
         let steps = self.life.steps.len() as u64;
         let left = (most - self.tally.recovered).max(LEAST_STATES);
@@ -223,7 +219,7 @@ impl<'a> Exploration<'a> {
         while cut <= steps && self.tally.recovered < most && !self.tally.findings.are_enough() {
             leader
                 .advance_to(cut as usize)
-                .expect("the steps of a history must be replayed on the disk on which they were recorded");
+                .expect("the disk must accept the recorded storage calls of a history again");
             self.tally.cuts += 1;
             let states = disk.states();
             for number in numbers(&states, per_cut, self.life.seed ^ cut << 32) {
@@ -234,8 +230,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Explores one disk state: runs recovery on it, and checks the recovered content. The state is number `number` of
-    /// the states that a power failure after storage step `cut` can leave.
+    /// Runs recovery on one disk state, and checks the content of the store. `number` selects the state among the
+    /// states that a power failure after storage call `cut` can leave.
     fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
         let disk = Arc::new(states.get(number));
         let fingerprint = disk.fingerprint();
@@ -281,9 +277,8 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Explores a second power failure after the power failure at `place`. The second failure occurs at several storage
-    /// steps of the recovery, and at several steps of the operations after the recovery. `recovered` contains these
-    /// steps.
+    /// Explores second power failures after the power failure at `place`. They occur during the recovery, or during the
+    /// operations after it. `recovered` contains the storage calls of both.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -294,7 +289,7 @@ impl<'a> Exploration<'a> {
         for cut in cuts {
             leader
                 .advance_to(cut)
-                .expect("the steps of a recovery must be replayed on the disk on which they were recorded");
+                .expect("the disk must accept the recorded storage calls of a recovery again");
             let second = disk.states();
             let numbers = match self.only.and_then(|place| place.recovery) {
                 Some((_, number)) => vec![number],
@@ -306,9 +301,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Explores one disk state after a second power failure: runs recovery on it, and checks the recovered content. The
-    /// state is number `number` of the states that this failure can leave. `cut` is the last storage step before this
-    /// failure, counted from the start of the first recovery.
+    /// Runs recovery on one disk state after a second power failure, and checks the content of the store. `number`
+    /// selects the state, and `cut` is the last storage call before this power failure.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -342,8 +336,8 @@ impl<'a> Exploration<'a> {
                 let (before, after) = (shown_commits(commits(first.digest)), shown_commits(commits(digest)));
                 format!(
                     "the store contained {before} before the second power failure, and contains {after} \
-                     after it. It must also contain the commits that followed the first recovery: at least \
-                     {} and at most {} of them",
+                     after it. It must contain these commits, followed by {} to {} of the commits after the first \
+                     recovery",
                     promise.start(),
                     promise.end()
                 )
@@ -353,9 +347,8 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Checks the checkpoints that recovery found after a power failure at storage step `cut`. A checkpoint whose call
-    /// had returned must exist and must open as a store. Every checkpoint that opens must have the content that the
-    /// store had when the checkpoint was made.
+    /// Checks the checkpoints of a store after a power failure at storage call `cut`. A completed checkpoint must open
+    /// as a store, and every checkpoint that opens must have the content of the store at the time of the checkpoint.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);
@@ -391,8 +384,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Returns the storage steps after which a second power failure occurs. They are evenly spaced within the recovery, and
-/// random within the operations after it.
+/// Returns the storage calls after which a second power failure occurs: evenly spaced during the recovery, and random
+/// during the operations after it.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -403,8 +396,8 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Returns the numbers of the disk states to try. If there are at most `most` states, returns all of them. Otherwise,
-/// returns the state without unsynced data, the state with all data, and a random sample.
+/// Returns the numbers of at most `most` disk states to try: the state without unsynced data, the state with all data,
+/// and random states.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {
@@ -415,13 +408,13 @@ fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     [states.dropped(), states.kept()].into_iter().chain(others).collect()
 }
 
-/// Formats a number of commits for messages. `None` means that the content is not the result of the first n commits.
+/// Formats a number of commits for messages. `None` stands for a content that the first n commits do not explain.
 fn shown_commits(commits: Option<usize>) -> String {
-    let none = || "content that no number of commits produces".to_owned();
+    let none = || "content that does not result from the first n commits for any n".to_owned();
     commits.map_or_else(none, |commits| format!("the first {commits} commits"))
 }
 
-/// Describes a storage step for messages, without the bytes that it writes.
+/// Describes a storage call for messages, without the bytes that it writes.
 fn described(step: &StorageChange) -> String {
     match step {
         StorageChange::Create(path, _) => format!("create {}", path.display()),

@@ -1,10 +1,10 @@
 //! Corrupts every part of every file of a store, and checks how the store reacts.
 //!
-//! A seeded history leaves four stores: a closed store, a store whose process was killed, a store that continued after
-//! one file was moved to the quarantine, and a checkpoint. The test applies every kind of corruption to the files of
-//! these stores, one or two corruptions at a time. The result is a corrupted store image, which consists of all files
-//! of the store. Each image is verified, opened, read through every read path, written to, closed and opened again.
-//! Each image is also opened with the corrupted files moved to the quarantine.
+//! A seeded sequence of actions (a history) leaves four stores: a closed store, a store whose process was killed, a
+//! store without one file that was moved to the quarantine, and a checkpoint. The test applies one or two corruptions
+//! at a time to the files of these stores. The files of a store with their corruptions are an image. Each image is
+//! verified, opened, read through every read path, written to, closed and opened again. Each image is also opened in
+//! quarantine mode, which moves the corrupted files away.
 
 mod corruption;
 mod inspection;
@@ -33,35 +33,34 @@ use crate::violation::Violation;
 pub use self::rule::Class;
 pub use self::store_image::Ending;
 
-/// The maximum number of corrupted images of one store that the test inspects.
+/// The maximum number of corrupted images of one store that the test checks. An image consists of all files of a store.
 const MOST_OF_A_STORE: usize = 400;
 
-/// The time limit of the inspection of one image. If an inspection exceeds the limit, the process prints the
-/// coordinates of the image and aborts.
+/// The time limit for the check of one corrupted image. If a check takes longer, the process prints the image and
+/// aborts.
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
-/// The text that a report has in place of the corruption, if the violation was found before any corruption.
+/// The text that a report contains instead of the corruption, if a check failed before any corruption.
 const BEFORE: &str = "before any corruption";
 
-/// The limits of an exploration of corruptions: the seed of its first history (a seeded sequence of actions on a
-/// store), and the number of its images.
+/// The limits of an exploration of corruptions: its first seed, and its number of corrupted images.
 #[derive(Clone, Copy, Debug)]
 pub struct CorruptionBudget {
-    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
-    /// higher seed.
+    /// The first seed. A seed determines a sequence of actions on a store. Each further sequence has the next higher
+    /// seed.
     pub seed: u64,
-    /// The number of images to inspect.
+    /// The number of corrupted images (all files of a store) to check.
     pub images: u64,
 }
 
-/// The coordinates that reproduce one corrupted store image.
+/// The numbers that reproduce one corrupted image, which consists of all files of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptionPoint {
-    /// The seed of the history (a seeded sequence of actions) that left the store.
+    /// The seed, which determines the sequence of actions on the store.
     pub seed: u64,
-    /// The way in which the history ended. It selects one of the four stores that the history leaves.
+    /// The way in which the sequence of actions ended. Each way leaves another store.
     pub ending: Ending,
-    /// The number of the image among all images of this store, from 0.
+    /// The number of the corrupted image among all images of this store, from 0.
     pub image: usize,
 }
 
@@ -90,22 +89,22 @@ impl FromStr for CorruptionPoint {
     }
 }
 
-/// The counts and the findings of one exploration of corruptions.
+/// The counts and the failed checks of one exploration of corruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorruptionSummary {
     /// The number of stores whose files were corrupted.
     pub stores: u64,
-    /// The number of inspected images. An image consists of all files of a store, with corruption.
+    /// The number of checked images. An image consists of all files of a store, one or two of which are corrupted.
     pub images: u64,
-    /// The number of images whose corruption `verify` reported.
+    /// The number of images for which `verify` reported the corruption.
     pub told: u64,
-    /// The number of images with unreported harmless corruption, for each class in [`Class::ALL`].
+    /// The number of images with a harmless corruption that `verify` did not report, by its class in [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
-    /// The violations that the exploration found.
+    /// The violations (failed checks) that the exploration found.
     pub findings: Findings<CorruptionPoint>,
 }
 
-/// Explores corruptions of stores of this kind within the limits `budget`.
+/// Explores corruptions of one kind of store within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSummary {
     let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
@@ -125,10 +124,10 @@ pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSumma
     tally
 }
 
-/// Inspects the corrupted image at `place` again, to reproduce a violation.
+/// Checks the corrupted image at `place` again, to reproduce a violation.
 ///
 /// # Errors
-/// The image does not exist, or the history of its seed violates the contract before any corruption.
+/// The image does not exist, or a check fails before any corruption.
 pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
@@ -148,8 +147,8 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     Ok(tally)
 }
 
-/// Corrupts the stores that one history leaves, and inspects the corrupted images. Inspects at most `most` images per
-/// store, and stops when the exploration has inspected `all` images in total.
+/// Corrupts the stores that one history (a seeded sequence of actions) leaves, and checks at most `most` images per
+/// store. Stops when the exploration has checked `all` images in total.
 fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
@@ -172,8 +171,8 @@ fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, ta
     }
 }
 
-/// Returns the corruptions of each image of a store. The order of the images depends only on the kind of the store, its
-/// WAL mode, the ending of its history and the seed.
+/// Returns the corruptions of each image of a store. Their order depends only on the kind of the store, its WAL mode,
+/// its ending and the seed.
 fn images_of(subject: &StoreKind, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
@@ -200,7 +199,7 @@ fn one(
     }
 }
 
-/// A watch that ends the process if the inspection of one image takes too long.
+/// A watch that ends the process if the check of one image takes too long.
 #[derive(Default)]
 struct Watch {
     current: Mutex<Option<(String, CorruptionPoint)>>,
@@ -215,15 +214,15 @@ impl Watch {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watches the inspections until the exploration ends. Aborts the process if an image hangs, because a thread
-    /// cannot be forced out of an endless loop.
+    /// Watches the checks until the exploration ends. Aborts the process if a check hangs, because a thread cannot be
+    /// stopped.
     fn until(&self, is_done: &mpsc::Receiver<()>) {
         let mut last = None;
         while is_done.recv_timeout(LONGEST_IMAGE) == Err(RecvTimeoutError::Timeout) {
             let current = self.lock().clone();
             if current.is_some() && current == last {
                 let _ = thread::spawn(move || {
-                    panic!("the inspection of an image takes longer than one minute: {last:?}")
+                    panic!("the check of a corrupted store image takes longer than one minute: {last:?}")
                 })
                 .join();
                 std::process::abort();

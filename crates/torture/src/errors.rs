@@ -1,6 +1,5 @@
-//! Injects I/O errors into every storage call of a history. A history is a seeded sequence of actions on a store. After
-//! each error, the test checks the error that the caller receives, the writes that the store still accepts, and the
-//! content after reopening.
+//! Injects I/O errors into every storage call of a history, which is a seeded sequence of actions on a store. Checks
+//! the error that the caller receives, the writes that the store still accepts, and the content after reopening.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,26 +20,25 @@ use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// The number of actions, such as writes and flushes, in one history of a store.
+/// The number of actions, such as writes and flushes, in one history (a seeded sequence of actions).
 const ACTIONS: usize = 80;
 
-/// The limits of an exploration of I/O errors: the seed of its first history (a seeded sequence of actions on a store),
-/// and the number of its faults.
+/// The limits of an exploration of I/O errors: its first seed, and its number of faults.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBudget {
-    /// The seed of the first history (a seeded sequence of actions on a store). Each further history has the next
-    /// higher seed.
+    /// The first seed. A seed determines a sequence of actions on a store. Each further sequence has the next higher
+    /// seed.
     pub seed: u64,
-    /// The number of faults to inject.
+    /// The number of I/O errors (faults) to inject.
     pub faults: u64,
 }
 
-/// The coordinates that reproduce one injected fault.
+/// The numbers that reproduce one injected I/O error (a fault).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// The seed of the history (a seeded sequence of actions) into which the fault is injected.
+    /// The seed, which determines the sequence of actions on the store.
     pub seed: u64,
-    /// The number of the fault among all faults of the history, from 0.
+    /// The number of the I/O error among all errors that can be injected into these actions, from 0.
     pub fault: usize,
 }
 
@@ -62,26 +60,26 @@ impl FromStr for FaultPoint {
     }
 }
 
-/// The counts and the findings of one exploration of I/O errors.
+/// The counts and the failed checks of one exploration of I/O errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultSummary {
-    /// The number of histories (seeded sequences of actions on a store) with injected faults.
+    /// The number of histories (seeded sequences of actions on a store) with injected I/O errors.
     pub lives: u64,
-    /// The number of faults that were injected and that made at least one storage call fail.
+    /// The number of injected faults that made at least one storage call fail.
     pub faults: u64,
-    /// The number of storage calls that failed because of a fault.
+    /// The number of storage calls that failed because of an injected fault.
     pub failed_calls: u64,
-    /// The number of faults that the caller received as an error. All other faults affected removals of files, whose
-    /// errors are not reported. The next opening of the store removes these files.
+    /// The number of faults that the caller received as an error. The others made only removals of files fail, which
+    /// the next opening repeats.
     pub reported: u64,
-    /// The number of reopened stores. After each fault, the store is reopened as after the death of its process, and as
-    /// after a power failure.
+    /// The number of reopened stores. After each fault, the store is reopened twice: after the death of its process,
+    /// and after a power failure.
     pub reopened: u64,
-    /// The violations that the exploration found.
+    /// The violations (failed checks) that the exploration found.
     pub findings: Findings<FaultPoint>,
 }
 
-/// Explores I/O errors of stores of this kind within the limits `budget`.
+/// Explores I/O errors of one kind of store within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
@@ -110,7 +108,7 @@ pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
 /// Injects the fault at `place` again, to reproduce a violation.
 ///
 /// # Errors
-/// The history of this seed has no such fault, or violates the contract without a fault.
+/// The history of this seed has no such fault, or a check fails without a fault.
 pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
@@ -127,9 +125,8 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Returns every fault of a history. A fault is an error of one storage call, with an effect of the call: none, a part
-/// or all. Each combination of a call, an error that the call can return, and an effect gives two faults. The first
-/// fault makes only this call fail. The second fault also makes all later calls fail that can return this error.
+/// Returns every fault that can be injected into a history: each error that a storage call can return, with no effect,
+/// a part or all of the call's effect. Each of these makes one call fail, or also all later calls.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -146,8 +143,7 @@ fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<Inj
     Ok(all)
 }
 
-/// Returns the effects that a storage call may have although it returns `error`: no effect, a partial effect or its
-/// whole effect.
+/// Returns the effects that a storage call may have although it fails with `error`: none, a part, or all of its effect.
 fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     match call.operation {
         FileOperation::Append if error == DiskError::Short => vec![FaultEffect::Prefix(call.bytes / 2)],
@@ -159,7 +155,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     }
 }
 
-/// Runs the history of a script with one fault, and adds the outcome to the summary.
+/// Runs the actions of a script with one injected fault, and adds the outcome to the summary.
 fn one(
     subject: &StoreKind,
     script: &Script,
@@ -181,13 +177,14 @@ fn one(
             .get(fault.at)
             .map_or_else(String::new, |call| format!("{:?} of {}", call.operation, call.path.display()));
         let InjectedFault { at, extent, error, effect } = fault;
-        let fault =
-            format!("error {error:?} ({extent:?}) at storage call {at}, {call}, with effect {effect:?}");
+        let fault = format!(
+            "injected error {error:?} ({extent:?}) at storage call {at}, {call}, with effect {effect:?}"
+        );
         tally.findings.add(place, fault, violation);
     }
 }
 
-/// A trial: one run of a history (a seeded sequence of actions on a store) with one injected fault.
+/// One run of a history (a seeded sequence of actions on a store) with one injected fault.
 struct Trial<'a> {
     subject: &'a StoreKind,
     script: &'a Script,
@@ -196,16 +193,15 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// The state of a store after its history with an injected fault has ended.
+/// The state of a store after a run with an injected fault.
 struct Ending {
-    /// The numbers of commits that the store may contain: first after the death of its process, then after a power
-    /// failure.
+    /// The numbers of commits that the store may contain: after the death of its process, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
-    /// Whether the store acknowledged the write that the test attempted after the error.
+    /// Whether the store acknowledged the write that the test tried after the error.
     taken: bool,
 }
 
-/// Returns the write that the test attempts after an injected error, to see whether the store still accepts writes.
+/// Returns the write that the test tries after an injected error, to find out whether the store still accepts writes.
 fn probe() -> ScriptWrite {
     ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
@@ -227,7 +223,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs the actions of the history until a call fails, and checks the error. Then checks which operations the store
+    /// Runs the actions of the script until a call fails, and checks the error. Then checks which operations the store
     /// still executes.
     fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
@@ -254,8 +250,8 @@ impl Trial<'_> {
         Ok(Ending { promises: [promise(true), promise(false)], taken })
     }
 
-    /// Checks a history in which no caller received the fault as an error. This is allowed only if a removal of a file
-    /// failed, because the next opening of the store removes this file.
+    /// Checks a run in which no call of the store returned an error. This is allowed only if the injected fault made a
+    /// removal of a file fail.
     fn check_silence(&self) -> Result<(), Violation> {
         // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != FileOperation::Remove) {
@@ -271,8 +267,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks that the error which the caller received names the file of a failed storage call, and the cause of the
-    /// failure.
+    /// Checks that the error of a call names the file of the failed storage call, and the cause.
     fn check_report(&self, error: &tree::Error) -> Result<(), Violation> {
         let text = error.to_string();
         let names = |call: &Call| {
@@ -291,8 +286,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks that reads still work after the error. Writes must also work, unless the error puts durability in doubt.
-    /// Returns whether the store acknowledged a write.
+    /// Checks that the store still executes reads after the error, and also writes unless the error puts durability in
+    /// doubt. Returns whether the store acknowledged a write.
     fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
         let Some(store) = &player.store else { return Ok(false) };
         // While the disk fails, a reader may get an error, but never a wrong answer.
@@ -314,8 +309,8 @@ impl Trial<'_> {
         if !allowed.contains(&&found) {
             return Err(Violation::new(
                 Check::Reads,
-                "after the faults ended, the content of the store is neither the content before the failed \
-                 call nor the content that this call should produce",
+                "after the fault, the store has neither its content before the failed call nor its content after a \
+                 complete call",
             ));
         }
         let was_read = matches!(player.current, Some(StoreAction::Get(_) | StoreAction::Range(..)));
@@ -341,7 +336,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Returns whether a failed storage call was a sync of the store's own directory, or of a file in this directory.
+    /// Returns whether the failed storage call was a sync of the store's directory, or of a file in it.
     fn sync_failed(&self) -> bool {
         self.faulty.failed().iter().any(|call| match call.operation {
             FileOperation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),
@@ -350,7 +345,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Opens the store again, and checks that every write is present that the WAL mode promises to keep.
+    /// Opens the store again, and checks that it contains every write that its WAL mode promises to keep.
     fn reopen(
         &self,
         disk: &Arc<Memory>,

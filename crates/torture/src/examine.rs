@@ -1,5 +1,5 @@
-//! Opens a store on a disk after a crash, and checks the store. The first checks are the invariants of every store. The
-//! others are the promises: how many commits the store must contain after the crash.
+//! Opens a store after a crash, and checks it: first the invariants of every store, and then the number of commits that
+//! it must contain.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
@@ -15,19 +15,18 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of a successful recovery of a store after a crash.
+/// The result of opening a store after a crash, if the store opened.
 pub(crate) struct Recovered {
-    /// The digest of the content that the recovery restored.
+    /// The digest of the content that the store has after its recovery.
     pub(crate) digest: u128,
-    /// The storage steps that the test recorded: those of the opening, followed by those of the operations after the
-    /// opening.
+    /// The recorded storage calls: those of the opening, followed by those of the operations after it.
     pub(crate) steps: Vec<StorageChange>,
-    /// The number of steps in `steps` that belong to the opening.
+    /// The number of storage calls in `steps` that belong to the opening.
     pub(crate) opening: usize,
-    /// The times of the commits after the recovery, as positions in `steps`. These times determine how many commits
-    /// must survive a second crash.
+    /// The times of the commits after the recovery, as positions in `steps`. They tell how many commits must survive a
+    /// second crash.
     pub(crate) marks: Marks,
-    /// The digests of the expected content after 0, 1, 2 … commits that follow the recovery.
+    /// The digests of the expected content after 0, 1, 2 … commits since the recovery.
     pub(crate) digests: Vec<u128>,
     /// The state of each checkpoint of the store after the crash.
     pub(crate) copies: Vec<Copy>,
@@ -38,9 +37,9 @@ pub(crate) struct Recovered {
 pub(crate) enum Copy {
     /// The directory of the checkpoint does not exist, or is empty.
     Absent,
-    /// The directory exists, but opening it as a store fails with this error.
+    /// The directory exists, but does not open as a store. The text is the error.
     Refused(String),
-    /// The checkpoint is complete, and its content has this digest.
+    /// The checkpoint opens as a store. The number is the digest of its content.
     Whole(u128),
 }
 
@@ -48,7 +47,7 @@ pub(crate) enum Copy {
 /// `copies` is the number of checkpoints to examine.
 ///
 /// # Errors
-/// The first violation of an invariant. The caller must check how many commits the recovered store contains.
+/// The first violation of an invariant. The number of commits in the recovered store is not checked here.
 pub(crate) fn recover(
     subject: &StoreKind,
     disk: &Arc<Memory>,
@@ -98,8 +97,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the recovered store, opens it again, and compares its content with the expected content. Returns the
-    /// times of the writes, and the digest of the expected content after each commit.
+    /// Writes to the recovered store, opens it again, and checks its content. Returns the times of the writes, and the
+    /// digest of the expected content after each commit.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -129,7 +128,7 @@ impl Examination<'_> {
         Ok((marks, digests))
     }
 
-    /// Returns the state of the checkpoint with this number after the crash.
+    /// Returns the state of the checkpoint `number` of the store after the crash.
     fn copy(&self, number: usize) -> Result<Copy, Violation> {
         let directory = copy_directory(number);
         let names = self.disk.list(&directory).unwrap_or_default();
@@ -144,7 +143,7 @@ impl Examination<'_> {
     }
 }
 
-/// Returns the commits that are written to a recovered store: a put of a key, a batch, and a delete of an existing key.
+/// Returns the commits that the test writes to a recovered store: a put, a batch, and a delete of an existing key.
 fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
@@ -154,7 +153,7 @@ fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
     commits
 }
 
-/// Reads the whole store by a scan and by gets, and checks that both agree.
+/// Reads the whole store by a scan and by gets, and checks that both return the same entries.
 pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
@@ -173,8 +172,8 @@ pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
     Ok(content)
 }
 
-/// Checks the content of a recovered store: it must be the result of the first n commits of the script, for an n in the
-/// range `promise`. `digest` is the digest of the content. `content` reads the content again, to explain a violation.
+/// Checks that the content of a store results from the first n commits of the script, for an n in the range `promise`.
+/// `digest` is the digest of the content, and `content` reads it again to explain a violation.
 pub(crate) fn judge(
     script: &Script,
     promise: &RangeInclusive<usize>,
@@ -201,14 +200,14 @@ pub(crate) fn judge(
             Some(content) => explain(script, promise, &content),
             None => Violation::new(
                 Check::Order,
-                "the content of the store is not the result of the first n commits for any number n",
+                "the content of the store does not result from the first n commits for any n",
             ),
         }),
     }
 }
 
-/// Describes the violation of a store whose content is not the result of the first n commits for any n. `promise` is
-/// the range of allowed numbers of commits.
+/// Describes the violation of a store whose content does not result from the first n commits for any n. `promise` is
+/// the range of allowed n.
 fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
@@ -234,7 +233,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let check = if back && !lost { Check::Deletion } else { Check::Order };
     Violation::new(
         check,
-        format!("the store does not contain the expected data after commit {newest}: {text}"),
+        format!("the store differs from its expected content after commit {newest}: {text}"),
     )
 }
 
@@ -245,7 +244,7 @@ fn difference(found: &Content, expected: &Content) -> String {
         return "no difference".to_owned();
     };
     let (found, expected) = (shown(found.get(key)), shown(expected.get(key)));
-    format!("key \"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
+    format!("the value of key \"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
 /// Formats a value for messages: its first 24 bytes and its length, or "missing".

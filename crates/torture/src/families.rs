@@ -1,4 +1,4 @@
-//! Tests stores with column families. The keys of a script are divided between the families, so most commits write to
+//! Tests stores with column families. The keys of a script are spread over the families, so most commits write to
 //! several families.
 
 use std::ops::Bound;
@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::script::{Content, ScriptWrite};
 use crate::subject::{Maker, StoreUnderTest};
 
-/// A maker of stores with the column families of one design in `counted` mode.
+/// Opens stores with the column families of one design, in `counted` mode.
 pub(crate) struct FamiliesMaker(pub(crate) Design);
 
 impl FamiliesMaker {

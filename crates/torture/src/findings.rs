@@ -1,25 +1,24 @@
-//! Collects the violations that an exploration found, with the coordinates that reproduce each violation.
+//! Collects the violations that an exploration found, with the numbers that reproduce each violation.
 
 use crate::violation::Violation;
 
 /// The number of violations after which an exploration ends early.
 const MOST_VIOLATIONS: u64 = 100;
-/// The maximum number of violations of one check that an exploration keeps. Further violations of the check are only
-/// counted.
+/// The maximum number of violations that an exploration keeps per check. Further violations are only counted.
 const MOST_OF_ONE_CHECK: usize = 3;
 
-/// A violation of a check, with the coordinates that reproduce it.
+/// A violation (a failed check), with the numbers that reproduce it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocatedViolation<P> {
-    /// The coordinates that reproduce the violation, such as a seed and a step.
+    /// The numbers that reproduce the violation, such as a seed and a step.
     pub place: P,
-    /// The event before the violation: the last step before the power failure, or the injected fault.
+    /// The event before the violation, such as the last storage call before a power failure, or an injected fault.
     pub moment: String,
-    /// The failed check, with the evidence.
+    /// The check that failed, with a description of the evidence.
     pub violation: Violation,
 }
 
-/// The violations that an exploration found: their number, and the first violations of every check.
+/// The violations that an exploration found: their number, and the first violations of each check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings<P> {
     /// The number of all violations, including those that are not kept.
@@ -35,7 +34,7 @@ impl<P> Default for Findings<P> {
 }
 
 impl<P> Findings<P> {
-    /// Records a violation. `place` contains its coordinates, and `moment` describes the event before it.
+    /// Records a violation. `place` contains the numbers that reproduce it, and `moment` describes the event before it.
     pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
         let of_check = |found: &&LocatedViolation<P>| found.violation.check == violation.check;
@@ -44,7 +43,7 @@ impl<P> Findings<P> {
         }
     }
 
-    /// Converts the coordinates of the violations to text.
+    /// Converts the numbers that reproduce each violation to text.
     pub fn spelt(self) -> Findings<String>
     where
         P: ToString,

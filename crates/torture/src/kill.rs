@@ -1,10 +1,8 @@
-//! Kills the process of a store under load. This module contains the writers, their reports, and the check of the store
-//! after a kill.
+//! Kills the process of a store under load, and checks the store afterwards.
 //!
-//! Each writer runs its own script on its own keys. Its surviving data must be the result of its first *n* commits for
-//! some *n*. The writer reports the start of each commit, and its acknowledgement by the store. The check compares the
-//! store with the reports that were made before the process died. After a kill, the scripts continue from the state of
-//! the store that the check found, so one script covers many kills.
+//! Each writer thread runs its own script on its own keys, and reports the start and the acknowledgement of each
+//! commit. After a kill, the data of each writer must result from its first *n* commits for some *n*, which must agree
+//! with the reports. The scripts then continue from this state of the store, so one script covers many kills.
 
 use std::any::Any;
 use std::fmt;
@@ -31,34 +29,35 @@ use crate::violation::{Check, Violation};
 /// The number of writer threads of a store in a kill test.
 pub const WRITERS: usize = 3;
 
-/// The number of actions in the script of one writer. A writer cannot complete all actions before the last kill.
+/// The number of actions in the script of one writer thread. It is larger than a writer can complete before the last
+/// kill.
 const ACTIONS: usize = 6000;
 
-/// The fraction of the processes that a kill test kills while they open the store.
+/// The fraction of kills that happen while the process opens the store.
 const OPENINGS: f64 = 0.2;
-/// The longest time from the start of a process to a kill while it opens the store.
+/// The longest time between the start of a process and its kill, for kills while the process opens the store.
 const OPENING: Duration = Duration::from_millis(20);
 
-/// The maximum number of reports that a process prints before a kill.
+/// The maximum number of reports of writers before a process is killed.
 const MOST_EVENTS: f64 = 1500.0;
-/// The longest delay between the last report that a process prints before a kill and the kill.
+/// The longest delay between the last awaited report of a writer and the kill.
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
-/// The time at which a process is killed: after a number of its reports, and a delay since the last of these reports.
+/// The time at which a process is killed: some time after a number of reports of its writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The number of reports of the process before the kill. 0 means that the process is killed while it opens the
-    /// store.
+    /// The number of reports before the kill. 0 means that the process is killed while it opens the store.
     pub events: usize,
-    /// The delay from the last of these reports to the kill. If `events` is 0, the delay from the start of the process.
+    /// The delay between the last of these reports and the kill. If `events` is 0, the delay since the start of the
+    /// process.
     pub wait: Duration,
 }
 
-/// An endless sequence of the random times at which a test kills the processes of one store.
+/// An endless sequence of random times at which the processes of a kill test are killed.
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
-    /// Creates the sequence of kill times for a seed.
+    /// Creates the sequence of kill times that a seed determines.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -78,22 +77,21 @@ impl Iterator for Moments {
     }
 }
 
-/// Returns an endless sequence of uniform random numbers from 0 to 1 for a seed. Callers convert these numbers to kill
-/// times.
+/// Returns an endless sequence of random numbers from 0 to 1 that a seed determines. Callers derive kill times from
+/// them.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
 }
 
-/// A report of a writer. The first number is the writer, counted from 0. The second number is the commit, counted
-/// from 1.
+/// A report of a writer thread. The first number is the writer, from 0. The second number is the commit, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A commit of the writer begins.
+    /// The writer begins a commit.
     Begun(usize, usize),
-    /// The commit of the writer was acknowledged.
+    /// The store has acknowledged a commit of the writer.
     Acknowledged(usize, usize),
-    /// The writer is about to call a flush or a sync.
+    /// The writer calls a flush or a sync.
     Settling(usize),
     /// The flush or the sync that the writer called has returned.
     Settled(usize),
@@ -134,18 +132,17 @@ impl FromStr for Event {
 /// A number of commits for each writer, indexed by the number of the writer.
 pub type Commits = [usize; WRITERS];
 
-/// The commits of each writer that a store contains after its process died. `fewest` and `most` differ if the last
-/// commits of a writer change nothing.
+/// The commits of each writer that a store contains after its process was killed. There may be several possible
+/// numbers, because the last commits of a writer may change nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptCommits {
-    /// For each writer, the smallest number of commits after which the store has this content.
+    /// The smallest possible number of commits of each writer.
     pub fewest: Commits,
-    /// For each writer, the largest number of commits after which the store has this content.
+    /// The largest possible number of commits of each writer.
     pub most: Commits,
 }
 
-/// The reports that one process printed, from its start to its end, and the numbers of commits that follow from these
-/// reports.
+/// The reports of the writers in one process, and the numbers of commits that follow from them.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// The number of commits of each writer that the store contained when the process started.
@@ -154,17 +151,17 @@ pub struct Ledger {
     acknowledged: Commits,
     /// The number of commits of each writer that a flush, a sync or an opening has made durable.
     durable: Commits,
-    /// The commits that were acknowledged when each writer last called a flush or a sync, as one number per writer.
-    /// When this call returns, these commits are durable.
+    /// The acknowledged commits at the time when each writer last called a flush or a sync. They are durable when this
+    /// call returns.
     settling: [Commits; WRITERS],
-    /// The commits that were acknowledged when each commit of this process began, as one number per writer. The outer
-    /// index is the writer of the beginning commit. A store that contains the commit must also contain these commits.
+    /// The acknowledged commits at the time when each commit began. The outer index is the writer of the commit. A
+    /// store that contains the commit must also contain these commits.
     before: [Vec<Commits>; WRITERS],
 }
 
 impl Ledger {
-    /// Creates the ledger of a process. `from` is the number of commits of each writer in the store at the start of the
-    /// process.
+    /// Creates an empty list of reports for a process. `from` is the number of commits of each writer in the store at
+    /// the start of the process.
     pub fn new(from: Commits) -> Self {
         let (settling, before) = ([from; WRITERS], Default::default());
         Self { from, begun: from, acknowledged: from, durable: from, settling, before }
@@ -208,23 +205,22 @@ impl Ledger {
         self.acknowledged.iter().zip(kept.most).map(|(all, kept)| all.saturating_sub(kept)).sum()
     }
 
-    /// Returns the range of the numbers of commits of a writer that the store may contain after the process died.
+    /// Returns the numbers of commits of a writer that the store may contain after its process was killed.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
         let least = if wal.has_log { self.acknowledged } else { self.durable };
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
-    /// Checks the order of the commits of different writers. If the store contains a commit, it must also contain all
-    /// commits that were acknowledged before this commit began. The store contains between `fewest` and `most` commits
-    /// of each writer.
+    /// Checks the order of commits of different writers: a store that contains a commit must contain all commits that
+    /// were acknowledged before it began. `fewest` and `most` limit the number of commits of each writer in the store.
     fn check_order(&self, fewest: Commits, most: Commits) -> Result<(), Violation> {
         for (writer, commits) in fewest.into_iter().enumerate() {
             let newest = commits.checked_sub(self.from[writer] + 1);
             let Some(before) = newest.and_then(|newest| self.before[writer].get(newest)) else { continue };
             if let Some(other) = (0..WRITERS).find(|other| most[*other] < before[*other]) {
                 let what = format!(
-                    "commit {commits} of writer {writer} is present. Before this commit began, writer \
-                     {other} had {} acknowledged commits, but only {} are present",
+                    "commit {commits} of writer {writer} is present, but the store contains only {1} of the {0} \
+                     commits that writer {other} had acknowledged before",
                     before[other], most[other]
                 );
                 return Err(Violation::new(Check::Order, what));
@@ -234,32 +230,32 @@ impl Ledger {
     }
 }
 
-/// The scripts of the writers of one store in a kill test.
+/// The scripts that the writers of a kill test execute.
 pub struct Life {
     scripts: Vec<Script>,
 }
 
 impl Life {
-    /// Creates the scripts of all writers for a seed.
+    /// Creates the scripts of all writers that a seed determines.
     pub fn new(seed: u64) -> Self {
         Self::within(seed, CommitLimits::default())
     }
 
-    /// Creates the scripts of all writers for a seed, with commits that a store with the limits `limits` accepts.
+    /// Creates the scripts of all writers that a seed determines, with commits that a store with the limits `limits`
+    /// accepts.
     pub fn within(seed: u64, limits: CommitLimits) -> Self {
         let seeds = (0..WRITERS as u64).map(|writer| seed.wrapping_mul(WRITERS as u64).wrapping_add(writer));
         Self { scripts: seeds.map(|seed| Script::within(seed, ACTIONS, limits)).collect() }
     }
 
-    /// Returns whether the script of every writer has enough further commits for another kill. `from` is the number of
+    /// Returns whether the script of every writer has enough commits left for another kill. `from` is the number of
     /// commits that each writer has completed.
     pub fn goes_on(&self, from: Commits) -> bool {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }
 
-    /// Runs the script of every writer from its first `from` commits on, with one thread per writer. Passes the reports
-    /// of the writers to `tell`. Returns when all scripts have ended, or when all writers have stopped because one has
-    /// failed.
+    /// Runs the script of every writer after its first `from` commits, with one thread per writer. Passes the reports
+    /// of the writers to `tell`. Returns when all scripts have ended, or after a failure.
     ///
     /// # Errors
     /// A failed call or a wrong answer, as text.
@@ -283,8 +279,8 @@ impl Life {
         })
     }
 
-    /// Opens the store of a killed process, checks its content against the reports, and closes it. Returns the commits
-    /// that the store contains.
+    /// Opens the store of a killed process, checks its content against the reports of the writers, and closes it.
+    /// Returns the commits that the store contains.
     ///
     /// # Errors
     /// The violation that was found.
@@ -324,7 +320,7 @@ impl Life {
         Ok(found)
     }
 
-    /// Returns the numbers of commits of each writer that explain the content of the store.
+    /// Returns the number of commits of each writer that explains the content of the store.
     fn find(
         &self,
         store: &dyn StoreUnderTest,
@@ -341,15 +337,15 @@ impl Life {
             })?;
             (fewest[writer], most[writer]) = script
                 .fewest_and_most(digest, promise)
-                .expect("the content of the store must be the result of a promised number of commits");
+                .expect("the content of the store must result from an allowed number of commits");
         }
         ledger.check_order(fewest, most)?;
         Ok(KeptCommits { fewest, most })
     }
 }
 
-/// Reads the content of the store by a scan and by gets, and checks that both agree. Returns the content of each
-/// writer.
+/// Reads the whole store by a scan and by gets, and checks that both return the same entries. Returns the content of
+/// each writer.
 fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
@@ -381,23 +377,23 @@ fn letter(writer: usize) -> u8 {
     b'A' + writer as u8
 }
 
-/// Converts a key of a script to the key in the store, which begins with the byte of the writer.
+/// Converts a key of a script to the key in the store, which begins with a byte for the writer.
 fn own(writer: usize, key: &[u8]) -> Vec<u8> {
     [&[letter(writer)], key].concat()
 }
 
-/// A writer thread, which runs its script on the store.
+/// A writer thread of a kill test, which runs its script on the store.
 struct Writer<'a, S, T> {
     number: usize,
     script: &'a Script,
     store: &'a S,
     tell: &'a T,
-    /// Whether a writer has failed, so that all writers must end.
+    /// Whether a writer has failed, so that all writers must stop.
     is_over: &'a AtomicBool,
 }
 
 impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
-    /// Runs the actions of the writer's script that follow its first `from` commits.
+    /// Runs the actions of the writer's script after its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));
         for action in &self.script.actions {
@@ -462,7 +458,7 @@ impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
 /// Returns the error of a read whose answer contradicts the acknowledged writes of its writer.
 fn wrong_answer(writer: usize, key: &[u8]) -> tree::Error {
     tree::Error::Misuse(format!(
-        "a read at key \"{}\" contradicts the acknowledged writes of this writer",
+        "a read of key \"{}\" contradicts the acknowledged writes of this writer",
         own(writer, key).escape_ascii()
     ))
 }

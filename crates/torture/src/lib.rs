@@ -1,19 +1,19 @@
 //! Tests stores under torture: crashes and I/O errors at every step, corruption of files, and killed processes.
 //!
-//! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`StoreKind`] in
-//! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.
+//! A [script](Script) of actions, such as writes, flushes and checkpoints, runs on a [`StoreKind`] in `counted` mode,
+//! on one thread. A seed determines the script, and therefore a history: a list of storage calls.
 //!
-//! * [`crash`] stops the history after every call, and derives the possible disk states ([`storage::States`]). For each
-//!   state, the module opens the store and checks the promises of its WAL mode.
+//! * [`crash`] stops a history after every call, and derives the possible disk states ([`storage::States`]). For each
+//!   state, it opens the store and checks the promises of its WAL mode.
 //! * [`errors`] injects every error into every call, checks the error that the caller receives, and opens the store
 //!   again.
 //! * [`damage`] corrupts every part of the files that a history leaves, and reads everything from the store.
 //! * [`kill`] contains the writers and the checks for processes that are killed under load, on real disks and with real
 //!   threads. The caller starts and kills the processes.
-//! * [`race`] runs threads on one store in `timed` mode. The module checks whether one order of all operations explains
-//!   all reads.
+//! * [`race`] runs threads on one store in `timed` mode. It checks whether one order of all operations explains all
+//!   reads.
 //!
-//! Every finding of the first three modules names the numbers that reproduce it.
+//! Every finding of the first three modules contains the numbers that reproduce it.
 
 pub mod crash;
 pub mod damage;

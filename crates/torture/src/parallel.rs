@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Runs `work` on all jobs with `threads` threads. Passes each job with its result to `done`, in the order of the jobs.
-/// A result is passed on as soon as all results of earlier jobs have been passed on.
+/// Runs `work` on all jobs with `threads` threads. Passes each job with its result to `done`, in the order of the jobs
+/// and as early as this order allows.
 pub fn in_order<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,

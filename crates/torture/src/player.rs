@@ -1,4 +1,4 @@
-//! Runs a script on a store, and records how many commits the store must keep at each time.
+//! Runs a script of actions on a store, and records how many commits the store must contain at each time.
 
 use std::ops::{Bound, RangeInclusive};
 use std::path::PathBuf;
@@ -12,33 +12,32 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The directory of the store on the disk on which a history runs.
+/// The directory of the store on the disk under test.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// Returns the directory of the checkpoint with this number.
+/// Returns the directory of the checkpoint with the number `number`.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// The times of events in a history, as values of the player's clock. From these times, the test computes the number of
-/// commits that the store must contain after a crash.
+/// The times of the commits and checkpoints of a script, as values of the player's clock. They tell how many commits
+/// the store must contain after a crash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// The time at which each commit of the history began.
+    /// The time at which each commit of the script began.
     pub(crate) begun: Vec<usize>,
-    /// The time at which the store acknowledged each commit of the history.
+    /// The time at which the store acknowledged each commit of the script.
     pub(crate) acknowledged: Vec<usize>,
-    /// Pairs of a time and a number of commits. After this time, at least this number of commits survives a power
-    /// failure, in every WAL mode.
+    /// Pairs of a time and a number of commits. In every WAL mode, this number of commits survives a power failure
+    /// after this time.
     pub(crate) durable: Vec<(usize, usize)>,
-    /// For each checkpoint, its start time, its end time (`None` if the checkpoint failed), and the number of commits
-    /// in the checkpoint.
+    /// The start time, the end time (`None` if it failed) and the number of commits of each checkpoint.
     pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
 }
 
 impl Marks {
-    /// Returns the range of the numbers of commits that a store may contain after a crash at time `moment`. If `kept`
-    /// is true, the effects of all completed storage calls survive, as when only the process dies.
+    /// Returns the numbers of commits that a store may contain after a crash at time `moment`. If `kept` is true, all
+    /// completed storage calls survive, as when only the process dies.
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);
@@ -50,7 +49,7 @@ impl Marks {
     }
 }
 
-/// The reason why a script ended early.
+/// The reason why a script ended before its last action.
 pub(crate) enum Stop {
     /// A call of the store returned an error.
     Failed(tree::Error),
@@ -64,7 +63,7 @@ impl From<tree::Error> for Stop {
     }
 }
 
-/// A player, which runs a script on a store and records the times of its commits.
+/// A player: it runs a script of actions on a store, and records the times of the commits.
 pub(crate) struct Player<'a> {
     subject: &'a StoreKind,
     storage: Arc<dyn Storage>,
@@ -74,9 +73,9 @@ pub(crate) struct Player<'a> {
     /// The open store. `None` if it could not be opened.
     pub(crate) store: Option<Box<dyn StoreUnderTest>>,
     pub(crate) marks: Marks,
-    /// The content that the store must have after the acknowledged commits.
+    /// The content that the store must have after all acknowledged commits.
     pub(crate) content: Content,
-    /// The action that runs now, or that failed. `None` before the first action and after the last action.
+    /// The action of the script that runs now, or that failed. `None` before the first and after the last action.
     pub(crate) current: Option<&'a StoreAction>,
 }
 
@@ -91,7 +90,7 @@ impl<'a> Player<'a> {
         Self { subject, storage, clock, directory, store: None, marks, content, current: None }
     }
 
-    /// Opens the store and runs every action, up to the first failure.
+    /// Opens the store, and runs the actions of a script up to the first failure.
     pub(crate) fn play(&mut self, script: &'a Script) -> Result<(), Stop> {
         self.open()?;
         for action in &script.actions {
@@ -102,7 +101,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Runs every action on a disk without faults, where no action may fail.
+    /// Runs all actions of a script on a disk without faults, where no action may fail.
     ///
     /// # Errors
     /// A call failed, or the store gave a wrong answer.
@@ -116,7 +115,7 @@ impl<'a> Player<'a> {
     }
 
     fn act(&mut self, action: &StoreAction) -> Result<(), Stop> {
-        let store = self.store.as_ref().expect("the store must be open before an action of the script");
+        let store = self.store.as_ref().expect("the store must be open before each action of the script");
         match action {
             StoreAction::Commit(writes) => {
                 self.marks.begun.push((self.clock)());
@@ -144,7 +143,7 @@ impl<'a> Player<'a> {
                     .marks
                     .copies
                     .last_mut()
-                    .expect("the marks must contain the checkpoint that has just been made");
+                    .expect("the recorded times must include the checkpoint that has just started");
                 last.1 = Some((self.clock)());
             }
             StoreAction::Reopen => {
@@ -175,7 +174,7 @@ fn agree<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<(), 
     if found == expected {
         return Ok(());
     }
-    let what = format!("a read before any fault returned {found:?}, expected {expected:?}");
+    let what = format!("a read on a disk without faults returned {found:?}, expected {expected:?}");
     Err(Stop::Wrong(Violation::new(Check::Reads, what)))
 }
 

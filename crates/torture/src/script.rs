@@ -1,4 +1,4 @@
-//! Generates seeded actions on a store, with the expected content after each commit.
+//! Generates scripts: seeded sequences of actions on a store, with the expected content after each commit.
 
 use std::collections::BTreeMap;
 
@@ -9,42 +9,40 @@ use xxhash_rust::xxh3::Xxh3;
 /// The content of a store: each key with its value.
 pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The number of different keys that a script writes.
+/// The number of different keys that a script of actions writes.
 const KEYS: u32 = 40;
 
-/// A write of a script. With a `value`, it is a put. With an `end`, it is a range delete from `key` to `end`. With
-/// neither, it is a delete of `key`.
+/// A write in a script of actions. With a `value`, it is a put. With an `end`, it is a range delete from `key` to
+/// `end`. Otherwise, it is a delete of `key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptWrite {
     /// The key that is written, or the first key of a range delete.
     pub key: Vec<u8>,
-    /// The value of a put; `None` for a delete.
+    /// The value of a put. `None` for a delete.
     pub value: Option<Vec<u8>>,
-    /// The exclusive end of a range delete; `None` for any other write.
+    /// The end of a range delete (exclusive). `None` for any other write.
     pub end: Option<Vec<u8>>,
 }
 
-/// The limits of a store on the commits that it accepts.
+/// The limits of a store for the commits that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitLimits {
-    /// Whether a commit may contain several writes, or a range delete. If not, the store has no atomic batches, and
-    /// each commit is one put or one delete.
+    /// Whether a commit may contain several writes, or a range delete. Otherwise, each commit is one put or one delete.
     pub has_batches: bool,
-    /// The maximum size of a value in bytes. The script truncates longer values. It must be at least 16, because a
-    /// value begins with the number of its commit.
+    /// The maximum size of a value in bytes, at least 16. Longer values are truncated.
     pub value_bytes: usize,
 }
 
 impl Default for CommitLimits {
-    /// The limits of a store that accepts all commits.
+    /// Returns limits that allow all commits.
     fn default() -> Self {
         Self { has_batches: true, value_bytes: usize::MAX }
     }
 }
 
 impl CommitLimits {
-    /// Changes a commit so that the store accepts it. Without atomic batches, only the first write stays, and a range
-    /// delete becomes a delete of one key. Values that are too long are truncated.
+    /// Changes a commit so that the store accepts it. If the store has no atomic batches, only the first write stays,
+    /// and a range delete becomes a delete of one key. Truncates long values.
     fn reduce(&self, commit: &mut Vec<ScriptWrite>) {
         if !self.has_batches {
             commit.truncate(1);
@@ -60,10 +58,10 @@ impl CommitLimits {
     }
 }
 
-/// An action on a store, as a part of a script.
+/// An action on a store in a script, such as a commit or a flush.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreAction {
-    /// An atomic batch of writes.
+    /// An atomic batch of puts and deletes.
     Commit(Vec<ScriptWrite>),
     /// A get of one key.
     Get(Vec<u8>),
@@ -81,10 +79,10 @@ pub enum StoreAction {
     Reopen,
 }
 
-/// A script: a list of actions on a store, with the expected content after each commit.
+/// A list of actions on a store, with the expected content after each commit.
 ///
-/// Every value contains the number of its commit, so each commit changes the content. The exceptions are deletes of
-/// absent keys.
+/// Every value contains the number of its commit, so each commit changes the content, except for deletes of absent
+/// keys.
 pub struct Script {
     /// The actions of the script, in order.
     pub actions: Vec<StoreAction>,
@@ -99,8 +97,8 @@ impl Script {
         Self::within(seed, length, CommitLimits::default())
     }
 
-    /// Creates the script that a seed determines, with `length` actions and with commits that a store with these limits
-    /// accepts.
+    /// Creates the script that a seed determines, with `length` actions. Only contains commits that a store with these
+    /// limits accepts.
     pub fn within(seed: u64, length: usize, limits: CommitLimits) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut actions, mut commits) = (Vec::new(), 0);
@@ -146,9 +144,8 @@ impl Script {
         content
     }
 
-    /// Returns a number of commits of the script after which the content has this digest. Returns `None` if there is no
-    /// such number. If several numbers are possible, returns the number nearest to the range `near`, and prefers
-    /// numbers that are not above this range.
+    /// Returns a number of commits of the script after which the content has the digest `digest`. If there are several,
+    /// returns the number nearest to the range `near`. Returns `None` if there is none.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -157,8 +154,8 @@ impl Script {
         })
     }
 
-    /// Returns the smallest and the largest number of commits in the range `bounds` after which the content has this
-    /// digest. The two numbers differ if some commits change nothing. `None` if there is no such number.
+    /// Returns the smallest and the largest number of commits in the range `bounds` after which the content has the
+    /// digest `digest`. They differ if commits change nothing. Returns `None` if there is none.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,
@@ -235,8 +232,8 @@ fn delete(random: &mut impl Rng) -> ScriptWrite {
     ScriptWrite { key: any_key(random), value: None, end: None }
 }
 
-/// Returns a random range delete. Half of the range deletes cover a few keys. The other range deletes have two random
-/// keys as bounds.
+/// Returns a random range delete. Half of them delete a few adjacent keys, and the others have two random keys as
+/// bounds.
 fn delete_range(random: &mut impl Rng) -> ScriptWrite {
     let (one, other) = (any_key(random), any_key(random));
     let (low, mut high) = if one < other { (one, other) } else { (other, one) };
@@ -250,8 +247,7 @@ fn any_key(random: &mut impl Rng) -> Vec<u8> {
     key(random.random_range(0..KEYS))
 }
 
-/// Returns the bytes of the key with this number. The keys have common prefixes of several lengths, and one key is
-/// empty.
+/// Returns the bytes of the key with this number. Keys share prefixes of several lengths, and one key is empty.
 fn key(number: u32) -> Vec<u8> {
     match number {
         0 => Vec::new(),

@@ -3,8 +3,8 @@
 use toml::{Table, Value};
 use tree::Design;
 
-/// The settings that make a design small, so that a few dozen writes fill several levels. A setting is skipped if the
-/// design has no such option. The order matters, because an SSTable must have room for at least one block.
+/// The settings that reduce the sizes of a design. A setting is skipped if the design has no such option. The order
+/// matters, because an SSTable must have room for at least one block.
 const SMALL: [&str; 16] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
@@ -27,12 +27,13 @@ const SMALL: [&str; 16] = [
 /// Returns a design with the same components, but with sizes that are small enough for tests.
 ///
 /// # Panics
-/// A setting of the list `SMALL` is not TOML.
+/// A setting in the list `SMALL` is not valid TOML.
 pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);
     changes.fold(design.clone(), |design, change| {
-        let change: Table = change.parse().expect("the settings of a small design must be TOML");
+        let change: Table =
+            change.parse().expect("the settings that reduce the sizes of a design must be TOML");
         // A component without this parameter is unchanged.
         let design = design.with(&change).unwrap_or(design);
         let names: Vec<String> = design.families().map(str::to_owned).collect();

@@ -6,14 +6,14 @@ use tree::{Design, Error, Result};
 use crate::families::FamiliesMaker;
 use crate::subject::{Maker, TreeMaker};
 
-/// A kind of store under test, and its WAL mode. The WAL mode determines how many commits the store must contain after
-/// a crash.
+/// A kind of store under test, such as a tree of one design. Its WAL mode determines how many commits must survive a
+/// crash.
 pub struct StoreKind {
     /// The name of the kind of store.
     pub name: String,
-    /// The WAL mode, which determines which commits must survive a crash.
+    /// The WAL mode of the store, which determines which commits must survive a crash.
     pub wal: WalMode,
-    /// The maker that opens stores of this kind.
+    /// Opens stores of this kind.
     pub maker: Box<dyn Maker>,
 }
 
@@ -21,10 +21,8 @@ impl StoreKind {
     /// Creates the kind of store for a design: one tree, or one tree per column family.
     ///
     /// # Errors
-    /// The WAL mode of the design cannot be built. A design with column families is also an error in two cases:
-    ///
-    /// * It has no WAL, because a crash may then keep commits of only some families.
-    /// * It syncs its WAL at intervals.
+    /// The WAL mode of the design cannot be built, or does not keep the commits of column families in order: a WAL that
+    /// is synced at intervals, or no WAL.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();

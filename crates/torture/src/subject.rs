@@ -1,4 +1,4 @@
-//! Defines the interface of the store under test. The interface is small so that tests can substitute a faulty store.
+//! Defines the interface of the store under test. It is small, so that tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::script::{Content, ScriptWrite};
 
-/// An open store that a torture test checks.
+/// An open store that a torture test writes, reads and checks.
 pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
@@ -42,7 +42,7 @@ pub trait StoreUnderTest {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// A maker that opens and verifies stores of one kind.
+/// Opens and verifies stores of one kind.
 pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>>;
@@ -66,7 +66,7 @@ pub trait Maker: Send + Sync {
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
 }
 
-/// A maker of trees of one design in `counted` mode.
+/// Opens trees of one design in `counted` mode.
 pub struct TreeMaker(pub Design);
 
 impl TreeMaker {
@@ -99,8 +99,8 @@ impl Maker for TreeMaker {
     }
 }
 
-/// Returns whether a script deletes this key with single deletes instead of ordinary deletes. Each put of such a key
-/// begins with a single delete, so the key has at most one put since its previous single delete.
+/// Returns whether a script deletes this key with single deletes instead of ordinary deletes. Such a key is deleted
+/// before each put, so that it has at most one put between two single deletes.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }

@@ -4,24 +4,24 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A violation: a failed check of a store, with a description of the evidence.
+/// A failed check of a store, with a description of the evidence.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{check}: {what}")]
 pub struct Violation {
-    /// The check that the store failed.
+    /// The check that failed, such as a check of durability.
     pub check: Check,
-    /// A description of the evidence for the failed check.
+    /// A description of the evidence, such as the wrong value.
     pub what: String,
 }
 
 impl Violation {
-    /// Creates a violation of `check`. `what` describes the evidence.
+    /// Creates a violation of the check `check`. `what` describes the evidence.
     pub fn new(check: Check, what: impl Into<String>) -> Self {
         Self { check, what: what.into() }
     }
 }
 
-/// An invariant that every store must satisfy.
+/// A check of a store: an invariant that every store must satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// The store opens on every disk state that a crash can leave.
@@ -32,7 +32,7 @@ pub enum Check {
     Invention,
     /// The store contains either all writes of a batch or none of them.
     Batch,
-    /// The content is the result of the first n commits, for some n.
+    /// The content of the store results from its first n commits, for some n.
     Order,
     /// Deleted keys stay deleted.
     Deletion,
@@ -42,17 +42,16 @@ pub enum Check {
     CleanBefore,
     /// `verify` reports no corruption in a store that was recovered and written to.
     CleanAfter,
-    /// A store whose process was killed satisfies all other checks, and has the durability that its engine declares.
+    /// A killed store satisfies all other checks, and is as durable as its engine declares.
     AfterKill,
-    /// A store accepts writes and flushes, and opens again after it was closed, unless it reports a fault.
+    /// The store accepts writes and flushes, and opens again after it was closed, unless it reported a fault.
     GoesOn,
-    /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
-    /// made since the recovery.
+    /// A crash during recovery does not change the recovered content. A crash after recovery keeps all promises of the
+    /// WAL mode.
     Recovery,
-    /// A completed checkpoint is a complete separate store. A checkpoint that was interrupted may be rejected as a
-    /// store.
+    /// A completed checkpoint opens as a store. An interrupted checkpoint may fail to open.
     Checkpoint,
-    /// An error reaches the caller, and names its file and its cause.
+    /// Every error reaches the caller, and names the file and the cause.
     Report,
     /// After a failed sync, no write is acknowledged until the store is reopened.
     Stops,
@@ -93,7 +92,7 @@ impl fmt::Display for Check {
             Self::Batch => "a batch is only partly present",
             Self::Order => "a write is missing although a later write is present",
             Self::Deletion => "a deleted key is present again",
-            Self::Reads => "gets, scans and the expected content differ",
+            Self::Reads => "gets and scans do not return the expected content",
             Self::CleanBefore => "verify reports corruption in a state that is normal after a crash",
             Self::CleanAfter => "verify finds corruption after recovery",
             Self::AfterKill => "after the kill",
@@ -111,7 +110,7 @@ impl fmt::Display for Check {
             Self::Told => "verify does not report all corruption",
             Self::Named => "the corruption error does not name the corrupt file",
             Self::Answer => "a corrupt store returns wrong data instead of an error",
-            Self::Quarantine => "the intact part of a corrupt store is not usable",
+            Self::Quarantine => "the intact data of a corrupt store cannot be used",
             Self::Unchanged => "verify changes the store",
             Self::Stale => "a read misses a write that was acknowledged before the read began",
             Self::Future => "a read returns a write that began after the read returned",

@@ -181,7 +181,7 @@ fn wrong_parts_are_rejected_by_name() {
         ("the part ran in the container image lsmbench@sha256:0, but part 1 ran ", |_, of| {
             of.part.as_mut().unwrap().image = Some("lsmbench@sha256:0".to_owned());
         }),
-        (", which is another version than part 1", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
+        (", another version than part 1", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
         ("the part ran other operations in phase load", |_, of| {
             for cell in &mut of.cells {
                 cell.streams = vec![results::StreamRecord {
@@ -253,10 +253,10 @@ fn parts_with_other_rules_of_verdicts_are_rejected_by_key() {
             &["verdict.threshold=0.05"][..],
             "the part has verdict.threshold = 0.05, but part 1 has verdict.threshold = 0.03",
         ),
-        (&[], "the part has no verdict.threshold, but part 1 has verdict.threshold = 0.03"),
+        (&[], "the part has no setting verdict.threshold, but part 1 has verdict.threshold = 0.03"),
         (
             &["verdict.threshold=0.03", "verdict.metric=write_amp"],
-            "the part has verdict.metric = \"write_amp\", but part 1 has no verdict.metric",
+            "the part has verdict.metric = \"write_amp\", but part 1 has no setting verdict.metric",
         ),
         (
             &["verdict.threshold=0.03", "verdict.also=[\"write_amp\"]"],
@@ -264,15 +264,15 @@ fn parts_with_other_rules_of_verdicts_are_rejected_by_key() {
         ),
         (
             &["verdict.threshold=0.03", "verdict.phase=load"],
-            "the part has verdict.phase = \"load\", but part 1 has no verdict.phase",
+            "the part has verdict.phase = \"load\", but part 1 has no setting verdict.phase",
         ),
         (
             &["verdict.threshold=0.03", "verdict.baseline=blocked"],
-            "the part has verdict.baseline = \"blocked\", but part 1 has no verdict.baseline",
+            "the part has verdict.baseline = \"blocked\", but part 1 has no setting verdict.baseline",
         ),
         (
             &["verdict.threshold=0.03", "gate.fail_on=inconclusive"],
-            "the part has gate = { fail_on = \"inconclusive\" }, but part 1 has no gate",
+            "the part has gate = { fail_on = \"inconclusive\" }, but part 1 has no setting gate",
         ),
     ];
     for (number, (sets, expected)) in cases.into_iter().enumerate() {

@@ -211,7 +211,9 @@ fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     let full = bench.limited("ulimit -f 48", &["run", "x.toml"]).refusal_behind_progress();
     assert!(full.contains("results/x/runs.csv: cannot append: File too large"), "{full}");
     assert!(
-        full.contains("finished trials are kept; fix the cause and repeat the command with --resume"),
+        full.contains(
+            "lsmbench keeps the finished trials; fix the cause and repeat the command with --resume"
+        ),
         "{full}"
     );
     let kept = bench.read("results/x/runs.csv");

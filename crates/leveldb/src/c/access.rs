@@ -55,7 +55,7 @@ pub unsafe extern "C" fn leveldb_delete(
 }
 
 /// Applies all operations of a batch atomically. With the option `sync`, the batch is durable when the call returns.
-/// Reports the error of an operation that could not be added to the batch.
+/// Also reports the error of an operation that could not be added to the batch.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -14,12 +14,12 @@ type PutVisitor = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const
 /// A function of the calling program that receives the key of a delete.
 type DeleteVisitor = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
 
-/// A write batch, with the first error of its operations.
+/// A write batch, with the error of the first operation that could not be added.
 #[derive(Clone, Default)]
 pub struct leveldb_writebatch_t {
     operations: WriteBatch,
-    /// The error of the first operation that could not be added to the batch. The functions that add operations report
-    /// no errors, so the write reports this error.
+    /// The error of the first operation that could not be added to the batch. The write of the batch reports it,
+    /// because the functions that add operations cannot report errors.
     failure: Option<Failure>,
 }
 
@@ -32,7 +32,7 @@ impl leveldb_writebatch_t {
         }
     }
 
-    /// Calls `change` with the operations of the batch. Records the error if it is the first error of the batch.
+    /// Changes the operations of the batch with `change`. Keeps the error if it is the first error of the batch.
     fn change(&mut self, change: impl FnOnce(&mut WriteBatch) -> Result<(), Failure>) {
         if let Err(failure) = change(&mut self.operations) {
             self.failure.get_or_insert(failure);
@@ -40,7 +40,7 @@ impl leveldb_writebatch_t {
     }
 }
 
-/// Calls `change` with the batch of a handle. Does nothing for a null handle.
+/// Calls `change` with the batch behind a handle. Does nothing for a null handle.
 ///
 /// # Safety
 /// The handle is null or valid, and no other code uses the batch during the call.

@@ -1,4 +1,4 @@
-//! Exported functions for caches that a program creates.
+//! Exported functions for block caches that the calling program creates.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::memory::{from_handle, into_handle};
 use super::seam::contain;
 use crate::shared_cache::SharedCache;
 
-/// A cache that several stores may share.
+/// The handle of a block cache, which several stores may share.
 pub struct leveldb_cache_t(pub(super) Arc<SharedCache>);
 
-/// Creates a cache with a capacity in bytes. The design of the first store that uses the cache determines the variant
-/// of the cache. With capacity 0, stores with this cache have no block cache.
+/// Creates a cache with a capacity in bytes. The design of the first store that uses it determines the cache variant.
+/// With capacity 0, stores with this cache have no block cache.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_cache_create_lru(capacity: usize) -> *mut leveldb_cache_t {
     into_handle(leveldb_cache_t(Arc::new(SharedCache::new(capacity))))

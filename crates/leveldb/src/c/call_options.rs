@@ -10,12 +10,12 @@ use super::snapshot::leveldb_snapshot_t;
 
 /// The options of a read.
 pub struct leveldb_readoptions_t {
-    /// The snapshot to read; null for the current state.
+    /// The snapshot that the read uses. Null for the current state of the store.
     snapshot: *const leveldb_snapshot_t,
 }
 
 impl leveldb_readoptions_t {
-    /// Returns the snapshot to read. `None` means the current state.
+    /// Returns the snapshot that the read uses. Returns `None` for the current state of the store.
     ///
     /// # Safety
     /// The snapshot must not be released while the reference is alive.
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn leveldb_readoptions_set_verify_checksums(_: *mut leveld
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_readoptions_set_fill_cache(_: *mut leveldb_readoptions_t, _: u8) {}
 
-/// Sets the snapshot to read; null for the current state.
+/// Sets the snapshot that reads use. Null selects the current state of the store.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety). After the snapshot is released, no read may use the options.
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn leveldb_readoptions_set_snapshot(
     }
 }
 
-/// Creates options for writes whose syncs are determined by the WAL mode of the design.
+/// Creates the options of a write. At first, the WAL mode of the design determines whether the write is synced.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_writeoptions_create() -> *mut leveldb_writeoptions_t {
     into_handle(leveldb_writeoptions_t::default())

@@ -1,4 +1,4 @@
-//! Exported functions for comparators. A comparator is a function of the program that defines an order of keys.
+//! Exported functions for comparators. A comparator is a function of the calling program that defines an order of keys.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::cmp::Ordering;
@@ -15,10 +15,10 @@ pub(super) type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
 /// A function of the calling program that compares two keys. The result is negative, 0 or positive, as in `memcmp`.
 type Compare = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> c_int;
 
-/// The handle of a comparator.
+/// The handle of a comparator, which defines an order of keys.
 pub struct leveldb_comparator_t(pub(super) Arc<Functions>);
 
-/// The functions of the comparator of the calling program, and the state that they receive as an argument.
+/// The functions of a comparator, and the state that the calling program passes to them.
 pub(super) struct Functions {
     state: *mut c_void,
     destructor: Option<Destructor>,

@@ -1,4 +1,5 @@
-//! Exported functions for environments. Only the default environment exists, because the design determines the storage.
+//! Exported functions for environments. Only the default environment exists, because the design determines how files
+//! are accessed.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::c_char;
@@ -12,7 +13,7 @@ use super::seam::contain;
 /// The environment variable that names the directory for test files.
 const TEST_DIRECTORY: &str = "TEST_TMPDIR";
 
-/// The default environment.
+/// The handle of the default environment, which is the only one.
 pub struct leveldb_env_t {
     _private: (),
 }

@@ -14,7 +14,7 @@ type CreateFilter =
 /// A function of the calling program that returns whether a filter may contain a key.
 type KeyMayMatch = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
 
-/// The handle of a filter policy.
+/// The handle of a filter policy, which selects the filter of a store.
 pub struct leveldb_filterpolicy_t {
     pub(super) choice: FilterChoice,
     state: *mut c_void,
@@ -30,9 +30,8 @@ impl Drop for leveldb_filterpolicy_t {
     }
 }
 
-/// Creates a filter policy from functions of a program. A store with such a policy still uses the filter of its design,
-/// and never calls these functions. The store cannot call these functions, because a tree passes hashes instead of keys
-/// to filters.
+/// Creates a filter policy from functions of a program. A store with such a policy uses the filter of its design, and
+/// never calls these functions, because a tree passes hashes instead of keys to filters.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -47,9 +46,8 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
     into_handle(leveldb_filterpolicy_t { choice: FilterChoice::Functions, state, destructor })
 }
 
-/// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter `bits_per_key`,
-/// the number becomes the value of this parameter. Otherwise, a standard Bloom filter replaces the filter of the
-/// design.
+/// Creates a filter policy with a number of bits per key. It sets the parameter `bits_per_key` of the design's filter.
+/// A filter without this parameter is replaced by a standard Bloom filter.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
     let choice = FilterChoice::Bloom(bits_per_key);

@@ -28,8 +28,8 @@ unsafe fn with_cursor(iterator: *mut leveldb_iterator_t, change: impl FnOnce(&mu
     });
 }
 
-/// Returns a pointer to the key or the value of the iterator's current entry, as the function `part` selects. Sets
-/// `*len` to its length in bytes. Returns null if there is no current entry.
+/// Returns a pointer to the key or the value of the iterator's current entry, which `part` selects. Sets `*len` to its
+/// length in bytes. Returns null without a current entry.
 ///
 /// # Safety
 /// The handle and the length are null or valid.
@@ -47,8 +47,8 @@ unsafe fn part(
     found.map_or(null(), |part| part.as_ptr().cast())
 }
 
-/// Creates an iterator over the current state, or over the snapshot in `options`. The iterator starts without a current
-/// entry. Returns null if an argument is null.
+/// Creates an iterator over the current state of a store, or over the snapshot in `options`. The iterator starts
+/// without a current entry. Returns null if an argument is null.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn leveldb_iter_valid(iterator: *const leveldb_iterator_t)
     u8::from(unsafe { iterator.as_ref() }.is_some_and(|iterator| iterator.0.entry().is_some()))
 }
 
-/// Moves to the first entry. If the store is empty, the iterator has no current entry.
+/// Moves the iterator to the first entry. In an empty store, it has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn leveldb_iter_seek_to_first(iterator: *mut leveldb_itera
     unsafe { with_cursor(iterator, Cursor::seek_to_first) };
 }
 
-/// Moves to the last entry. If the store is empty, the iterator has no current entry.
+/// Moves the iterator to the last entry. In an empty store, it has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn leveldb_iter_seek_to_last(iterator: *mut leveldb_iterat
     unsafe { with_cursor(iterator, Cursor::seek_to_last) };
 }
 
-/// Moves to the first entry whose key is at least `key`. If there is no such entry, the iterator has no current entry.
+/// Moves the iterator to the first entry whose key is at least `key`. If there is none, it has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn leveldb_iter_seek(
     }
 }
 
-/// Moves to the next entry. After the last entry, the iterator has no current entry.
+/// Moves the iterator to the next entry. After the last entry, it has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn leveldb_iter_next(iterator: *mut leveldb_iterator_t) {
     unsafe { with_cursor(iterator, |cursor| cursor.step(Direction::Forward)) };
 }
 
-/// Moves to the previous entry. Before the first entry, the iterator has no current entry.
+/// Moves the iterator to the previous entry. Before the first entry, it has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,4 +1,4 @@
-//! Conversions of memory at the C interface: bytes that the program passes, and copies that the program must free.
+//! Conversions of memory at the C interface: bytes that the calling program passes, and copies that it must free.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -16,7 +16,9 @@ const VERSION: (c_int, c_int) = (1, 23);
 pub(super) unsafe fn bytes<'a>(start: *const c_char, len: usize) -> Result<&'a [u8], Failure> {
     match (len, start.is_null()) {
         (0, _) => Ok(&[]),
-        (_, true) => Err(Failure::invalid(format!("the pointer to {len} bytes is null"))),
+        (_, true) => {
+            Err(Failure::invalid(format!("a pointer argument is null, but its length is {len} bytes")))
+        }
         // SAFETY: The caller guarantees it.
         (_, false) => Ok(unsafe { std::slice::from_raw_parts(start.cast(), len) }),
     }
@@ -42,7 +44,7 @@ pub(super) fn copy_of_text(text: &str) -> *mut c_char {
     copy_of_bytes(&bytes)
 }
 
-/// Replaces the error message at `errptr`, where C functions of LevelDB report errors, and frees the old message.
+/// Replaces the error message at `errptr`, and frees the old message.
 ///
 /// # Safety
 /// `errptr` is null, or points to a null pointer or to a message from `malloc`.

@@ -12,11 +12,11 @@ use super::memory::{from_handle, into_handle};
 use crate::key_order::KeyOrder;
 use crate::settings::{FilterChoice, Settings};
 
-/// The options of a store.
+/// The handle of the options with which a store is opened.
 #[derive(Default)]
 pub struct leveldb_options_t(pub(super) Settings);
 
-/// Creates options that keep all values of the design.
+/// Creates the options of a store. At first, they change nothing in the design of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_options_create() -> *mut leveldb_options_t {
     into_handle(leveldb_options_t::default())
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn leveldb_options_destroy(options: *mut leveldb_options_t
     drop(unsafe { from_handle(options) });
 }
 
-/// Declares functions that each set one option.
+/// Declares exported functions that each set one option of a store.
 macro_rules! setters {
     ($($(#[doc = $doc:literal])+ fn $name:ident($value:ident: $type:ty) { $field:ident = $new:expr })+) => {$(
         $(#[doc = $doc])+
@@ -50,26 +50,26 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Sets whether an open creates a missing store. The default is 0.
+    /// Sets whether opening a missing store creates it. The default is 0.
     fn leveldb_options_set_create_if_missing(value: u8) { create_if_missing = value != 0 }
-    /// Sets whether an open fails if the store exists. The default is 0.
+    /// Sets whether opening an existing store fails. The default is 0.
     fn leveldb_options_set_error_if_exists(value: u8) { error_if_exists = value != 0 }
-    /// Sets `block.verify` to `"always"` if the value is not 0, and to `"once"` otherwise.
+    /// Sets the key `block.verify` of the design: `"always"` if the value is not 0, otherwise `"once"`.
     fn leveldb_options_set_paranoid_checks(value: u8) { paranoid_checks = Some(value != 0) }
-    /// Sets `memtable.capacity` to a size in bytes.
+    /// Sets the key `memtable.capacity` of the design to a size in bytes.
     fn leveldb_options_set_write_buffer_size(bytes: usize) { write_buffer_size = Some(bytes) }
-    /// Sets `block.size` to a size in bytes.
+    /// Sets the key `block.size` of the design to a size in bytes.
     fn leveldb_options_set_block_size(bytes: usize) { block_size = Some(bytes) }
-    /// Sets `block.restart_interval`.
+    /// Sets the key `block.restart_interval` of the design, a number of keys.
     fn leveldb_options_set_block_restart_interval(entries: c_int) { block_restart_interval = Some(entries) }
-    /// Sets `table.capacity` to a size in bytes.
+    /// Sets the key `table.capacity` of the design to a size in bytes.
     fn leveldb_options_set_max_file_size(bytes: usize) { max_file_size = Some(bytes) }
-    /// Sets `compression`: 0 for none, 1 for Snappy, 2 for Zstandard.
+    /// Sets the key `compression` of the design: 0 for none, 1 for Snappy, 2 for Zstandard.
     fn leveldb_options_set_compression(number: c_int) { compression = Some(number) }
 }
 
-/// Sets the comparator; null for the order of bytes. A tree orders keys by their bytes, so a call fails if the
-/// comparator orders its keys differently.
+/// Sets the comparator of keys. Null selects the order of bytes. A tree orders keys by their bytes, so calls fail if
+/// the comparator orders their keys differently.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -85,8 +85,8 @@ pub unsafe extern "C" fn leveldb_options_set_comparator(
     }
 }
 
-/// Sets the filter policy; null for no filter. If the program does not call this function, the store uses the filter of
-/// the design.
+/// Sets the filter policy. Null selects no filter. Without a call of this function, the store uses the filter of its
+/// design.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn leveldb_options_set_filter_policy(
     }
 }
 
-/// Sets the cache. With null, the store builds the cache that the design describes.
+/// Sets the block cache. Null selects the cache of the design.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn leveldb_options_set_cache(
     }
 }
 
-/// Has no effect, because the design determines the storage.
+/// Has no effect, because the design determines how files are accessed.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

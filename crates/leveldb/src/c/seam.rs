@@ -1,4 +1,4 @@
-//! Wrappers for exported functions, which handle null handles, errors and panics.
+//! Wrappers for the bodies of exported functions, which handle null handles, errors and panics.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
@@ -35,8 +35,8 @@ pub(super) unsafe fn report<T>(
     }
 }
 
-/// Returns a reference to the object of a handle. For a null handle, returns an error with the name of the argument,
-/// `name`.
+/// Returns a reference to the object of a handle. For a null handle, returns an error that contains `name`, the name of
+/// the argument.
 ///
 /// # Safety
 /// The handle is null or valid, and no thread changes the object while the reference is alive.
@@ -45,7 +45,7 @@ pub(super) unsafe fn object<'a, T>(handle: *const T, name: &str) -> Result<&'a T
     unsafe { handle.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// Returns the error for a null argument with this name.
+/// Returns the error for a null argument with the name `name`.
 pub(super) fn null(name: &str) -> Failure {
     Failure::invalid(format!("the argument {name} is null"))
 }
@@ -66,7 +66,7 @@ mod tests {
             assert_eq!(report(&raw mut message, 7, || panic!("a panic that a test expects")), 7);
             CStr::from_ptr(message).to_str().unwrap()
         };
-        assert_eq!(text, "IO error: lsmbench panicked; standard error has the reason");
+        assert_eq!(text, "IO error: lsmbench panicked; standard error contains the reason");
         // SAFETY: The message is from `malloc`.
         unsafe { leveldb_free(message.cast()) };
         assert_eq!(contain(1, || panic!("a panic that a test expects")), 1);

@@ -9,10 +9,10 @@ use super::memory::{from_handle, into_handle};
 use super::seam::contain;
 use super::store::leveldb_t;
 
-/// A snapshot of a store.
+/// The handle of a snapshot of a store.
 pub struct leveldb_snapshot_t(pub(super) Snapshot);
 
-/// Takes a snapshot of the current state. Returns null for a null store.
+/// Takes a snapshot of the current state of a store. Returns null for a null store.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -13,7 +13,7 @@ use crate::administration;
 use crate::failure::Failure;
 use crate::store::Store;
 
-/// An open store.
+/// The handle of an open store.
 pub struct leveldb_t(pub(super) Store);
 
 /// Converts the name of a directory, as a C string, to a path.
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn leveldb_close(db: *mut leveldb_t) {
     });
 }
 
-/// Removes the store in the directory `name`, and also the directory if it has no other files. If the store does not
-/// exist, the call succeeds.
+/// Removes the store in the directory `name`, and also the directory if it has no other files. Succeeds if the store
+/// does not exist.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,10 +1,8 @@
-//! The inputs of a computation in addition to its arguments: the claim that the computation checks, and facts about the
-//! experiment and the program.
+//! The inputs of a computation that checks a claim: the claim, and facts about the experiment and the program.
 
 use crate::{Claim, Claims};
 
-/// Facts about the experiment and the program. A computation may read these facts in addition to its arguments in
-/// `with`.
+/// Facts about the experiment and the program that a computation may read.
 pub trait Facts {
     /// Returns the number at a dotted path in the experiment file, such as `design.compaction.growth`. Returns `None`
     /// if the file has no number at this path.
@@ -15,7 +13,7 @@ pub trait Facts {
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
-/// Facts for a computation without an experiment: all facts are unknown.
+/// Facts for a computation without an experiment, which are all unknown.
 pub(crate) struct Nothing;
 
 impl Facts for Nothing {
@@ -28,15 +26,15 @@ impl Facts for Nothing {
     }
 }
 
-/// The claim that a computation judges, with the data that the arguments of the computation may use.
+/// The inputs of a computation that checks one claim, in addition to its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
-    /// The claim that the computation judges.
+    /// The claim that the computation checks.
     pub(crate) claim: &'a Claim,
-    /// The index of the claim in its `[[claim]]` table, starting from 0.
+    /// The index of the checked claim in its `[[claim]]` table, starting from 0.
     pub(crate) place: usize,
-    /// All claims of the document. An argument may name one of them.
+    /// All claims of the document. An argument of the computation may name one of them.
     pub(crate) claims: &'a Claims,
-    /// The facts about the program and the experiment.
+    /// Facts about the program and the experiment that the computation may read.
     pub(crate) facts: &'a dyn Facts,
 }

@@ -1,4 +1,4 @@
-//! The arguments of a computation for one claim, as numbers, lists of numbers and words.
+//! The arguments of a computation that checks one claim, as numbers, lists of numbers and words.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::about::{About, Facts};
 use crate::texts::same;
 use crate::{Argument, Claims, Ids};
 
-/// The value that an argument of a computation has for one claim.
+/// The value of one argument of a computation.
 #[derive(Clone, Debug, PartialEq)]
 enum ArgumentValue {
     Number(f64),
@@ -16,15 +16,16 @@ enum ArgumentValue {
     Lists(Vec<ArgumentValue>),
 }
 
-/// The arguments of a computation for one claim.
+/// The arguments of a computation that checks one claim, such as `probes = 7`.
 pub(crate) struct Arguments<'a> {
     found: BTreeMap<&'a str, ArgumentValue>,
     /// The facts about the experiment and the program that a computation may read.
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Returns the value of each argument for the claim in `about`. A list contains one element per claim, except for the
-/// arguments in `lists`, which take the whole list. Returns an error if an argument has no value for this claim.
+/// Returns the value of each argument of a computation for the claim in `about`. An argument with a list gives each
+/// claim one element, or the whole list if `lists` contains the argument's name. Returns an error if an argument has no
+/// value for this claim.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,
@@ -51,7 +52,7 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
         Argument::List(items) => match items.get(place) {
             Some(item) => look_up(item, about, whole),
             None => Err(format!(
-                "the list has {} elements, but the rule has more claims; list one element per claim",
+                "the list has {} elements, but the [[claim]] table has more claims; list one element per claim",
                 items.len()
             )),
         },
@@ -61,7 +62,8 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
             match table.iter().find(|(key, _)| of(key)) {
                 Some((_, item)) => look_up(item, about, whole),
                 None => Err(format!(
-                    "the argument is a table, but it has no value for the subject \"{}\" or its parameters",
+                    "the argument is a table without a value for the subject \"{}\" of the claim, or for one of its \
+                     parameters",
                     claim.subject
                 )),
             }
@@ -69,8 +71,7 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
     }
 }
 
-/// Returns the value of the claim that `text` names, or the values of several claims. A text that names no claim is
-/// returned as a word.
+/// Returns the claimed numbers that `text` names, such as `cs265-001..cs265-003`. Any other text is returned as a word.
 fn named(text: &str, claims: &Claims) -> ArgumentValue {
     if let Some(claim) = claims.get(text) {
         return ArgumentValue::Number(claim.value);
@@ -81,7 +82,7 @@ fn named(text: &str, claims: &Claims) -> ArgumentValue {
 }
 
 impl Arguments<'_> {
-    /// Returns the argument `name` as a number.
+    /// Returns the argument `name` of the computation as a number.
     pub(super) fn number(&self, name: &str) -> Result<f64, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Number(number)) => Ok(*number),
@@ -89,21 +90,24 @@ impl Arguments<'_> {
         }
     }
 
-    /// Returns the argument `name` as a number. If the argument is missing, returns `default`.
+    /// Returns the argument `name` of the computation as a number, or `default` if the argument is missing.
     pub(super) fn number_or(&self, name: &str, default: f64) -> Result<f64, String> {
         if self.found.contains_key(name) { self.number(name) } else { Ok(default) }
     }
 
-    /// Returns the argument `name` as an integer from 0 to 1e9, so that a loop of this length ends soon.
+    /// Returns the argument `name` of the computation as an integer from 0 to 1e9. The limit keeps loops of this length
+    /// short.
     pub(super) fn count(&self, name: &str) -> Result<u64, String> {
         let number = self.number(name)?;
         match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
             true => Ok(number as u64),
-            false => Err(format!("{name} is {number}; it must be a whole number from 0 to 1000000000")),
+            false => Err(format!(
+                "the argument {name} is {number}; it must be a whole number from 0 to 1000000000"
+            )),
         }
     }
 
-    /// Returns the argument `name` as a list of numbers.
+    /// Returns the argument `name` of the computation as a list of numbers.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Numbers(numbers)) => Ok(numbers.clone()),
@@ -112,7 +116,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Returns the argument `name` as a list of lists of numbers.
+    /// Returns the argument `name` of the computation as a list of lists of numbers.
     pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<f64>>, String> {
         let Some(ArgumentValue::Lists(items)) = self.found.get(name) else {
             return Err(wanted(name, "lists of numbers", self.found.get(name)));
@@ -125,7 +129,7 @@ impl Arguments<'_> {
         items.iter().map(numbers).collect()
     }
 
-    /// Returns the argument `name` as a word.
+    /// Returns the argument `name` of the computation as a word.
     pub(super) fn word(&self, name: &str) -> Result<&str, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Word(word)) => Ok(word),
@@ -133,7 +137,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Returns whether the argument `name` is true. Returns false if the argument is missing.
+    /// Returns whether the argument `name` of the computation is true. Returns false if the argument is missing.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.found.get(name) == Some(&ArgumentValue::Flag(true))
     }
@@ -148,7 +152,7 @@ fn as_number(name: &str, found: &ArgumentValue) -> Result<f64, String> {
 
 fn wanted(name: &str, what: &str, found: Option<&ArgumentValue>) -> String {
     match found {
-        None => format!("with: {name} is missing; it must be {what}"),
-        Some(_) => format!("{name} must be {what}"),
+        None => format!("with: the argument {name} is missing; it must be {what}"),
+        Some(_) => format!("the argument {name} must be {what}"),
     }
 }

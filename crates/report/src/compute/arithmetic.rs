@@ -1,22 +1,23 @@
-//! Computations that only need arithmetic on other numbers.
+//! Computations that only need arithmetic, such as quotients and means.
 
 use super::Arguments;
 
-/// Returns a constant, which is the argument `value`.
+/// Returns a constant: the argument `value`.
 pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("value")
 }
 
-/// Returns a setting of the experiment that comes from the document: the number at `path` in the experiment file, times
-/// `scale`, plus `plus`.
+/// Returns a number from the experiment file: the number at `path`, times `scale`, plus `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
-    let value =
-        with.facts.setting(path).ok_or_else(|| format!("the experiment file has no number at {path}"))?;
+    let value = with
+        .facts
+        .setting(path)
+        .ok_or_else(|| format!("the experiment file has no number at the path {path}"))?;
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
-/// Returns the value of another claim, which the argument `of` names.
+/// Returns the number of another claim. The argument `of` names this claim.
 pub(super) fn claim(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("of")
 }
@@ -41,7 +42,7 @@ pub(super) fn percent_of_target(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * with.number("throughput")? / with.number("target")?)
 }
 
-/// Computes the product of all factors.
+/// Computes the product of all numbers in the argument `factors`.
 pub(super) fn product(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("factors").map(|factors| factors.iter().product())
 }
@@ -101,8 +102,8 @@ pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
 }
 
-/// Computes the rate of a workload that mixes two kinds of operations in equal parts: 2 / (1/a + 1/b), the harmonic
-/// mean of the rates a and b of each kind in isolation.
+/// Computes the rate of a workload that mixes two kinds of operations in equal parts: 2 / (1/a + 1/b). Here, a and b
+/// are the rates of workloads with only one kind.
 pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
 }
@@ -140,7 +141,7 @@ pub(super) fn rate_gain(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1e9 / (taken - saved) - 1e9 / taken)
 }
 
-/// Computes how many free values a field of some bits has: all values minus the reserved values.
+/// Computes how many values of a bit field are free: all values minus the reserved values.
 pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("bits")?.exp2() - with.number("reserved")?)
 }
@@ -156,13 +157,14 @@ pub(super) fn sum(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.iter().sum())
 }
 
-/// Counts the positions at which two lists have equal numbers.
+/// Counts the positions at which two lists of numbers have equal elements.
 pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
     let (one, other) = (with.numbers("one")?, with.numbers("other")?);
     Ok(one.iter().zip(&other).filter(|(one, other)| one.total_cmp(other).is_eq()).count() as f64)
 }
 
-/// Returns the x of the knee of a curve. The knee is the point after which the slope decreases by the largest factor.
+/// Returns the x coordinate of the knee of a curve, which is the point after which the slope decreases by the largest
+/// factor.
 ///
 /// # Errors
 /// Returns an error if the slope of the curve does not decrease at any point.
@@ -177,7 +179,8 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let bends = bends.map(|((x, _), (before, after))| (*x, before / after.max(0.0)));
     let sharpest = bends.filter(|(_, bend)| *bend > 1.0).max_by(|one, other| one.1.total_cmp(&other.1));
     sharpest.map(|(x, _)| x).ok_or_else(|| {
-        "the slope of the curve x, y does not decrease at any point, so the curve has no knee".to_owned()
+        "the slope of the curve with the coordinates x and y never decreases, so the curve has no knee"
+            .to_owned()
     })
 }
 

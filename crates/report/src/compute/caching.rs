@@ -1,4 +1,4 @@
-//! Computations about hit rates of caches, and about the speedup of reads by hits.
+//! Computations about the hit rates of caches, and about how much hits speed up reads.
 
 use super::Arguments;
 
@@ -20,9 +20,8 @@ pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
 /// Computes the hit rate, in percent, of an LRU cache whose capacity is a fraction of all keys. Requests are drawn
 /// independently from a Zipf distribution (Che, Tung and Wang, *Hierarchical Web Caching Systems*, 2002).
 ///
-/// A key with probability p is in the cache with probability 1 - e^(-pt). The eviction time t is chosen so that these
-/// probabilities add up to the capacity of the cache in keys. To save time, the computation groups keys with similar
-/// ranks: a group that begins at rank r contains r / 100 keys, but at least one key.
+/// A key with probability p is in the cache with probability 1 - e^(-pt). The time t is chosen so that these
+/// probabilities add up to the capacity. Keys with similar ranks are computed as one group.
 pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = with.number("share")? * keys as f64;
@@ -42,8 +41,8 @@ pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * sum(low, |probability, present| probability * present))
 }
 
-/// Groups the keys of a Zipf distribution by similar weight, in the order of their ranks. Each group is a pair: the
-/// number of its keys, and the weight of each key.
+/// Groups the keys of a Zipf distribution by similar popularity, in the order of their ranks. Each group is a pair: the
+/// number of its keys, and the popularity of each key.
 fn groups(keys: u64, theta: f64) -> Vec<(f64, f64)> {
     let (mut groups, mut first) = (Vec::new(), 1);
     while first <= keys {

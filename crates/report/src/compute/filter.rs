@@ -25,9 +25,8 @@ fn bits(fpr: f64) -> f64 {
 /// stays the same. Monkey makes the rate of each level proportional to the level's size (Dayan, Athanassoulis and
 /// Idreos, *Monkey*, 2017).
 ///
-/// Level i has the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b ln
-/// 2), and the sum of the rates is S = L · 2^-(b ln 2). Monkey's rates are S·s, and at most 1. All filters together
-/// then need Σ s · log2(1/(S·s)) / ln 2 bits per key.
+/// Level i of L levels has the fraction s = T^i / Σ T^j of the keys. Without Monkey, the sum of the rates is S = L ·
+/// 2^-(b ln 2). Monkey's rates are S·s, and at most 1. Its filters need Σ s · log2(1/(S·s)) / ln 2 bits per key.
 pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, ratio) = (with.number("bits_per_key")?, with.number("size_ratio")?);
     let levels = i32::try_from(with.count("levels")?.min(64)).map_err(|error| error.to_string())?;
@@ -48,9 +47,8 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes how many false positives another layout of the same bits can save at most, in percent. The comparison is
-/// with a classical Bloom filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of
-/// the bits are 1.
+/// Computes the largest percentage of false positives that any layout of the same bits can save, compared with a
+/// classical Bloom filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k).
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
@@ -63,11 +61,11 @@ pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, Str
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// Computes how much lookup time a second increase of the filter bits saves, in percent, if the first increase saved
-/// the fraction s. The computation assumes that each false positive costs the same time.
+/// Computes how much lookup time the second of two increases of the filter bits saves, in percent. The argument states
+/// the fraction s of the time that the first increase saved.
 ///
-/// A lookup takes t = a + c·p at a false-positive rate p. The first increase saves s of t, so c (p0 - p1) = s·t. The
-/// second increase saves c (p1 - p2) of the remaining t (1 - s). The saved fraction is s/(1 - s) · (p1 - p2)/(p0 - p1).
+/// A lookup takes t = a + c·p at a false-positive rate p. If the rates are p0, p1 and p2, the second increase saves the
+/// fraction s/(1 - s) · (p1 - p2)/(p0 - p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
     let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();
@@ -76,7 +74,8 @@ pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
             Ok(100.0 * saved / (1.0 - saved) * (between - after) / (before - between))
         }
         _ => Err(
-            "bits must be three numbers: before the first step, between the steps, and after the second step"
+            "`bits` must be three numbers of bits per key: before the first increase, after it, and after the second \
+             increase"
                 .to_owned(),
         ),
     }
@@ -97,15 +96,14 @@ fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// Computes how many more bits per key the largest level of a tree has than the smallest level: -(L - 1) log2 T / ln 2.
-/// As in Monkey, false-positive rates are proportional to level sizes. The difference is then log2 of the quotient of
-/// the rates, divided by ln 2.
+/// Computes how many bits per key the largest level has more than the smallest level: -(L - 1) log2 T / ln 2. The
+/// number is negative, because Monkey makes false-positive rates proportional to level sizes.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }
 
-/// Computes the probability that a test measures a false-positive rate that differs from `expected` by at most
-/// `within`. The test looks up `probes` absent keys.
+/// Computes the probability that a test with `probes` lookups of absent keys passes: the measured false-positive rate
+/// differs from `expected` by less than `within`.
 pub(super) fn filter_test_passes(with: &Arguments<'_>) -> Result<f64, String> {
     let (probes, fpr) = (with.count("probes")?, with.number("fpr")?);
     let (expected, within) = (with.number("expected")?, with.number("within")?);

@@ -1,4 +1,4 @@
-//! Computations of the largest possible speedup of work that is done in parallel or in batches.
+//! Computations of the largest possible speedup of work that runs in parallel or in batches.
 
 use super::Arguments;
 

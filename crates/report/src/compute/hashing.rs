@@ -1,4 +1,4 @@
-//! Computations about randomly spread keys: keys per shard, keys per hash slot, and cache hits.
+//! Computations about keys that hashes spread at random: keys per shard, keys per hash slot, and cache hits.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Poisson};
 use statrs::function::erf::erf;
@@ -14,17 +14,17 @@ pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
 }
 
-/// Computes the standard deviation of the number of keys per shard, in percent of the mean. Each shard has an equal
-/// share of the hash values.
+/// Computes how unevenly random keys spread over shards: the standard deviation of the number of keys per shard, in
+/// percent of the mean. Each shard has an equal share of the hash values.
 pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
     even_shards_cv(with).map(|cv| 100.0 * cv)
 }
 
-/// Computes how far the number of keys in the most uneven shard differs from the mean, in percent of the mean. Each
-/// shard has an equal share of the hash values.
+/// Computes the expected deviation of the most uneven shard from the mean number of keys per shard, in percent of the
+/// mean. Each shard has an equal share of the hash values.
 ///
-/// Deviations are normal, and nearly independent if there are many shards. E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x >
-/// 0, with 2Φ(x) - 1 = erf(x/√2). The integral is computed by midpoints in steps of 1/1000 up to 10.
+/// The deviations are treated as independent normal variables Z. The result is based on E max |Z| = ∫ 1 - erf(x/√2)^m
+/// dx over x > 0 for m shards.
 pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (std, shards) = (even_shards_std_pct(with)?, with.number("shards")?);
     let step = 1e-3;
@@ -33,11 +33,10 @@ pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(std * largest)
 }
 
-/// Computes how likely it is by chance that the numbers of keys in equal shards vary at least this much. The variation
-/// is given as the coefficient of variation (CV).
+/// Computes the probability that random keys spread over equal shards at least as unevenly as measured. The measured
+/// unevenness is the coefficient of variation (CV) of the number of keys per shard.
 ///
-/// The result is the probability that χ² with m - 1 degrees of freedom is at least n · CV². χ² is the sum of (count -
-/// n/m)² / (n/m) over all shards. CV² is the sum of (count - n/m)² / (m (n/m)²) over all shards.
+/// For n keys and m shards, n · CV² has a χ² distribution with m - 1 degrees of freedom.
 pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
     let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
     let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;
@@ -68,8 +67,7 @@ pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * harmonic(held, theta) / harmonic(keys, theta))
 }
 
-/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The function adds the first 10,000 terms
-/// one by one, and approximates the others by the Euler-Maclaurin formula with a relative error below 1e-15.
+/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The relative error is below 1e-15.
 fn harmonic(most: u64, theta: f64) -> f64 {
     const COUNTED: u64 = 10_000;
     let counted = most.min(COUNTED);

@@ -1,4 +1,4 @@
-//! Computations of the number of steps of a lookup, from the shape of an LSM-tree, a B-tree or a block.
+//! Computations of how many steps a lookup needs in an LSM-tree, a B-tree or a data block.
 
 use super::Arguments;
 
@@ -26,15 +26,13 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
         "tiered" => Ok(ratio * levels),
         "l0-tiered" => Ok(ratio + levels - 1.0),
         "lazy-leveled" => Ok(ratio * (levels - 1.0) + 1.0),
-        other => Err(format!("policy is {other}; it must be leveled, tiered, l0-tiered or lazy-leveled")),
+        other => Err(format!("`policy` is \"{other}\". Valid: leveled, tiered, l0-tiered, lazy-leveled")),
     }
 }
 
 /// Computes the height of a B-tree: the number of pages from the root to a leaf, including both.
 ///
-/// Each leaf has ⌊page / entry⌋ entries, and the number of entries is bytes / entry. Each inner page has ⌊page /
-/// separator⌋ children. The number of levels above the leaves is the logarithm of the number of leaves to the base of
-/// the number of children, rounded up.
+/// The arguments are the sizes of all entries, of a page, of an entry and of a separator, in bytes.
 pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let (entry, page) = (with.number("entry")?, with.number("page")?);
     let fanout = (page / with.number("separator")?).floor();
@@ -50,7 +48,7 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(height)
 }
 
-/// Computes how many comparisons two binary searches over n segments save, compared with a check of every segment: n -
+/// Computes how many comparisons two binary searches over n segments save, compared with a comparison per segment: n -
 /// 2 log2 n.
 pub(super) fn culling_comparisons_saved(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("segments").map(|segments| segments - 2.0 * segments.log2())
@@ -67,8 +65,8 @@ pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// Computes how many bytes per key prefix compression saves: (1 - 1/R) p / (1 - p). A shared prefix continues at each
-/// byte with probability p. One key in R is stored in full.
+/// Computes how many bytes per key prefix compression saves: (1 - 1/R) p / (1 - p). Two adjacent keys that share a
+/// prefix also share the next byte with probability p. One key in R is stored in full.
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let shared = with.number("p")?;
     Ok((1.0 - 1.0 / with.number("restart_interval")?) * shared / (1.0 - shared))

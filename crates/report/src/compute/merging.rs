@@ -1,12 +1,11 @@
-//! Computations of the write and space amplification of compaction, with closed forms per policy and with a
-//! simulated tree.
+//! Computations of the write and space amplification of compaction, by formulas and by simulated trees.
 
 use theory::{Fluid, textbook_write_amp};
 
 use super::Arguments;
 
-/// Computes the write amplification of a policy after n memtables of distinct keys. The result includes flushes, but
-/// not the WAL. [`theory::textbook_write_amp`] has the closed forms and their derivation.
+/// Computes the write amplification of a compaction policy after n memtables of distinct keys, including flushes, but
+/// not the WAL. [`theory::textbook_write_amp`] has the formulas and their derivation.
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {
@@ -17,7 +16,7 @@ pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 fn unknown_policy(policy: &str) -> String {
-    format!("policy is {policy}; it must be tiered, leveled, l0-tiered or lazy-leveled")
+    format!("`policy` is \"{policy}\". Valid: tiered, leveled, l0-tiered, lazy-leveled")
 }
 
 /// Computes the largest space amplification of a full tree: stored bytes per live byte. [`Fluid::most_space_amp`]
@@ -33,16 +32,16 @@ pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(tree.most_space_amp())
 }
 
-/// The compactions of a simulated tree. A size is a number of memtables.
+/// The compactions of a simulated tree. All sizes are in memtables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merges {
     written: u64,
-    /// The size of the largest compaction, in memtables.
+    /// The size of the largest compaction of the simulated tree, in memtables.
     longest: u64,
 }
 
-/// Simulates a tree with one run per level. The run of level i moves down to the next level when its size reaches
-/// `growth`^i memtables.
+/// Simulates the compactions of a tree with one run per level. The run of level i moves to the next level when its size
+/// reaches `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
         return Err("the size ratio must be above 1, and there must be at least one memtable".to_owned());
@@ -70,19 +69,19 @@ fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     Ok(merges)
 }
 
-/// Computes the write amplification of a simulated tree, including flushes.
+/// Computes the write amplification of a simulated tree with one run per level, including flushes.
 fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// Computes how many times more bytes a simulated tree with the growth factor `growth` writes than a simulated tree
-/// with the growth factor `other`. Both trees have one run per level.
+/// Computes how many times more bytes a tree with the growth factor `growth` writes than a tree with the growth factor
+/// `other`. Both trees are simulated and have one run per level.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     Ok(played_out_amp(with.number("growth")?, memtables)? / played_out_amp(with.number("other")?, memtables)?)
 }
 
-/// Computes the ratio of the largest compactions in two simulated trees, whose growth factors are `growth` and `other`.
+/// Computes the ratio of the largest compactions in two simulated trees with the growth factors `growth` and `other`.
 pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     let longest = |name: &str| played_out(with.number(name)?, memtables).map(|merges| merges.longest as f64);
@@ -104,14 +103,14 @@ pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, Stri
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Computes the write amplification after n flushes of a tree that merges all SSTables into one whenever their number
-/// reaches `tables`.
+/// Computes the write amplification after n flushes of a tree that merges all SSTables into one as soon as there are
+/// `tables` SSTables.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
 /// Computes by which factor the write amplification grows between two numbers of flushes. The tree merges all SSTables
-/// into one whenever their number reaches `tables`.
+/// into one as soon as there are `tables` SSTables.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)
@@ -120,7 +119,7 @@ pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
 fn merge_all(most: u64, flushes: u64) -> Result<f64, String> {
     if most < 2 || flushes == 0 {
         return Err(
-            "a compaction must merge at least two tables, and there must be at least one flush".to_owned()
+            "a compaction must merge at least two SSTables, and there must be at least one flush".to_owned()
         );
     }
     let (mut tables, mut written) = (0, 0);

@@ -1,5 +1,5 @@
-//! The computations that can judge a claim instead of a measurement. Most computations are formulas that are derived
-//! from first principles.
+//! The computations that can check a claim without a measurement. Most of them are formulas that are derived from first
+//! principles.
 
 mod about;
 mod arguments;
@@ -23,36 +23,36 @@ pub(crate) use about::{About, Nothing};
 pub(crate) use arguments::Arguments;
 use arguments::resolve;
 
-/// A computation that a `[[claim]]` can name.
+/// A computation that a `[[claim]]` table can name.
 #[derive(Clone, Copy)]
 pub struct Computation {
-    /// The name of the computation, as `[[claim]]` tables write it.
+    /// The name of the computation in `[[claim]]` tables.
     pub name: &'static str,
     /// The names of the arguments that the computation accepts in the table `with`.
     pub arguments: &'static [&'static str],
-    /// The names of the arguments that take a whole list as their value. In any other argument, a list contains one
-    /// element per claim.
+    /// The names of the arguments whose value is a whole list. In any other argument, a list contains one element per
+    /// claim.
     pub(crate) lists: &'static [&'static str],
-    /// What a claim that contradicts the computation means: an impossible claim, or a claim that is not reproduced.
+    /// The finding about a claim that contradicts the computation: impossible, or not reproduced.
     pub force: Force,
     pub(crate) compute: Function,
 }
 
-/// The weight of a computation: the finding about a claim that contradicts its result.
+/// The finding about a claim that contradicts a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// The claim is impossible, because the result follows from other statements of the document by arithmetic or by a
-    /// theorem.
+    /// The claim is impossible, because the computation follows from other statements of the document by arithmetic or
+    /// by a theorem.
     Must,
-    /// The claim is not reproduced. It is not impossible, because the computation cannot decide which number is right.
-    /// For example, the result is the mean of a random quantity, or depends on a choice that the document leaves open.
+    /// The claim is not reproduced. It may still be correct, because the computation makes assumptions, such as a
+    /// choice that the document leaves open.
     Should,
-    /// The claim is not reproduced. A claim that agrees with the result is not tested, because the result was taken
-    /// from the document.
+    /// The claim is not reproduced. A claim that agrees with the computation counts as not tested, because the computed
+    /// number was taken from the document.
     Given,
 }
 
-/// The Rust function of a computation. Returns the result, or the reason why there is no result.
+/// The Rust function of a computation. Returns the computed number, or the reason why there is none.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
@@ -68,17 +68,18 @@ const fn with_lists(
     Computation { name, arguments, lists, force: Force::Must, compute }
 }
 
-/// Sets the weight [`Force::Should`]: a claim that contradicts the computation is not reproduced, but not impossible.
+/// Marks a computation that cannot prove a claim impossible. A claim that contradicts this computation is not
+/// reproduced.
 const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
 
-/// Sets the weight [`Force::Given`]: the result of the computation was taken from the document.
+/// Marks a computation whose result was taken from the document.
 const fn given(computation: Computation) -> Computation {
     Computation { force: Force::Given, ..computation }
 }
 
-/// All computations that a `[[claim]]` can name.
+/// All computations that a `[[claim]]` table can name.
 pub const COMPUTATIONS: &[Computation] = &[
     with("constant", &["value"], arithmetic::constant),
     given(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
@@ -196,10 +197,10 @@ pub const COMPUTATIONS: &[Computation] = &[
 /// An error in the arguments of a computation: the key that causes the error, and the message.
 type Fault = (&'static str, String);
 
-/// Returns the computation `name`, if its arguments in `with` have valid names.
+/// Returns the computation `name`, if `with` contains only arguments of this computation.
 ///
 /// # Errors
-/// Returns an error if the computation does not exist, or does not have one of the arguments.
+/// Returns an error if the computation does not exist, or has no argument with one of the names in `with`.
 pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'static Computation, Fault> {
     let Some(computation) = COMPUTATIONS.iter().find(|computation| computation.name == name) else {
         let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
@@ -213,12 +214,11 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// Runs a computation for one claim. Returns the result, and the force of the computation, which decides what a
-/// contradicting claim means.
+/// Runs a computation for one claim. Returns the computed number, and the finding about a claim that contradicts this
+/// number.
 ///
 /// # Errors
-/// Returns the errors of [`known`] as a message. An argument that is missing, or that the computation rejects, is also
-/// an error.
+/// Returns a message if the computation does not exist, or if an argument is missing or invalid.
 pub(crate) fn run(
     name: &str,
     with: &BTreeMap<String, Argument>,
@@ -366,12 +366,12 @@ mod tests {
         assert!(result("setting", "path = \"design.bloom\"").is_err());
         assert_eq!(
             result("quotient", "numerator = 1").unwrap_err(),
-            "with: denominator is missing; it must be a number"
+            "with: the argument denominator is missing; it must be a number"
         );
         assert!(
             result("quotient", "numerator = [1]\ndenominator = 1")
                 .unwrap_err()
-                .contains("the rule has more claims")
+                .contains("the [[claim]] table has more claims")
         );
         assert!(result("claim", "of = { b = 1 }").is_err());
         assert!(result("poisson", "lambda = -1.0\nk = 0").is_err());

@@ -6,24 +6,24 @@ use super::Arguments;
 /// order: 100 / n.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
-        0 => Err("the argument runs must be at least 1".to_owned()),
+        0 => Err("the argument `runs` must be at least 1".to_owned()),
         runs => Ok(100.0 / runs as f64),
     }
 }
 
-/// Computes which percentage of the acknowledged writes since the last sync of the WAL a fault can lose at most: 0 or
-/// 100. Data that is only `written` is in the memory of the kernel, and `synced` data is on the device. If only the
-/// `process` ends, both survive. If the `power` fails, only the data on the device survives.
+/// Computes the largest percentage of the acknowledged writes since the last sync of the WAL that a fault can lose: 0
+/// or 100. A failure of the `power` loses `written` data, which is only in the memory of the kernel. It does not lose
+/// `synced` data, and the end of a `process` loses neither.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,
         "synced" => true,
-        other => return Err(format!("log is \"{other}\". Valid: written, synced")),
+        other => return Err(format!("`log` is \"{other}\". Valid: written, synced")),
     };
     let keeps_memory = match with.word("fault")? {
         "process" => true,
         "power" => false,
-        other => return Err(format!("fault is \"{other}\". Valid: process, power")),
+        other => return Err(format!("`fault` is \"{other}\". Valid: process, power")),
     };
     Ok(if is_on_device || keeps_memory { 0.0 } else { 100.0 })
 }

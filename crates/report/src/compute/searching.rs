@@ -1,4 +1,4 @@
-//! Computations about searches: in level order (Eytzinger), in fences, in the leaves of a B-tree, and in sorted keys.
+//! Computations about searches in fences, in the leaves of a B-tree, in sorted keys, and in level order (Eytzinger).
 
 use std::f64::consts::LN_2;
 
@@ -6,15 +6,14 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// Number of simulated searches, for evenly spread keys. Their mean approximates the mean over all keys.
+/// The number of simulated searches, for keys that are spread evenly over all keys.
 const SEARCHES: u32 = 512;
 
 /// Size of a cache line of the CPU, in bytes.
 const LINE: u64 = 64;
 
-/// Returns the array positions of the keys 0 … n - 1 in level order (the Eytzinger layout of a search tree), sorted by
-/// key. The children of position `i` are at `2i + 1` and `2i + 2`, and an in-order walk visits the keys in ascending
-/// order.
+/// Returns the order in which an in-order walk of a binary tree visits its array positions. The tree is in level order
+/// (Eytzinger), so the children of position `i` are at `2i + 1` and `2i + 2`.
 fn walk(count: usize) -> Vec<usize> {
     let (mut order, mut above, mut at) = (Vec::with_capacity(count), Vec::new(), 0);
     while at < count || !above.is_empty() {
@@ -39,7 +38,7 @@ fn level_order(count: usize) -> Vec<usize> {
     array
 }
 
-/// Returns whether a search in level order finds `key` in `array`.
+/// Returns whether a search finds `key` in `array`, if the array is in level order (Eytzinger).
 fn finds(array: &[usize], key: usize) -> bool {
     let mut at = 0;
     while let Some(found) = array.get(at) {
@@ -55,20 +54,19 @@ fn finds(array: &[usize], key: usize) -> bool {
 /// built:
 ///
 /// * `level-order`: correctly.
-/// * `printed`: as in the code that a document prints. It stores the visited positions instead of the keys, so the
-///   array is the inverse permutation of the right array.
+/// * `printed`: as in the code that a document prints. This code stores array positions instead of keys.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
         "level-order" => level_order(keys),
         "printed" => walk(keys),
-        other => return Err(format!("builder is {other}; it must be level-order or printed")),
+        other => return Err(format!("`builder` is \"{other}\". Valid: level-order, printed")),
     };
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
 
-/// Counts how often bit reversal gives the right place in level order (Eytzinger): the positions p of an array of
-/// 2^bits keys that contain the key reverse(p). `reverse` reverses the lowest `bits` bits.
+/// Counts the positions p of an array in level order (Eytzinger) that contain the key reverse(p). The array has 2^bits
+/// keys, and `reverse` reverses the lowest `bits` bits of a number.
 pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.count("bits")?.clamp(1, 20) as u32;
     let reversed = |place: usize| place.reverse_bits() >> (usize::BITS - bits);
@@ -76,9 +74,9 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// Counts the cases in which a document's fence factory chooses the compressed fence, if memory is short and keys
-/// share prefixes. A case is a number of entries and a level, each at most `around` away from its threshold. The
-/// factory decides in this order:
+/// Counts the cases in which a documented rule chooses the compressed fence, if memory is short and keys share
+/// prefixes. A case is a number of entries and a level, each at most `around` away from its threshold. The rule decides
+/// in this order:
 ///
 /// 1. the standard fence, if the number of entries is below its threshold;
 /// 2. the Eytzinger fence, if the number of entries is above its threshold, or the level is at or above its threshold;
@@ -96,9 +94,9 @@ pub(super) fn comparisons_ns(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((with.number("entries")? + 1.0).log2().ceil() * with.number("miss_ns")?)
 }
 
-/// Counts the keys from `start` (inclusive) to `end` (exclusive) that a scan finds if it begins at the wrong leaf. This
-/// leaf is the first one whose largest key is at least `start` and below `end`. Each leaf contains `per_leaf` of the
-/// keys 0, 1, 2 ….
+/// Counts the keys from `start` (inclusive) to `end` (exclusive) that a scan of B-tree leaves finds if it begins at the
+/// wrong leaf: the first leaf whose largest key is at least `start` and below `end`. Each leaf contains `per_leaf` of
+/// the keys 0, 1, 2 ….
 pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     let (per_leaf, leaves) = (with.count("per_leaf")?.max(1), with.count("leaves")?);
     let (start, end) = (with.count("start")?, with.count("end")?);
@@ -114,8 +112,8 @@ pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes how many times faster a scan returns keys than gets do, if only page reads cost time. A get descends the
-/// B-tree of one SSTable. A scan descends the B-tree of each of `tables` SSTables, and then reads (keys - 1) /
-/// `per_page` more leaves.
+/// B-tree of one SSTable. A scan descends the B-trees of `tables` SSTables, and then reads further leaves with
+/// `per_page` keys each.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
     let keys = with.number("keys")?;
@@ -138,15 +136,16 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// Computes the bytes per entry of a fence with skip lanes. Lane 0 contains one index per entry, and each further lane
-/// contains one index per s indexes of the previous lane. An entry therefore has 1 + 1/s + 1/s² … = s/(s - 1) indexes.
+/// Computes the bytes per entry of a fence with skip lanes, which are lists of indexes. Lane 0 has one index per entry,
+/// and each further lane has one index per s indexes of the previous lane. An entry therefore has 1 + 1/s + 1/s² … =
+/// s/(s - 1) indexes.
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// Counts the blocks of a compressed file that a reader still finds at their number times the original block size. The
-/// stored size of each block is 1/`ratio` of its original size.
+/// Counts the blocks of a compressed file that a reader finds if it ignores the compression: it expects block n at n
+/// times the original block size. The stored size of each block is 1/`ratio` of its original size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;
@@ -156,8 +155,7 @@ pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
 /// Computes how many times more cache lines a binary search reads in sorted order than in level order (Eytzinger), for
 /// n entries of a given size.
 ///
-/// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. Each
-/// cache line at which a visited entry begins counts once. Overlapping loads and prefetches are ignored.
+/// The searches are simulated for evenly spread keys. Each cache line at which a visited entry begins counts once.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
@@ -184,7 +182,7 @@ pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String
 }
 
 /// Returns the array positions that a binary search reads in a sorted array. `key` is the position of the searched key,
-/// as a fraction of the array from 0 to 1.
+/// from 0 (first) to 1 (last).
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -196,17 +194,16 @@ fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
 }
 
 /// Returns the array positions that a search in level order (Eytzinger) reads. `key` is the rank of the searched key,
-/// as a fraction of all keys from 0 to 1. Each level of the tree has twice as many positions as the level above, and
-/// the search reads the position at the fraction `key` of each level.
+/// from 0 (first) to 1 (last).
 fn level_places(entries: u64, key: f64) -> Vec<u64> {
     let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
     let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);
     places.take_while(|place| *place < entries).collect()
 }
 
-/// Computes how many times fewer comparisons a sorted structure of n keys can need than a merge sort, as an upper
-/// bound. The factor is n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1, divided by log2 n!. No comparison sort needs fewer than log2 n!
-/// comparisons (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
+/// Computes an upper bound for how many times fewer comparisons a sorted structure of n keys can need than a merge
+/// sort. The bound is the number of comparisons of a merge sort, n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1, divided by log2 n!, which
+/// every comparison sort needs (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;
     if entries < 2 {

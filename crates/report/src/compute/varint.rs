@@ -8,7 +8,7 @@ pub(super) fn length(with: &Arguments<'_>) -> Result<f64, String> {
     let least = |bytes: i32| 2_f64.powi(7 * (bytes - 1));
     match (0.0..=2_f64.powi(63)).contains(&number) {
         true => Ok(1.0 + f64::from((2..=10).filter(|bytes| number >= least(*bytes)).count() as u32)),
-        false => Err(format!("{number} is out of the range of a varint")),
+        false => Err(format!("`number` is {number}; it must be from 0 to 2^63")),
     }
 }
 

@@ -1,5 +1,4 @@
-//! The report page that lists all contradictions. For each side of a contradiction, the page shows the result of its
-//! computation.
+//! The report page that lists all contradictions of documents, each with its stated and its computed numbers.
 
 use std::fmt::Write as _;
 
@@ -9,7 +8,7 @@ use crate::bound::bounding;
 use crate::text::{number, stated};
 use crate::{Checked, Report, Ruling, Settled};
 
-/// The meanings of the rulings, in the order of [`Ruling::ALL`].
+/// A sentence about each ruling on contradictions, in the order of [`Ruling::ALL`].
 const MEANINGS: [&str; 4] = [
     "no side agrees with its computation",
     "some sides agree with their computations, and the others do not",
@@ -17,14 +16,14 @@ const MEANINGS: [&str; 4] = [
     "no computation decides the contradiction; the reason is stated",
 ];
 
-/// Formats the computed result of a side, such as `9.585 bits/key` or `at least 9.585 bits/key`.
+/// Formats a computed number with its unit, such as `9.585 bits/key` or `at least 9.585 bits/key`.
 fn computed(checked: &Checked) -> String {
     format!("{}{} {}", bounding(checked.bound), number(checked.computed), checked.claim.unit)
         .trim_end()
         .to_owned()
 }
 
-/// Returns whether the side agrees with its computation, in words.
+/// Returns in words whether a stated number agrees with its computed number.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }
@@ -33,7 +32,8 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// Returns the heading of the page about contradictions: their number, and the number that computations decide.
+/// Returns the heading of the page about contradictions, with the number of contradictions, and of those that
+/// computations decide.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
     format!("{} contradictions, {} decided by computation", settled.len(), settled.len() - open)

@@ -1,5 +1,4 @@
-//! The CSV files of a report. One file contains each claim with its judgement, one claim per row. Another file contains
-//! the sides of the contradictions, one side per row.
+//! The CSV files of a report: one row per claim with its judgement, and one row per side of a contradiction.
 
 use crate::text::{about, stated};
 use crate::{Bound, Expected, Figure, Judged, Settled, System};
@@ -63,7 +62,7 @@ const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
 /// Returns the CSV file of contradictions, with one row per side. A contradiction that no computation decides has one
-/// row without the fields of a side.
+/// row with empty fields.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and all cells are UTF-8.
@@ -89,8 +88,7 @@ pub(super) fn contradictions(settled: &[Settled]) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// Formats a number with at most ten significant digits, because the last digits of computed logarithms differ between
-/// machines.
+/// Formats a number with at most ten significant digits, because further digits of logarithms differ between machines.
 fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

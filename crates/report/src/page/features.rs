@@ -11,7 +11,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// Returns a phrase with the numbers of features that are available, partly available and missing.
+/// Counts features in words, such as `3 yes, 1 partly, 2 no`.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())

@@ -1,4 +1,4 @@
-//! The part of a report page that answers disputed questions, each with its claims and a sentence about these claims.
+//! The part of a report page that answers questions about which documents disagree, each with its claims.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::sentence::sentence_on;
 use crate::text::number;
 use crate::{Expected, Highlighted, Judged};
 
-/// The heading above the questions, on all pages.
+/// The heading above the disputed questions, on all pages.
 const HEADING: &str = "Disputed questions";
 
 fn finding(highlight: &Highlighted) -> String {
@@ -16,7 +16,7 @@ fn finding(highlight: &Highlighted) -> String {
     sentence_on(&judged)
 }
 
-/// Formats a theoretical value of another design with the same name, and its derivation, as a line.
+/// Formats a theoretical value of another design, with its derivation, as a line.
 fn beside(expected: &Expected) -> String {
     expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }

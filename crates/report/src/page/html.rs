@@ -11,7 +11,8 @@ use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The meanings of the findings, in the order of [`Finding::ALL`]. The legend of the overview prints them.
+/// A sentence about the meaning of each finding, in the order of [`Finding::ALL`]. The legend of the overview page
+/// prints them.
 const MEANINGS: [&str; 5] = [
     "the measured or computed number is within the tolerance of the claim",
     "the measured difference has the claimed direction, but not the claimed size",
@@ -86,7 +87,7 @@ pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     )
 }
 
-/// Returns the links to all pages. `here` is the current page.
+/// Returns the navigation bar with links to all pages. `here` is the current page.
 pub(super) fn navigation(report: &Report, here: &str) -> String {
     let link = |file: &str, name: &str| {
         let current = if file == here { " aria-current=\"page\"" } else { "" };
@@ -137,8 +138,8 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
             without a measurement, because other numbers of the document or a formula give the claimed value.</p>\n"
 }
 
-/// Returns the figures of a system as colored fields, which link to the figures. If `from_overview` is true, the links
-/// include the page of the system.
+/// Returns the figures of a system as colored fields. Each field links to its figure, on this page or on the page of
+/// the system.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();
@@ -166,8 +167,8 @@ fn matrix(system: &System, from_overview: bool) -> String {
     text + "</ul>\n"
 }
 
-/// Returns a strip of colored parts for the findings about some claims. The width of a part is proportional to the
-/// number of claims with its finding.
+/// Returns a strip of colored parts that shows how many claims have each finding. The width of a part is proportional
+/// to its number of claims.
 fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {
@@ -237,7 +238,7 @@ fn answered(answer: &Answer) -> String {
     text
 }
 
-/// Returns a line that names the experiment file, the sections of the document, and the run of the answer.
+/// Returns a line below a figure that names the experiment file, the sections of the document, and the run.
 fn origin(answer: &Answer) -> String {
     let sections = answer.source.sections.join(", ");
     let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
@@ -280,8 +281,7 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
     )
 }
 
-/// Returns a table cell. The attribute `data-name` contains the name of the column, which the style sheet shows on
-/// narrow screens.
+/// Returns a table cell as HTML. On narrow screens, the style sheet shows `name`, the name of the column.
 pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
 }
@@ -297,7 +297,7 @@ pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
-/// Returns the symbol of a finding, for readers who cannot distinguish the colors.
+/// Returns the symbol of a finding, for readers who cannot distinguish colors.
 fn sign(finding: Finding) -> char {
     match finding {
         Finding::Reproduced => '✓',

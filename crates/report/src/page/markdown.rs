@@ -90,12 +90,12 @@ fn section(figure: &Figure) -> String {
     text
 }
 
-/// Returns the path of a chart, relative to the folder of the report.
+/// Returns the path of the file of a chart, relative to the folder of the report.
 pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }
 
-/// Returns the Markdown table row of a claim. `name` is the text of the first cell, which may be a link.
+/// Returns the Markdown table row of a claim. `name` is the text of the first cell, such as a link.
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [

@@ -1,5 +1,4 @@
-//! The files of a report: self-contained HTML pages, Markdown pages, CSV files and chart files. The content depends
-//! only on the report, so equal reports have equal files.
+//! The files of a report: HTML pages, Markdown pages, CSV files and charts. Equal reports have equal files.
 
 mod contradictions;
 mod csv_file;
@@ -14,7 +13,7 @@ use std::path::Path;
 
 use crate::Report;
 
-/// A file of the generated report, with its content.
+/// A file of the generated report: its path and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportPage {
     /// The path of the file, relative to the folder of the report.

@@ -1,5 +1,5 @@
-//! Formats notes about the run of a figure: other engines, parts that did not run, and warnings. For the overview page,
-//! also formats the numbers of trials of all runs.
+//! Formats notes about the runs behind a report: the other engines, the parts that did not run, the warnings, and the
+//! numbers of trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{EngineNote, Report, RunNote};
 
-/// Returns the notes about a run, one per line. The notes contain the version of each engine, the engine's
-/// mismatched design settings, the parts that did not run, and the warnings about measurements.
+/// Returns the notes about a run, one per line: its engines with the design settings that they cannot match, the parts
+/// that did not run, and the warnings.
 pub(super) fn lines(run: &RunNote) -> Vec<String> {
     let engines = run.engines.iter().map(engine);
     let left_out = run.left_out.iter().map(|what| format!("not run: {what}"));
@@ -21,7 +21,7 @@ fn engine(engine: &EngineNote) -> String {
     let version = version.as_deref().unwrap_or("of unknown version");
     let library = library.as_ref().map_or_else(String::new, |library| format!(" ({library})"));
     let terms = match unequal.is_empty() {
-        true => "all its design parameters equal the design of lsmbench".to_owned(),
+        true => "all design settings of this engine equal those of lsmbench".to_owned(),
         false => format!("not equal: {}", unequal.join("; ")),
     };
     format!("engine {name} {version}{library}; {terms}")
@@ -124,7 +124,7 @@ mod tests {
             lines(&run),
             [
                 "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
-                "engine lmdb of unknown version; all its design parameters equal the design of lsmbench",
+                "engine lmdb of unknown version; all design settings of this engine equal those of lsmbench",
                 "not run: speedb: cannot find libspeedb.so",
                 "warning: slow",
             ]

@@ -15,15 +15,14 @@ pub(super) struct Books {
     pub(super) runs: RowWriter,
     pub(super) timeline: RowWriter,
     pub(super) levels: RowWriter,
-    /// The writer of `slices.csv`. `None` if the trials do not run side by side.
+    /// The writer of `slices.csv`, which exists only if trials run side by side in slices of operations.
     pub(super) slices: Option<RowWriter>,
-    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines. Each baseline runs twice
-    /// in a round to measure the noise.
+    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
     pub(super) noise: RowWriter,
-    /// The fixtures from which trials start. A fixture is a store on which the first phases have run.
+    /// The prepared stores (fixtures) from which trials start.
     pub(super) fixtures: Fixtures,
-    /// The number of instructions per operation in the phase of the verdict, by the number of the configuration. Empty
-    /// if the run does not count instructions.
+    /// The number of instructions per operation of each configuration, by its number. Empty if the run does not count
+    /// instructions.
     pub(super) instructions: BTreeMap<u64, f64>,
     /// The trials that an earlier run has finished, if this run resumes it.
     pub(super) finished: BTreeSet<Group>,
@@ -44,12 +43,11 @@ impl Books {
     }
 
     /// Adds warnings about implausible values of a configuration to the manifest. `label` names the configuration, and
-    /// each element of `marked` is a phase with a message about its values. Returns the warnings that the manifest did
-    /// not contain before.
+    /// `marked` contains pairs of a phase and a message. Returns the warnings that are new.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
-            let which = format!("implausible values of {label} in phase {phase}: ");
+            let which = format!("values of {label} in phase {phase} are implausible: ");
             if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
                 self.manifest.warnings.push(which.clone() + &words);
                 new.push(which + &words);
@@ -58,8 +56,8 @@ impl Books {
         new
     }
 
-    /// Records in the manifest that the trials of a configuration start from a fixture. If the run had to build the
-    /// fixture again, and its files differ from the recorded files, also adds a warning.
+    /// Records in the manifest that the trials of a configuration start from a prepared store (fixture). Adds a warning
+    /// if the fixture was rebuilt with other files than earlier trials used.
     pub(super) fn note_fixture(&mut self, cell: &Cell, fixture: &Fixture) {
         let manifest = &mut self.manifest;
         let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);

@@ -1,5 +1,4 @@
-//! Counts the instructions of each configuration before the trials. For this, one additional trial per configuration
-//! runs in counted mode under valgrind.
+//! Counts the instructions of each configuration before the trials, in one additional trial under valgrind.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +17,8 @@ use crate::home::DataFolder;
 use crate::valgrind::Callgrind;
 
 impl Run<'_> {
-    /// Returns the numbers of instructions per operation that the interrupted run has measured, by the number of the
-    /// configuration. The function reads them from the rows of the resumed results.
+    /// Reads the instruction counts that an interrupted run has measured, as instructions per operation by the number
+    /// of the configuration.
     pub(super) fn kept_instructions(&self) -> Outcome<BTreeMap<u64, f64>> {
         let path = self.home.folder().runs();
         if self.experiment.trials.instructions.is_none() || !self.options.resume || !path.exists() {
@@ -33,8 +32,8 @@ impl Run<'_> {
         Ok(Table::read(&path)?.rows().iter().filter_map(kept).collect())
     }
 
-    /// Counts the instructions of all configurations, if `trials.instructions` is set. The function skips
-    /// configurations whose counts an interrupted run has stored.
+    /// Counts the instructions of all configurations, if `trials.instructions` is set. Skips configurations that an
+    /// interrupted run has already counted.
     pub(super) fn count_instructions(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.instructions.is_none() {
             return Ok(Ending::Done);
@@ -58,8 +57,8 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Measures the number of instructions per operation of a configuration, with one additional trial. Returns `None`
-    /// if the user interrupted the run.
+    /// Counts the instructions per operation of a configuration, in one additional trial. Returns `None` if the user
+    /// interrupted the run.
     fn instructions_of(
         &self,
         cell: &Cell,
@@ -100,8 +99,8 @@ impl Run<'_> {
         Ok(Some(callgrind.instructions()? as f64 / operations))
     }
 
-    /// Adds the number of instructions per operation to the rows of a trial: to the rows that describe all operations
-    /// of the phase of the verdict.
+    /// Adds the instructions per operation of a configuration to the rows of a trial. Only changes rows that include
+    /// all operations of the measured phase.
     pub(super) fn add_instructions(&self, cell: &Cell, rows: &mut [Row], books: &Books) {
         let Some(count) = books.instructions.get(&cell.number) else { return };
         let phase = judged_phase(&self.facts);
@@ -113,7 +112,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether a row is the row of the phase `phase` that describes operations of all kinds together.
+/// Returns whether a row belongs to the phase `phase` and includes operations of all kinds.
 fn describes_whole_phase(row: &Row, phase: &str) -> bool {
     row.get(&c::PHASE).text() == Some(phase)
         && row.get(&c::OPERATION).text() == Some(ALL)

@@ -1,5 +1,5 @@
 //! Samples a CPU profile of each configuration after the trials, and compares the profiles of configurations whose
-//! verdict is decided. The profiled trials are additional trials, which have no rows in the result files.
+//! verdict is decided. The profiled trials add no rows to the results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,20 +24,20 @@ use crate::home::DataFolder;
 use crate::perf::{Perf, Samples};
 use crate::scratch::scratch;
 
-/// The desired number of samples in the CPU profile of a configuration. With this number, the sampling error of a
-/// function with a tenth of the CPU time is about 5 %.
+/// The desired number of samples in the CPU profile of a configuration. It keeps the sampling error of a function with
+/// a tenth of the CPU time at about 5 %.
 const SAMPLES: f64 = 4000.0;
 
-/// The lowest number of samples per second of CPU time. `MOST_RATE` is the highest number. Each sample copies the
-/// stack, so a higher rate would distort the profile.
+/// The lowest and the highest number of samples per second of CPU time. Each sample copies the stack, so a higher rate
+/// would distort the profile.
 const LEAST_RATE: u64 = 99;
 const LARGEST_RATE: u64 = 1999;
 
-/// The largest number of additional trials in which one configuration is profiled.
+/// The largest number of trials in which the CPU profile of one configuration is sampled.
 const MOST_TRIALS: u64 = 5;
 
-/// The settings of the profiler for a configuration: the number of samples per second of CPU time, and the number of
-/// profiled trials.
+/// The settings of the profiler for one configuration: the samples per second of CPU time, and the number of profiled
+/// trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sampling {
     samples_per_second: u64,
@@ -45,8 +45,7 @@ struct Sampling {
 }
 
 impl Sampling {
-    /// Chooses the settings of the profiler for a phase that takes `seconds` seconds, so that a configuration gets
-    /// about [`SAMPLES`] samples.
+    /// Chooses the settings with which a phase of `seconds` seconds gets about [`SAMPLES`] samples.
     fn of(seconds: f64) -> Self {
         let seconds = seconds.max(1e-3);
         let samples_per_second = ((SAMPLES / seconds) as u64).clamp(LEAST_RATE, LARGEST_RATE);
@@ -59,8 +58,8 @@ impl Run<'_> {
     /// Checks that the run can sample CPU profiles.
     ///
     /// # Errors
-    /// Returns an error if the experiment has no store, measures no time, or runs its phase at several rates, or if the
-    /// profiler does not work.
+    /// Returns an error if the experiment has no store, does not measure times, or runs its phase at several rates, or
+    /// if the profiler does not work.
     pub(super) fn check_profile(experiment: &Experiment, out: &Path) -> Outcome<()> {
         let refused =
             |reason: String| Err(Problem::at(&experiment.file, None, format!("--profile: {reason}")));
@@ -84,8 +83,8 @@ impl Run<'_> {
         Perf::check(scratch(Some(out))?.path())
     }
 
-    /// Samples the CPU profiles of all configurations, and writes them to files. The function also draws a flame graph
-    /// for each pair of a candidate and its baseline in `decided`, and records all files in the manifest.
+    /// Samples the CPU profiles of all configurations, and writes them to files. Draws a flame graph for each pair of a
+    /// candidate and a baseline in `decided`, which are pairs with a decided verdict.
     pub(super) fn profile(&self, books: &mut Books, decided: &[(u64, u64)]) -> Outcome<Ending> {
         let phase = judged_phase(&self.facts);
         let folder = self.home.folder().clone();
@@ -149,8 +148,7 @@ impl Run<'_> {
         Ok(medians.collect())
     }
 
-    /// Samples the CPU profile of one configuration in one phase, with additional trials. Returns `None` if the user
-    /// interrupted the run.
+    /// Samples the CPU profile of one configuration in one phase. Returns `None` if the user interrupted the run.
     fn profile_of(
         &self,
         cell: &Cell,

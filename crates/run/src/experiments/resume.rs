@@ -1,4 +1,4 @@
-//! Resumes interrupted runs and interrupted parts, and finds the trials that earlier runs have finished.
+//! Resumes interrupted runs: checks their results, and finds the trials that have already finished.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that the results in the results folder can be resumed, if the user requested this. The results must
-    /// belong to the same experiment and the same part as this run, and they must be readable.
+    /// Checks that the results folder can be resumed, if the user passed `--resume`: it must be readable, and belong to
+    /// the same experiment and the same part as this run.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {
@@ -23,8 +23,8 @@ impl Run<'_> {
             let is_same = earlier.part.as_ref().is_some_and(|earlier| earlier.is_same(&info));
             if !is_same || earlier.config_hash != self.experiment.config_hash() {
                 return Err(Problem::new(format!(
-                    "{} has results that do not belong to part {part} of this experiment, as this program \
-                     runs it; remove the folder, or choose another folder with --out",
+                    "{} has results that do not belong to part {part} of this experiment in this version of the \
+                     program; remove the folder, or choose another folder with --out",
                     self.home.folder().root().display()
                 )));
             }
@@ -59,8 +59,8 @@ impl Run<'_> {
         self.check_baselines()
     }
 
-    /// Checks that no baseline has missed its second trial in a complete round. A baseline runs twice in a round to
-    /// measure noise, and the second trial cannot run later.
+    /// Checks that no baseline has missed its second trial in a complete round. The second trial measures noise, and
+    /// cannot run later.
     fn check_baselines(&self) -> Outcome<()> {
         let cells = &self.experiment.cells;
         let numbers: Vec<u64> =
@@ -77,7 +77,7 @@ impl Run<'_> {
         )))
     }
 
-    /// Returns the finished trials of an interrupted run: the trials that have rows in the file `path`.
+    /// Reads which trials of an interrupted run have finished: those with rows in the file `path`.
     pub(super) fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
         let phases = self.experiment.task.phases();
         let last_phase = phases.last().map_or("", |phase| phase);
@@ -87,7 +87,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds this machine to the machines of a part in the manifest, when this machine starts or resumes the part.
+    /// Adds this machine to the list of machines that ran the part, in the manifest.
     pub(super) fn enter(&self, part: Part, resumed: &mut Manifest) -> Outcome<()> {
         let machine = match resumed.part {
             None => resumed.machine.clone(),
@@ -97,9 +97,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes trials from `finished` if this machine resumes a part. The removed trials belong to a round that another
-    /// machine began but did not complete. This machine runs the whole round again, because all trials of a round must
-    /// run on one machine.
+    /// Removes the trials of incomplete rounds of other machines from `finished`, if this machine resumes a part. This
+    /// machine runs these rounds again, because all trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
@@ -110,7 +109,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns how the run of the finished part has ended: [`Ending::Done`] if all answers were correct, and
+    /// Returns how the run of a finished part ended: [`Ending::Done`] if all answers were correct, and
     /// [`Ending::WrongAnswers`] otherwise.
     pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
         let folder = self.home.folder();

@@ -59,8 +59,8 @@ impl Run<'_> {
         })
     }
 
-    /// Writes the rows of a trial to the output files. Returns a message for each phase whose values exceed a limit of
-    /// this machine or of theory for the first time.
+    /// Writes the rows of a trial to the output files. Returns a message for each phase that is the first with an
+    /// implausible value.
     pub(super) fn store(
         &self,
         cell: &Cell,
@@ -132,8 +132,8 @@ impl Run<'_> {
     }
 }
 
-/// Describes the values that a configuration stores: whether and how much they can be compressed. The limits of
-/// plausible results depend on this. If the values come from a trace, their compressibility is unknown.
+/// Describes the values that a configuration stores: whether and how far they can be compressed. The limits of
+/// plausible results depend on it.
 fn stored_values(cell: &Cell) -> StoredValues {
     let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
     let compressible = phases.iter().map(|phase| match &phase.work {

@@ -1,5 +1,4 @@
-//! Runs rounds whose trials run side by side. This means that the trial processes of all configurations in a round
-//! exist at the same time.
+//! Runs trials side by side: the trial processes of all configurations of a round exist at the same time.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +15,7 @@ use crate::group::{GroupReport, SliceLengths, SliceOf, run_group};
 use crate::home::DataFolder;
 use crate::progress::{Extent, Progress};
 
-/// The trials of one round that are ready to run side by side.
+/// The trials of one round that are ready to run side by side, with their data folders.
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
@@ -25,7 +24,7 @@ struct Round<'r> {
 }
 
 impl Run<'_> {
-    /// Runs the remaining rounds. The trials of one round run side by side.
+    /// Runs the remaining rounds of the experiment. The trials of each round run side by side.
     pub(super) fn run_rounds_side_by_side(&self, books: &mut Books) -> Outcome<Ending> {
         let turns = self.remaining(&books.finished, &books.finished_noise);
         let rounds: Vec<&[PlannedTrial]> = turns.chunk_by(|a, b| a.group.trial == b.group.trial).collect();
@@ -64,8 +63,7 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the estimated duration of each phase in seconds, as the sum over the trials of a round, for the progress
-    /// bar.
+    /// Estimates the duration of each phase in seconds, summed over the trials of a round, for the progress bar.
     fn phase_seconds(&self, turns: &[PlannedTrial]) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
         for turn in turns {
@@ -76,8 +74,8 @@ impl Run<'_> {
         sums
     }
 
-    /// Prepares the trials of a round: builds missing fixtures, and creates a data folder for each trial. Returns
-    /// `None` if the user interrupted the run.
+    /// Prepares the trials of a round: builds missing prepared stores (fixtures), and creates a data folder for each
+    /// trial. Returns `None` if the user interrupted the run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
         // A fixture is built in the folder of the data, so all are built before it is filled.
@@ -121,8 +119,11 @@ impl Run<'_> {
             let cell = &self.experiment.cells[turn.cell];
             match report {
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
-                    let warning =
-                        format!("{} stopped in round {}: {problem}", cell.label, turn.group.trial + 1);
+                    let warning = format!(
+                        "configuration {} stopped in round {}: {problem}",
+                        cell.label,
+                        turn.group.trial + 1
+                    );
                     progress.print(&format!("  warning: {warning}"));
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
@@ -154,8 +155,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes the slices of a round to `slices.csv`. A slice is a number of operations that a trial process executes in
-    /// one turn.
+    /// Writes the slices of a round to `slices.csv`. A slice is the operations that a trial process executes before the
+    /// next process has its turn.
     fn store_slices(&self, turns: &[PlannedTrial], slices: &[SliceOf], books: &mut Books) -> Outcome<()> {
         let Some(writer) = &mut books.slices else { return Ok(()) };
         let rows = slices.iter().map(|of| {
@@ -174,8 +175,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps only the rounds in which no trial is missing. The other rounds run again completely, because two trials
-    /// can be paired only if they ran side by side.
+    /// Keeps only the rounds in which no trial is missing. The other rounds run again, because trials can be compared
+    /// only if they ran side by side.
     pub(super) fn keep_whole_rounds(
         &self,
         finished: &mut BTreeSet<Group>,
@@ -194,8 +195,8 @@ impl Run<'_> {
     }
 }
 
-/// Adds an explanation to the error of a trial: the finished trials are kept, and the user can resume the run.
+/// Adds an explanation to the error of a trial: lsmbench keeps the finished trials, and the user can resume the run.
 fn kept(cell: &Cell, turn: &PlannedTrial, problem: &Problem) -> Problem {
-    let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
+    let advice = "lsmbench keeps the finished trials; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))
 }

@@ -1,5 +1,5 @@
-//! Decides when a run with a time budget evaluates its verdicts, when it ends, and which configurations stop early. An
-//! evaluation of the verdicts during the run is called a look.
+//! Decides for a run with a time budget when to evaluate the verdicts, when to end, and which configurations to stop
+//! early.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -24,11 +24,11 @@ pub(super) struct Stopping {
     stopped: BTreeSet<u64>,
 }
 
-/// The action of a run with a time budget after a round of trials.
+/// What a run with a time budget does after a round of trials.
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
-    /// The run evaluates its verdicts now. The remaining budget suffices for about `more_rounds` further rounds.
+    /// The run evaluates its verdicts now. The remaining budget probably suffices for `more_rounds` further rounds.
     Look { more_rounds: usize },
     /// The run ends now. The text is the reason.
     End(String),
@@ -61,8 +61,9 @@ impl Stopping {
         let more_rounds = (more as u64).min(self.most_rounds.saturating_sub(rounds));
         let is_last = more_rounds == 0;
         if rounds < FEWEST_BLOCKS as u64 {
-            let reason =
-                format!("trials.budget is used up before the {FEWEST_BLOCKS} rounds that a verdict needs");
+            let reason = format!(
+                "the time in trials.budget is used up before the {FEWEST_BLOCKS} rounds that a verdict needs"
+            );
             return if is_last { Next::End(reason) } else { Next::GoOn };
         }
         if !is_look(rounds as usize) && !is_last {
@@ -73,9 +74,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the configurations whose verdicts are decided. `outlooks` contains, by the number of the configuration, a
-    /// forecast whether more rounds can decide its verdict. Returns the configurations that stop now, and the reason
-    /// why the whole run ends, if it ends.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains a forecast per configuration whether
+    /// more rounds can decide its verdict. Returns the configurations that stop now, and the reason why the whole run
+    /// ends, if it ends.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,
@@ -87,8 +88,8 @@ impl Stopping {
         let is_open = outlooks.is_empty() || outlooks.values().any(|outlook| *outlook == Outlook::Open);
         let reason = match is_open {
             false if outlooks.values().all(is_decided) => Some("all verdicts are decided"),
-            false => Some("the rest of trials.budget is unlikely to decide another verdict"),
-            true if more_rounds == 0 => Some("trials.budget is used up"),
+            false => Some("the rest of the time in trials.budget is unlikely to decide another verdict"),
+            true if more_rounds == 0 => Some("the time in trials.budget is used up"),
             true => None,
         };
         (new, reason.map(str::to_owned))

@@ -1,4 +1,4 @@
-//! Decodes a batch request directly into write batches of the trees.
+//! Decodes a gRPC batch request directly into write batches of the trees.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::databases::Databases;
 /// The number of the field `operations` in the Protocol Buffers message `BatchRequest`.
 const OPERATIONS: u32 = 1;
 
-/// The codec of a method that receives a `BatchRequest` and responds with `A`. The codec decodes one operation at a
-/// time, so a request with many short operations needs no more memory than its bytes and its batch.
+/// The codec of a method that receives a `BatchRequest` and responds with `A`. It decodes one operation at a time to
+/// save memory.
 pub(super) struct BatchCodec<A> {
     call: Arc<Call>,
     response: PhantomData<A>,
@@ -37,13 +37,12 @@ impl<A> BatchCodec<A> {
 /// The operations of one `BatchRequest`, as one write batch per database.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// One write batch per database, by the number of the database. Databases after the last one with operations are
-    /// missing.
+    /// One write batch per database, by the number of the database. May end before the last database.
     parts: Vec<WriteBatch>,
 }
 
 impl Batch {
-    /// Returns one write batch per database, by the number of the database.
+    /// Returns one write batch per database, by the number of the database. May end before the last database.
     pub(super) fn parts(&self) -> &[WriteBatch] {
         &self.parts
     }
@@ -81,7 +80,7 @@ impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     }
 }
 
-/// A decoder that decodes the `BatchRequest` of a call.
+/// The decoder of the request of a `Batch` or `Load` call.
 pub(super) struct BatchDecoder(Arc<Call>);
 
 impl Decoder for BatchDecoder {
@@ -111,7 +110,7 @@ pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Ba
         let length = decode_varint(request).map_err(|error| malformed(&error))?;
         let Some(length) = usize::try_from(length).ok().filter(|length| *length <= request.remaining())
         else {
-            return Err(malformed(&format_args!("operation {number} is truncated")));
+            return Err(malformed(&format_args!("operation {number} of the batch is truncated")));
         };
         let operation =
             Operation::decode(Buf::take(&mut *request, length)).map_err(|error| malformed(&error))?;
@@ -125,7 +124,7 @@ pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Ba
 /// Adds an operation of a request to the write batch of its database.
 ///
 /// # Errors
-/// The operation has no kind, or names an unknown column family; or the tree rejects it.
+/// The operation has no kind, or names an unknown column family, or is rejected by the tree.
 fn add(batch: &mut Batch, databases: &Databases, operation: Operation) -> Result<(), Status> {
     let number = |family: &str| databases.of_family(family).map_err(Status::invalid_argument);
     let added = match operation.kind {
@@ -146,8 +145,7 @@ fn add(batch: &mut Batch, databases: &Databases, operation: Operation) -> Result
     added.map_err(|error| status::of_tree(&error))
 }
 
-/// Returns the gRPC status for bytes that are not a valid `BatchRequest`. The status code is that of any other message
-/// that cannot be decoded.
+/// Returns the gRPC status for bytes that are not a valid `BatchRequest`.
 fn malformed(error: &dyn std::fmt::Display) -> Status {
     Status::internal(format!("the request is not a BatchRequest: {error}"))
 }
@@ -229,7 +227,7 @@ mod tests {
                 Code::InvalidArgument,
                 "operation 2: unknown family \"indx\". Valid: \"index\", \"values\"",
             ),
-            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is truncated"),
+            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 of the batch is truncated"),
             (&[0x0a], Code::Internal, "the request is not a BatchRequest: "),
             (&[0xff; 12], Code::Internal, "the request is not a BatchRequest: "),
         ] {

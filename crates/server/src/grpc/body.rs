@@ -1,4 +1,4 @@
-//! Implements the bodies of requests and responses, which count the memory of their messages.
+//! Implements the bodies of gRPC requests and responses, which count the memory of their messages.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use tonic::Status;
 use super::call::Call;
 use super::prefix::MessageReader;
 
-/// The number of copies of a request in memory. The first copy is the received bytes. The second copy is the write
-/// batch into which the codec decodes them.
+/// The number of copies of a request in memory: the received bytes, and the write batch into which they are decoded.
 const COPIES: usize = 2;
 
-/// The maximum size of one frame of a response, in bytes.
+/// The maximum size of one frame of a gRPC response, in bytes.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// The body of a gRPC request. If a message is longer than the limit, the body returns an error before it reads the
-/// bytes of the message.
+/// The body of a gRPC request. Returns an error for a message that is longer than the limit, before it reads the
+/// message.
 pub(super) struct RequestBody {
     body: Incoming,
     messages: MessageReader,
@@ -65,11 +64,11 @@ impl Body for RequestBody {
 
 /// The body of a gRPC response, split into short frames.
 ///
-/// HTTP/2 takes the next frame only after most of the earlier frames are sent, so the rest of a long response stays in
-/// this value. The memory of the call stays counted until the last frame is taken.
+/// HTTP/2 takes the next frame only after most earlier frames are sent, so the rest of a long response stays in this
+/// value. Its memory stays counted until the last frame is taken.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
-    /// The rest of the current frame of `body`, which HTTP/2 has not taken yet.
+    /// The rest of the current frame of the response, which HTTP/2 has not taken yet.
     rest: Bytes,
     _call: Arc<Call>,
 }

@@ -1,4 +1,4 @@
-//! Represents one call of a client, and counts the memory that the call uses.
+//! Represents one gRPC call of a client, and counts the memory that the call uses.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use tonic::Status;
 use crate::budget::{MemoryShare, TOO_MUCH_MEMORY};
 use crate::shared::Shared;
 
-/// The number of bytes that a call may always use, even when all clients together exceed the memory limit. The state of
-/// a call in HTTP/2 needs about as much.
+/// The number of bytes that a call may always use, even if all clients together exceed the memory limit.
 const SMALL_BYTES: usize = 4 << 10;
 
 /// A gRPC call, which exists from the first byte of its request to the last byte of its response.
@@ -26,8 +25,7 @@ impl Call {
     /// Sets the number of bytes that the messages of this call use in memory.
     ///
     /// # Errors
-    /// All clients together exceed the memory limit, and `bytes` is larger than [`SMALL_BYTES`]. The memory of the call
-    /// is then set to 0.
+    /// All clients together exceed the memory limit, and `bytes` is larger than [`SMALL_BYTES`].
     pub(super) fn set_memory(&self, bytes: usize) -> Result<(), Status> {
         let mut memory = self.memory.lock();
         if memory.set(bytes) || bytes <= SMALL_BYTES {
@@ -37,7 +35,7 @@ impl Call {
         Err(Status::resource_exhausted(TOO_MUCH_MEMORY))
     }
 
-    /// Checks the size of a response with `bytes` bytes of keys and values, and counts its memory.
+    /// Checks the size of a response, and counts its memory. `bytes` is the size of its keys and values.
     ///
     /// # Errors
     /// The response is larger than the limit, or all clients together exceed the memory limit.

@@ -1,4 +1,4 @@
-//! Serves the HTTP/2 connection of one client.
+//! Serves the HTTP/2 connection of one gRPC client.
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -56,7 +56,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
     Ok(())
 }
 
-/// Answers each call of a client with an error for at most the time `patience`, because the limit of connections is
+/// Answers the calls of a client with an error, for at most the time `patience`, because the limit of connections is
 /// reached.
 pub(crate) async fn turn_away(stream: TcpStream, patience: Duration) {
     let service = service_fn(|_| ready(Ok::<_, Infallible>(refuse())));
@@ -74,7 +74,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// Returns whether an HTTP/2 connection ended because the client violated the protocol, rather than because the socket
+/// Returns whether an HTTP/2 connection ended because the client violated the protocol, and not because the socket
 /// failed.
 fn is_of_client(error: &hyper::Error) -> bool {
     error.source().is_some_and(|source| !source.is::<io::Error>())

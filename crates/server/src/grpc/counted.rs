@@ -1,4 +1,4 @@
-//! Implements a socket that counts the bytes that it sends and receives.
+//! Implements a client socket that counts its sent and received bytes for the counters of the server.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

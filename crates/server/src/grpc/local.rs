@@ -1,4 +1,4 @@
-//! Executes calls of the service without a socket.
+//! Executes gRPC calls without a socket, for tests.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::databases::{Databases, ServedStore};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 
-/// The gRPC service of a store without a socket, as fuzz tests use it. Callers pass the encoded messages that a client
-/// would send.
+/// The gRPC service of a store without a socket, for fuzz tests. Callers pass the encoded messages that a client would
+/// send.
 pub struct LocalService {
     shared: Arc<Shared>,
 }
@@ -30,8 +30,8 @@ impl LocalService {
         Ok(Self { shared: Arc::new(Shared::new(Databases::new(store.into())?, options, 0)) })
     }
 
-    /// Executes one call. `method` is the name of the method, and `message` is the encoded request. A call of `Load`
-    /// has exactly one request. Returns the encoded responses.
+    /// Executes one call of the method with the name `method`. `message` is the encoded request. Returns the encoded
+    /// responses.
     ///
     /// # Errors
     /// The status that a client would receive.
@@ -71,7 +71,7 @@ impl LocalService {
 /// Decodes the message of a request.
 ///
 /// # Errors
-/// The message cannot be decoded. The status is the one that a client would receive.
+/// The bytes are not such a message. The status is the one that a client would receive.
 fn read<M: Message + Default>(message: &[u8]) -> Result<M, Status> {
     M::decode(message).map_err(|error| Status::internal(error.to_string()))
 }

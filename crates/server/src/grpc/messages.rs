@@ -1,4 +1,4 @@
-//! Defines the messages of `proto/lsmbench.proto`.
+//! Defines the messages of the gRPC service, as in `proto/lsmbench.proto`.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -6,10 +6,10 @@ use prost::{Message, Oneof};
 /// The request to set the value of a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct PutRequest {
-    /// The key.
+    /// The key whose value is set.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
-    /// The value.
+    /// The new value of the key.
     #[prost(bytes = "bytes", tag = "2")]
     pub value: Bytes,
     /// The name of the column family. An empty name selects the first family, or the store if it has no families.
@@ -17,14 +17,14 @@ pub struct PutRequest {
     pub family: String,
 }
 
-/// The response to a put.
+/// The response to a `PutRequest`, which is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct PutResponse {}
 
 /// The request to read the value of a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct GetRequest {
-    /// The key.
+    /// The key whose value is read.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
     /// The name of the column family. An empty name selects the first family, or the store if it has no families.
@@ -32,10 +32,10 @@ pub struct GetRequest {
     pub family: String,
 }
 
-/// The response to a get.
+/// The response to a `GetRequest`: the value of the key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct GetResponse {
-    /// The value of the key; `None` if the key does not exist.
+    /// The value of the key. `None` if the key does not exist.
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub value: Option<Bytes>,
 }
@@ -43,7 +43,7 @@ pub struct GetResponse {
 /// The request to delete a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DeleteRequest {
-    /// The key.
+    /// The key to delete.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
     /// The name of the column family. An empty name selects the first family, or the store if it has no families.
@@ -51,7 +51,7 @@ pub struct DeleteRequest {
     pub family: String,
 }
 
-/// The response to a delete.
+/// The response to a `DeleteRequest`, which is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct DeleteResponse {}
 
@@ -72,10 +72,10 @@ pub struct DeleteRangeRequest {
 /// The request to merge an operand into the value of a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct MergeRequest {
-    /// The key.
+    /// The key into whose value the operand is merged.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
-    /// The operand.
+    /// The operand that the merge operator of the store merges into the value.
     #[prost(bytes = "bytes", tag = "2")]
     pub operand: Bytes,
     /// The name of the column family. An empty name selects the first family, or the store if it has no families.
@@ -83,10 +83,10 @@ pub struct MergeRequest {
     pub family: String,
 }
 
-/// One write of a batch.
+/// One write of a batch, such as a put.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Operation {
-    /// The kind and the contents of the write. The server rejects a write without a kind (`None`).
+    /// The kind of the write, with its key and its other contents. The server rejects a write without a kind (`None`).
     #[prost(oneof = "OperationKind", tags = "1, 2, 3, 4")]
     pub kind: Option<OperationKind>,
 }
@@ -94,16 +94,16 @@ pub struct Operation {
 /// The kinds of writes in a batch.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub enum OperationKind {
-    /// A put.
+    /// Sets the value of a key.
     #[prost(message, tag = "1")]
     Put(PutRequest),
-    /// A delete.
+    /// Deletes a key.
     #[prost(message, tag = "2")]
     Delete(DeleteRequest),
-    /// A range delete.
+    /// Deletes all keys of a range.
     #[prost(message, tag = "3")]
     DeleteRange(DeleteRangeRequest),
-    /// A merge.
+    /// Merges an operand into the value of a key.
     #[prost(message, tag = "4")]
     Merge(MergeRequest),
 }
@@ -111,16 +111,16 @@ pub enum OperationKind {
 /// The request to execute several writes as one atomic batch.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct BatchRequest {
-    /// The writes, in order.
+    /// The writes of the batch, in order.
     #[prost(message, repeated, tag = "1")]
     pub operations: Vec<Operation>,
 }
 
-/// The response to a batch.
+/// The response to a `BatchRequest`, which is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct BatchResponse {}
 
-/// The response to a stream of batches.
+/// The response to a `Load` call, which is a stream of batches.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct LoadResponse {
     /// The number of batches that were written.
@@ -134,10 +134,10 @@ pub struct LoadResponse {
 /// The request to read the entries of a key range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct RangeRequest {
-    /// The start of the range (inclusive).
+    /// The start of the key range (inclusive).
     #[prost(bytes = "bytes", tag = "1")]
     pub low: Bytes,
-    /// The end of the range (exclusive). An empty `high` means that the range has no end.
+    /// The end of the key range (exclusive). An empty `high` means that the range has no end.
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
     /// The maximum number of returned entries. 0 means no limit.
@@ -154,7 +154,7 @@ pub struct RangeRequest {
 /// A response with the next entries of a range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct RangeResponse {
-    /// The entries, in the direction that the request specifies.
+    /// The entries, in ascending or descending order of keys as requested.
     #[prost(message, repeated, tag = "1")]
     pub entries: Vec<Entry>,
 }
@@ -162,10 +162,10 @@ pub struct RangeResponse {
 /// A key and its value.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Entry {
-    /// The key.
+    /// The key of the entry.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
-    /// The value.
+    /// The value of the key.
     #[prost(bytes = "bytes", tag = "2")]
     pub value: Bytes,
 }

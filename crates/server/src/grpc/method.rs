@@ -1,9 +1,9 @@
-//! Lists the methods of the service.
+//! Lists the methods of the gRPC service.
 
-/// The part before the name of the method in the path of a gRPC request.
+/// The path of a gRPC request before the name of its method.
 const SERVICE: &str = "/lsmbench.v1.Store/";
 
-/// A method of the service `Store`.
+/// A method of the gRPC service `Store`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Put,

@@ -1,9 +1,8 @@
 //! Implements the gRPC service of `proto/lsmbench.proto`.
 //!
-//! * A connection is an HTTP/2 connection. The calls of a connection run concurrently. Their writes can therefore share
-//!   syncs, like the writes of several connections.
-//! * The server executes a write only after it has received the complete request, and then without interruption. A call
-//!   that is cancelled or cut off before that moment writes nothing.
+//! * A connection is an HTTP/2 connection. Its calls run concurrently, so their writes can share syncs.
+//! * The server executes a write after it has received the complete request. A call that is cancelled before writes
+//!   nothing.
 //! * A scan reads its next entries only when the client can receive them. A slow client therefore uses the memory of
 //!   only one response.
 

@@ -1,22 +1,20 @@
 //! Parses the length prefixes of the messages in a gRPC body.
 
-/// The number of bytes before each message in a gRPC body: one byte of flags, and the length as a big-endian number of
-/// 4 bytes.
+/// The number of bytes before each message in a gRPC body: one byte of flags, and four bytes with the length.
 const PREFIX_BYTES: usize = 5;
 
-/// A parser that finds the boundaries of the messages in a gRPC body. The position of the parser is within a length
-/// prefix or within a message.
+/// A parser that finds where the messages in a gRPC body start and end.
 #[derive(Debug, Default)]
 pub(super) struct MessageReader {
     prefix: [u8; PREFIX_BYTES],
     /// The number of bytes of the current length prefix that the parser has read.
     filled: usize,
-    /// The number of bytes of the current message that the parser has not read yet.
+    /// The number of bytes of the current message that the parser has not seen yet.
     left: usize,
 }
 
 impl MessageReader {
-    /// Parses the next bytes of a body. Calls `admit` with the length of each message whose prefix ends in these bytes.
+    /// Parses the next bytes of a gRPC body. Calls `admit` with the length of each message whose prefix is complete.
     ///
     /// # Errors
     /// The error of `admit`.

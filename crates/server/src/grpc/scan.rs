@@ -1,4 +1,4 @@
-//! Reads the responses to a `Range` request: the entries of a snapshot, in messages of bounded size.
+//! Reads the responses to a `Range` request: the entries of a snapshot, in parts of limited size.
 
 use std::ops::Bound;
 use std::pin::Pin;
@@ -15,15 +15,16 @@ use super::messages::{Entry, RangeRequest, RangeResponse};
 use super::status::{of_ending, of_tree};
 use super::work::space;
 
-/// The maximum number of bytes of keys and values in a response. A response with a single entry may be larger.
+/// The maximum number of bytes of keys and values in one response to a `Range` request. Only a response with a single
+/// entry may be larger.
 const RESPONSE_BYTES: usize = 64 << 10;
 
-/// A `Range` call whose entries the client has not received completely. When the client can receive the next response,
-/// the scan reads it from the snapshot.
+/// A `Range` call whose entries the client has not received completely. Reads the next response only when the client
+/// can receive it.
 pub(super) struct Scan {
     call: Arc<Call>,
-    /// The snapshot from which the scan reads. `None` after the scan has ended. The snapshot pins files of the store,
-    /// so the scan drops it as early as possible.
+    /// The snapshot from which the scan reads. `None` after the scan has ended, because a snapshot keeps files of the
+    /// store.
     snapshot: Option<Snapshot>,
     low: Bound<Bytes>,
     high: Bound<Bytes>,
@@ -49,7 +50,7 @@ impl Scan {
         })
     }
 
-    /// Reads the next response. Returns `None` at the end of the scan.
+    /// Reads the next response of the scan. Returns `None` at its end.
     pub(super) fn next(&mut self) -> Result<Option<RangeResponse>, Status> {
         let Some(snapshot) = self.snapshot.take() else { return Ok(None) };
         if self.call.shared.is_ending() {
@@ -97,13 +98,14 @@ impl Scan {
 /// The entries of one response of a scan, with all keys and values in one buffer.
 struct Chunk {
     bytes: Vec<u8>,
-    /// The end of the key and the end of the value of each entry, as positions in the buffer.
+    /// For each entry, the end of its key and the end of its value, as positions in the buffer.
     ends: Vec<(usize, usize)>,
     /// Whether this is the last response of the scan.
     is_last: bool,
 }
 
-/// Splits a buffer into its entries. `ends` contains the end of each key and of each value, as positions in the buffer.
+/// Splits a buffer with keys and values into entries. `ends` contains the end of each key and of each value, as
+/// positions in the buffer.
 fn entries(bytes: &Bytes, ends: &[(usize, usize)]) -> Vec<Entry> {
     let mut start = 0;
     let cut = |(key_end, end): &(usize, usize)| {

@@ -1,4 +1,4 @@
-//! Receives the calls of a connection, and answers them.
+//! Receives the gRPC calls of a connection, and answers them.
 
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
@@ -25,14 +25,14 @@ use crate::connection::until_end;
 use crate::password;
 use crate::shared::Shared;
 
-/// The content type of gRPC. A suffix of the content type names the encoding of the messages.
+/// The start of the content type of a gRPC request. The rest names the encoding of the messages.
 const GRPC: &[u8] = b"application/grpc";
 
 /// The word before the password in the `authorization` metadata of a call.
 const BEARER: &[u8] = b"Bearer ";
 
-/// Answers one call. If the server ends before the request is complete, the call fails and changes nothing. The
-/// exception is `Load`: the batches that it has completely received stay written.
+/// Answers one call. If the server ends before the request is complete, the call fails and changes nothing. Only the
+/// complete batches of a `Load` call stay written.
 pub(super) async fn answer(
     shared: Arc<Shared>,
     request: Request<Incoming>,
@@ -84,7 +84,7 @@ fn check_password(shared: &Shared, headers: &HeaderMap) -> Result<(), Status> {
 async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body> {
     let Some(method) = Method::of(request.uri().path()) else {
         let path = request.uri().path();
-        return Status::unimplemented(format!("no method {path}; the service is lsmbench.v1.Store"))
+        return Status::unimplemented(format!("there is no method {path}; the service is lsmbench.v1.Store"))
             .into_http();
     };
     let request = request.map(|body| RequestBody::new(body, Arc::clone(call)));
@@ -102,15 +102,15 @@ async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body>
     }
 }
 
-/// Returns the gRPC handler of a call, which decodes and encodes messages with `codec` and limits the size of requests.
+/// Returns the gRPC handler of a call. The handler encodes messages with `codec`, and limits the size of requests.
 fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
     Grpc::new(codec).max_decoding_message_size(call.shared.options.limits.request_bytes)
 }
 
-/// A function that executes a method with one request and one response.
+/// A function that executes a gRPC method with one request and one response.
 type Work<Q, A> = fn(&Call, &Q) -> Result<A, Status>;
 
-/// Executes a call of a method with one request and one response.
+/// Executes a gRPC call with one request and one response.
 async fn unary<C: Codec>(
     call: &Arc<Call>,
     codec: C,
@@ -120,7 +120,7 @@ async fn unary<C: Codec>(
     handler(call, codec).unary(Unary { call: Arc::clone(call), work }, request).await
 }
 
-/// The tonic service of a method with one request and one response.
+/// The service (in the library tonic) of a gRPC method with one request and one response.
 struct Unary<Q, A> {
     call: Arc<Call>,
     work: Work<Q, A>,
@@ -130,7 +130,7 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     type Response = A;
     type Future = Ready<Result<tonic::Response<A>, Status>>;
 
-    /// Executes the method in this call, not in the returned future. A client can therefore not cancel a call between
+    /// Executes the method before this function returns its future. A client can therefore not cancel a call between
     /// its execution and its response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
         let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
@@ -138,7 +138,7 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     }
 }
 
-/// The tonic service of the method `Load`.
+/// The service (in the library tonic) of the gRPC method `Load`.
 struct Load(Arc<Call>);
 
 impl ClientStreamingService<Batch> for Load {
@@ -151,7 +151,7 @@ impl ClientStreamingService<Batch> for Load {
     }
 }
 
-/// The tonic service of the method `Range`.
+/// The service (in the library tonic) of the gRPC method `Range`.
 struct Range(Arc<Call>);
 
 impl ServerStreamingService<RangeRequest> for Range {

@@ -32,8 +32,7 @@ pub(super) fn delete(call: &Call, request: &DeleteRequest) -> Result<DeleteRespo
     Ok(DeleteResponse {})
 }
 
-/// Returns the tree or the column family that stores the keys of the family `family`. An empty name selects the first
-/// family.
+/// Returns the tree or the column family with the name `family`. An empty name selects the first family.
 ///
 /// # Errors
 /// The store has no such family.
@@ -48,8 +47,8 @@ pub(super) fn batch(call: &Call, batch: &Batch) -> Result<BatchResponse, Status>
     Ok(BatchResponse {})
 }
 
-/// Writes the batches of a stream, one after the other. The server reads the next batch only after the current one is
-/// written, so a client cannot send faster than the tree writes.
+/// Writes the batches of a stream one after the other. Reads the next batch only after the current one is written, so a
+/// client cannot send faster than the tree writes.
 ///
 /// # Errors
 /// A batch is invalid or cannot be written. The message contains the number of batches that were written.

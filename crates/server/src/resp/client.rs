@@ -1,4 +1,4 @@
-//! Implements the commands that concern the connection or the whole server.
+//! Implements the Redis commands that concern the connection or the whole server.
 
 use std::fmt::Write as _;
 
@@ -15,14 +15,13 @@ use crate::limits::{MAX_ARGUMENT_BYTES, MAX_NAME_BYTES};
 use crate::password;
 use crate::shared::Shared;
 
-/// The state of one client.
+/// The state of one client of the Redis protocol.
 pub(crate) struct Client {
     /// The number of the client, which `CLIENT ID` returns.
     pub(crate) number: u64,
     /// The name of the client, which the client sets with `CLIENT SETNAME`.
     pub(crate) name: Vec<u8>,
-    /// Whether the client may execute all commands. The value is true if the client has authenticated, or if the server
-    /// has no password.
+    /// Whether the client may execute all commands: it has sent the password, or the server has none.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
     /// The number of the database that the client has selected.
@@ -31,7 +30,7 @@ pub(crate) struct Client {
     pub(crate) queue: Option<Queue>,
 }
 
-/// A client that executes a command, with the state that all clients share.
+/// The state of a client that executes a command, with the state that all clients share.
 pub(crate) struct Context<'a> {
     pub(crate) client: &'a mut Client,
     pub(crate) shared: &'a Shared,
@@ -43,8 +42,7 @@ impl<'a> Context<'a> {
         self.shared.databases.keyspace(self.client.database)
     }
 
-    /// Checks the password of a client, and records the result. After a correct password, the client may execute all
-    /// commands.
+    /// Checks the password of a client. If it is correct, the client may execute all commands.
     fn let_in(&mut self, user: &[u8], password: &[u8]) -> Result<(), Failure> {
         let Some(expected) = &self.shared.options.password else {
             return Err(Failure::error("AUTH called without any password configured for the default user."));
@@ -106,7 +104,7 @@ pub(crate) fn select(
     Ok(Next::Read)
 }
 
-/// `AUTH [user] password`: checks the password. After a correct password, the client may execute all commands.
+/// `AUTH [user] password`: checks the password. If it is correct, the client may execute all commands.
 pub(crate) fn auth(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -316,8 +314,7 @@ pub(crate) fn flushall(
     Ok(Next::Read)
 }
 
-/// Checks the optional argument of `FLUSHDB` and `FLUSHALL`. The server accepts `ASYNC` and `SYNC`, but they have no
-/// effect.
+/// Checks the optional argument of `FLUSHDB` and `FLUSHALL`: `ASYNC` or `SYNC`, which have no effect.
 fn check_flush(request: Request<'_>) -> Result<(), Failure> {
     match request.arguments(1).next().map(<[u8]>::to_ascii_uppercase).as_deref() {
         None | Some(b"ASYNC" | b"SYNC") if request.len() <= 2 => Ok(()),
@@ -325,8 +322,8 @@ fn check_flush(request: Request<'_>) -> Result<(), Failure> {
     }
 }
 
-/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the whole store, or waits until all compactions have
-/// finished. Experiments send this command to the server between phases.
+/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the whole store, or waits until all compactions
+/// have finished. Experiments send this command to the server between phases.
 pub(crate) fn tree(
     context: &mut Context<'_>,
     request: Request<'_>,

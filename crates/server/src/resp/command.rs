@@ -1,4 +1,4 @@
-//! Describes a command: its name, its arguments, and the function that executes it.
+//! Describes a Redis command: its name, its arguments, and the function that executes it.
 
 use super::client::Context;
 use super::failure::Failure;
@@ -9,30 +9,29 @@ use crate::connection::Next;
 use crate::keyspace::Keyspace;
 use crate::stripes::Access;
 
-/// A command of the protocol.
+/// A command of the Redis protocol.
 pub(crate) struct Command {
-    /// The name of the command in capitals.
+    /// The name of the command in capitals, such as `GET`.
     pub(crate) name: &'static str,
-    /// The number of arguments, including the name of the command. A negative value is a minimum: the command needs at
-    /// least as many arguments as the absolute value.
+    /// The number of arguments, including the name of the command. A negative number -n means at least n arguments.
     pub(crate) arity: i32,
-    /// The positions of the names (Redis keys) among the arguments.
+    /// The positions of the names (Redis keys) among the arguments of the command.
     pub(crate) names: Names,
     pub(crate) run: Run,
 }
 
-/// The function that executes a command, by the kind of the command.
+/// The function that executes a command. The kind of the function says what it needs.
 pub(crate) enum Run {
-    /// A function that concerns the connection or the server, and never waits for storage.
+    /// A function that needs only the connection or the server, and never waits for storage.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// A function that concerns the connection or the server, and may wait for storage.
+    /// A function that needs only the connection or the server, but may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
     /// A function that reads the values of a few names (Redis keys).
     Read(Reading),
     /// A function that reads many names (Redis keys), or all fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// A function that writes to the names (Redis keys) of a request. `access` returns which lock these names need. The
-    /// lock is exclusive if the command also reads the names, as `INCR` does.
+    /// A function that writes to the names (Redis keys) of a request. `access` returns whether the request also reads
+    /// these names, as `INCR` does, and therefore needs an exclusive lock.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 
@@ -46,8 +45,8 @@ impl Command {
         }
     }
 
-    /// Returns whether the command may wait for storage or for locks. A command that may wait must not run on a
-    /// thread that serves sockets.
+    /// Returns whether the command may wait for storage or for locks, so that it must not run on a thread that serves
+    /// sockets.
     pub(crate) fn may_wait(&self) -> bool {
         !matches!(self.run, Run::Client(_))
     }

@@ -1,4 +1,4 @@
-//! Defines the error of a request, in the form of its reply.
+//! Defines the error of a Redis request, in the form of its reply.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,7 @@ use std::borrow::Cow;
 pub(crate) struct Failure(Cow<'static, str>);
 
 impl Failure {
-    /// The error of a command for strings whose name belongs to a hash, or of a command for hashes whose name belongs
-    /// to a string.
+    /// The error of a string command for the name of a hash, or of a hash command for the name of a string.
     pub(crate) const WRONG_TYPE: Self =
         Self(Cow::Borrowed("WRONGTYPE Operation against a key holding the wrong kind of value"));
 
@@ -25,17 +24,17 @@ impl Failure {
     pub(crate) const WRONG_PASSWORD: Self =
         Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
 
-    /// Creates an error with the general code `ERR`.
+    /// Creates an error reply with the general error code `ERR`.
     pub(crate) fn error(text: impl std::fmt::Display) -> Self {
         Self(Cow::Owned(format!("ERR {text}")))
     }
 
-    /// Creates an error from a text that begins with an error code.
+    /// Creates an error reply from a text that begins with an error code.
     pub(crate) fn coded(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
     }
 
-    /// Creates the error for a wrong number of arguments.
+    /// Creates the error reply for a wrong number of arguments of `command`.
     pub(crate) fn arguments(command: &str) -> Self {
         Self::error(format!("wrong number of arguments for '{}' command", command.to_ascii_lowercase()))
     }

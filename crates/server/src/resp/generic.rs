@@ -1,4 +1,4 @@
-//! Implements the commands for names (Redis keys) of both kinds: strings and hashes.
+//! Implements the Redis commands for names of both kinds, strings and hashes.
 
 use super::failure::Failure;
 use super::glob;
@@ -13,7 +13,7 @@ use crate::view::{View, kind_of};
 /// The number of names that one call of `SCAN` examines if the request has no `COUNT`.
 const DEFAULT_COUNT: usize = 10;
 
-/// The total size of examined names at which a call of `SCAN` ends, in bytes. This applies regardless of its `COUNT`.
+/// The total size of examined names after which a call of `SCAN` ends, in bytes, regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: returns how many of the names (Redis keys) exist.
@@ -59,8 +59,7 @@ pub(crate) fn del(
 /// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names (Redis keys), and the cursor for the
 /// next call.
 ///
-/// The order of the names is that of their keys in the tree. A scan returns each name exactly once if the name is not
-/// written during the scan. The scan may miss other names.
+/// A scan returns each name exactly once, in the order of the tree. It may miss a name that is written during the scan.
 pub(crate) fn scan(
     keyspace: &Keyspace,
     request: Request<'_>,

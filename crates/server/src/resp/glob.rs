@@ -1,7 +1,8 @@
-//! Matches names against patterns with the syntax of Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is
-//! matched literally.
+//! Matches names of Redis keys against patterns with the syntax of Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a
+//! byte that is matched literally.
 
-/// Returns whether a pattern matches a whole name. The time is at most proportional to the product of both lengths.
+/// Returns whether a pattern with the syntax of Redis, such as `user:*`, matches a whole name. The time is at most
+/// proportional to the product of both lengths.
 pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern_at, mut name_at) = (0, 0);
     // The position after the last `*`, and the current end of the bytes that this `*` matches.

@@ -1,4 +1,4 @@
-//! Implements the commands of hashes.
+//! Implements the Redis commands for hashes.
 
 use super::failure::Failure;
 use super::pipeline::Request;
@@ -134,7 +134,7 @@ fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, F
     Ok(value)
 }
 
-/// Returns an error if the name belongs to a string.
+/// Returns an error if `name` is the name of a string.
 fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
     match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),

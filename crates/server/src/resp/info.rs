@@ -1,4 +1,4 @@
-//! Creates the sections of the reply to `INFO`.
+//! Creates the reply to the Redis command `INFO`, section by section.
 
 use super::failure::Failure;
 use crate::shared::Shared;
@@ -6,7 +6,7 @@ use crate::shared::Shared;
 /// A section of the reply to `INFO`: its title and its lines. A line is a key and a value.
 pub(crate) type Section = (&'static str, Vec<(String, String)>);
 
-/// Returns the sections of the reply to `INFO` that the client requests. If `wanted` is empty, returns all sections
+/// Returns the sections of the reply to `INFO` whose names are in `wanted`. If `wanted` is empty, returns all sections
 /// except the keyspace section, because counting all names is slow.
 pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section>, Failure> {
     let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));

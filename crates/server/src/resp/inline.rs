@@ -1,7 +1,7 @@
-//! Parses requests in the inline form: one line of words, for users of a terminal.
+//! Parses Redis requests in the inline form: one line of words, as users type it in a terminal.
 
-/// Splits a line into its arguments. Returns `None` if a quote is not closed, or if a closing quote is not followed by
-/// a blank or the end of the line.
+/// Splits a line into its arguments, which may be quoted. Returns `None` if a quote is not closed, or is followed by
+/// other text.
 ///
 /// Double quotes support the escapes `\n \r \t \a \b \xHH`. A backslash before any other byte stands for that byte.
 /// Single quotes support only the escape `\'`.

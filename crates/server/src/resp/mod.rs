@@ -1,13 +1,11 @@
 //! Implements the Redis protocol, RESP2 and RESP3: requests, replies and commands.
 //!
 //! Requests are parsed in place, each byte once, within limits ([`Pipeline`]). The codecs of client libraries are not
-//! suitable. They parse replies, which nest without a limit, and they parse an incomplete message again for every
-//! packet.
+//! suitable, because they parse replies, and parse an incomplete message again for every packet.
 //!
-//! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the tree has executed
-//! the batch. The locks are shared if the batch only sets names. If the batch also reads names, the locks are
-//! exclusive, so that `INCR` and `HSET` are atomic. A read ends the current batch, so a client sees its own writes, and
-//! all clients see the writes in the same order.
+//! Successive writes of a pipeline form one batch. The batch locks its names until the tree has executed it. The locks
+//! are shared if the batch only sets names, and exclusive if it also reads them, so that `INCR` and `HSET` are atomic.
+//! A read ends the current batch, so a client sees its own writes.
 
 mod client;
 mod command;

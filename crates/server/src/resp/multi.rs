@@ -1,4 +1,4 @@
-//! Implements transactions: `MULTI` queues requests, and `EXEC` executes them as one batch.
+//! Implements Redis transactions: `MULTI` queues requests, and `EXEC` executes them as one batch.
 
 use super::client::Context;
 use super::command::{Command, Run};
@@ -41,7 +41,7 @@ pub(crate) fn is_immediate(command: &Command) -> bool {
     matches!(command.name, "MULTI" | "EXEC" | "DISCARD" | "QUIT" | "RESET")
 }
 
-/// Queues a request. If the request cannot be queued, its reply and the reply to the next `EXEC` are errors.
+/// Queues a request for `EXEC`. If the request cannot be queued, it and the next `EXEC` are answered with errors.
 pub(crate) fn queue(
     context: &mut Context<'_>,
     command: &Command,
@@ -70,8 +70,7 @@ pub(crate) fn queue(
     Ok(())
 }
 
-/// `EXEC`: executes the queued requests as one batch of the tree. During this execution, no other client can write the
-/// names of these requests.
+/// `EXEC`: executes the queued requests as one batch of the tree. No other client can write to their names meanwhile.
 pub(crate) fn exec(
     context: &mut Context<'_>,
     _: Request<'_>,

@@ -1,4 +1,4 @@
-//! Parses the pipeline of one client: the complete requests that it has sent, as views of the received bytes.
+//! Parses the pipeline of one client: the complete requests that it has sent, which are not answered yet.
 
 use std::ops::Range;
 
@@ -9,29 +9,27 @@ use crate::limits::{
     MAX_ARGUMENT_BYTES, MAX_ARGUMENTS, MAX_INLINE_BYTES, MAX_STRANGER_ARGUMENT_BYTES, MAX_STRANGER_ARGUMENTS,
 };
 
-/// The maximum size of a line with a length, in bytes. The limit allows a sign, and more digits than any valid length
-/// has.
+/// The maximum size of a line that states a length, in bytes: a sign, and more digits than any valid length has.
 const MAX_LENGTH_LINE_BYTES: usize = 32;
 
-/// The maximum number of complete requests of a client that the parser accepts before they are executed.
+/// The maximum number of complete requests of a client that are parsed before they are executed.
 const MAX_REQUESTS: usize = 1024;
 
-/// The limits for one request, and for the number of parsed requests.
+/// The limits for the requests of a client: for each request, and for their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
     /// The maximum number of complete requests that are parsed before they are executed.
     pub requests: usize,
-    /// The maximum number of arguments, including the command.
+    /// The maximum number of arguments of one request, including the command.
     pub arguments: usize,
-    /// The maximum size of one argument of a request in bytes.
+    /// The maximum size of one argument, in bytes.
     pub argument_bytes: usize,
-    /// The maximum size of the whole request in bytes.
+    /// The maximum size of one request, in bytes.
     pub request_bytes: usize,
 }
 
 impl RequestLimits {
-    /// Returns the limits for a client that has sent the password, if the server has one. A request may have up to
-    /// `request_bytes` bytes.
+    /// Returns the limits for a client that may execute all commands. A request may have up to `request_bytes` bytes.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,
@@ -41,7 +39,7 @@ impl RequestLimits {
         }
     }
 
-    /// Returns the limits for a client that has not sent the password. Its next request may contain the password.
+    /// Returns the limits for a client that has not sent the password yet.
     pub fn of_stranger() -> Self {
         Self {
             requests: 1,
@@ -56,23 +54,22 @@ impl RequestLimits {
 /// either.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// The number of arguments of a request is not a number, or exceeds the limit.
+    /// The number of arguments of a request is invalid or exceeds the limit.
     #[error("invalid multibulk length: {0}")]
     Arguments(String),
-    /// The length of an argument is negative, exceeds the limit, or is not a number.
+    /// The length of an argument is invalid or exceeds the limit.
     #[error("invalid bulk length: {0}")]
     Length(String),
-    /// An argument does not begin with the line that states its length. The text is the byte with which the argument
-    /// begins instead.
+    /// The line with the length of an argument is missing. The text is the byte at which the line should start.
     #[error("expected '$', got '{0}'")]
     NoLength(String),
-    /// An argument is longer than its length prefix states.
+    /// An argument of a request is longer than its length prefix states.
     #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
     /// The line with the length of an argument is longer than any valid length.
     #[error("too big count string")]
     LongLength,
-    /// The size of the whole request exceeds the limit.
+    /// A whole request is longer than the limit.
     #[error("the request has more than {0} bytes; split it")]
     RequestTooLong(usize),
     /// A request in the inline form, which is one line of words, exceeds the limit.
@@ -83,7 +80,7 @@ pub enum ProtocolError {
     Quotes,
 }
 
-/// The position of an argument of a request: a byte range in the received bytes, or in the buffer `inline`.
+/// The position of one argument of a request: a byte range in the received bytes, or in the buffer `inline`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: usize,
@@ -92,30 +89,29 @@ struct Span {
 }
 
 /// The complete requests at the start of a client's input, and the parsing state of the incomplete request after them.
-/// When more bytes arrive, the parser reads only the new bytes.
 #[derive(Debug, Default)]
 pub struct Pipeline {
     spans: Vec<Span>,
-    /// For each complete request: the end of its arguments in `spans`, and the end of its bytes in the input. Both are
-    /// exclusive.
+    /// The end of the arguments in `spans` and the end of the bytes in the input (both exclusive), for each complete
+    /// request.
     requests: Vec<(usize, usize)>,
-    /// The text of the arguments of inline requests.
+    /// The text of the arguments of all requests in the inline form (one line of words).
     inline: Vec<u8>,
-    /// The number of bytes of the input that the parser has consumed.
+    /// The number of bytes of the client's input that the parser has consumed.
     at: usize,
     /// The number of arguments that are still missing in the incomplete request. 0 between two requests.
     lacking: usize,
-    /// The length of the next argument. `None` if the line with this length has not been parsed yet.
+    /// The length of the next argument. `None` if the line with this length is not parsed yet.
     length: Option<usize>,
     error: Option<ProtocolError>,
 }
 
 impl Pipeline {
-    /// Parses the complete requests of `input`. `input` must consist of the bytes of the last call that the caller has
-    /// not removed, followed by newly received bytes.
+    /// Parses the complete requests of `input`: the bytes of the last call without the removed requests, followed by
+    /// newly received bytes.
     ///
-    /// If the input contains an error, the requests before the error remain available. The function returns the error
-    /// only after the caller has removed these requests.
+    /// If the input contains an error, the requests before the error remain available. The error is returned after the
+    /// caller has removed them.
     ///
     /// # Errors
     /// The input violates the protocol.
@@ -176,8 +172,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns the memory that the pipeline uses, in bytes: for the positions of requests and arguments, and for the
-    /// text of inline requests.
+    /// Returns the memory that the parsed requests use, in bytes, without the received bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.spans.capacity() * size_of::<Span>()
             + self.requests.capacity() * size_of::<(usize, usize)>()
@@ -204,8 +199,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Parses the line `*COUNT`, which begins a request and states the number of its arguments. Returns whether the
-    /// line is complete.
+    /// Parses the line `*COUNT`, with which a request begins and states the number of its arguments. Returns whether
+    /// the line is complete.
     fn read_head(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         let Some(line) = self.length_line(input)? else { return Ok(false) };
         let shown = || line.escape_ascii().to_string();
@@ -291,8 +286,8 @@ impl Pipeline {
         }
     }
 
-    /// Reads a line that consists of one byte and a number. Returns the number as text, or `None` if the line is not
-    /// complete.
+    /// Reads a line that consists of one byte and a number. Returns the number as text, or `None` if the line is
+    /// incomplete.
     fn length_line<'a>(&mut self, input: &'a [u8]) -> Result<Option<&'a [u8]>, ProtocolError> {
         let rest = &input[self.at + 1..];
         match rest.iter().take(MAX_LENGTH_LINE_BYTES).position(|byte| *byte == b'\n') {
@@ -338,7 +333,7 @@ impl<'a> Request<'a> {
         &bytes[span.start..span.end]
     }
 
-    /// Returns the arguments of the request from number `first` on. Argument 0 is the command.
+    /// Returns the arguments of the request from the number `first` on. Argument 0 is the command.
     pub fn arguments(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first.min(self.len())..self.len()).map(move |index| self.argument(index))
     }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use super::pipeline::Request;
 use super::work::{Names, Reading, Writing};
 
-/// The requests of a transaction, which wait for `EXEC`.
+/// The requests of a transaction, which `EXEC` executes.
 #[derive(Default)]
 pub(crate) struct Queue {
     /// The queued requests as bytes of the Redis protocol.

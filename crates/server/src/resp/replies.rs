@@ -1,4 +1,4 @@
-//! Encodes the replies of a pipeline as bytes of RESP2 or RESP3.
+//! Encodes the replies to a client as bytes of RESP2 or RESP3.
 
 use std::io::Write as _;
 
@@ -19,7 +19,7 @@ pub(crate) struct Replies<'a> {
     output: &'a mut Vec<u8>,
     pub(crate) version: Version,
     errors: u64,
-    /// The maximum size of one reply in bytes. A longer reply becomes an error.
+    /// The maximum size of one reply in bytes. An error replaces a longer reply.
     limit_bytes: usize,
     /// The position in the output buffer at which the current reply starts.
     start: usize,
@@ -31,18 +31,18 @@ impl<'a> Replies<'a> {
         Self { output, version, errors: 0, limit_bytes, start }
     }
 
-    /// Returns the number of bytes in the output buffer: all replies that the server has not sent yet.
+    /// Returns the number of bytes of all replies that the server has not sent yet.
     pub(crate) fn bytes(&self) -> usize {
         self.output.len()
     }
 
-    /// Returns the number of error replies that were written so far.
+    /// Returns the number of error replies so far.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// Runs `write`, which writes the reply to one request. If `write` fails or the reply exceeds the size limit, the
-    /// reply becomes an error.
+    /// Appends the reply to one request, which `write` writes. An error replaces the reply if `write` fails or the
+    /// reply is too long.
     pub(crate) fn reply<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -59,7 +59,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Runs `write`, which writes one element of a reply. If `write` fails, the element becomes an error.
+    /// Appends one element of a reply, which `write` writes. An error replaces the element if `write` fails.
     pub(crate) fn nested<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -73,12 +73,12 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Returns whether the size of the current reply is still within the limit.
+    /// Returns whether the current reply is still within the size limit.
     pub(crate) fn has_room(&self) -> bool {
         self.output.len() - self.start <= self.limit_bytes
     }
 
-    /// Returns the error for a reply that exceeds the limit.
+    /// Returns the error for a reply that exceeds the size limit.
     pub(crate) fn too_long(&self) -> Failure {
         Failure::error(format!(
             "the reply has more than {} bytes; request less data at a time, with a limit or SCAN",
@@ -86,7 +86,7 @@ impl<'a> Replies<'a> {
         ))
     }
 
-    /// Replaces all replies from position `bytes` of the output with `requests` copies of an error.
+    /// Replaces all replies after the first `bytes` bytes of the output with `requests` copies of an error.
     pub(crate) fn replace(&mut self, bytes: usize, requests: usize, failure: &Failure) {
         self.output.truncate(bytes);
         (0..requests).for_each(|_| self.error(failure));
@@ -97,7 +97,7 @@ impl<'a> Replies<'a> {
         self.simple("OK");
     }
 
-    /// Writes a short text as a simple string of the protocol. The text must not contain line ends.
+    /// Writes a short text without line ends as a simple string of the protocol.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text.as_bytes());
     }
@@ -113,7 +113,7 @@ impl<'a> Replies<'a> {
         self.number(b':', number);
     }
 
-    /// Writes the number of keys or names as an integer reply.
+    /// Writes a number of keys, names or fields as an integer reply.
     pub(crate) fn count(&mut self, count: u64) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
@@ -124,12 +124,12 @@ impl<'a> Replies<'a> {
         self.output.extend_from_slice(b"\r\n");
     }
 
-    /// Writes the first line of a reply, which consists of the kind of the reply and a length.
+    /// Writes the first line of a reply: the byte `kind`, and a length.
     fn head(&mut self, kind: u8, length: usize) {
         self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
 
-    /// Writes a value as a bulk string. Writes null if the value is `None`.
+    /// Writes a value as a bulk string, or null for `None`.
     pub(crate) fn value(&mut self, value: Option<&[u8]>) {
         match value {
             Some(value) => self.bulk(value),
@@ -144,7 +144,7 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// Writes the first line of an array. The caller then writes the elements.
+    /// Writes the first line of an array. The caller then writes its `elements` elements.
     pub(crate) fn array(&mut self, elements: usize) {
         self.head(b'*', elements);
     }
@@ -159,7 +159,7 @@ impl<'a> Replies<'a> {
     }
 
     /// Starts an array or a map whose length is not known yet. Returns the position at which its first line must be
-    /// inserted.
+    /// inserted later.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }

@@ -1,4 +1,4 @@
-//! Executes the pipelines of a client.
+//! Executes the Redis requests of a client.
 
 use std::ops::Range;
 
@@ -17,14 +17,13 @@ use crate::shared::Shared;
 use crate::stripes::{Access, Held};
 use crate::view::View;
 
-/// The number of bytes of unsent replies at which the session stops executing requests. It continues after these
-/// replies are sent.
+/// The number of bytes of unsent replies at which the session pauses, until the replies are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
 /// The maximum number of bytes of an argument that an error message shows.
 const SHOWN_BYTES: usize = 128;
 
-/// The session of a client that speaks RESP.
+/// The session of a client that uses the Redis protocol.
 pub(crate) struct RespSession<'s> {
     shared: &'s Shared,
     client: Client,
@@ -50,7 +49,7 @@ impl<'s> RespSession<'s> {
         self.shared.databases.keyspace(self.client.database)
     }
 
-    /// Returns the command of a request.
+    /// Returns the command that a request names.
     ///
     /// # Errors
     /// The command is unknown, the client may not execute it yet, or the request has a wrong number of arguments or a
@@ -72,8 +71,8 @@ impl<'s> RespSession<'s> {
         }
     }
 
-    /// Returns the index after the last request of the series of writes that begins at request `first`. Returns `first`
-    /// if this request is not a write.
+    /// Returns the index after the last of the successive writes that begin at request `first`. Returns `first` if this
+    /// request is not a write.
     fn end_of_writes(&self, requests: Requests<'_>, first: usize) -> usize {
         if self.client.queue.is_some() {
             return first;
@@ -85,8 +84,8 @@ impl<'s> RespSession<'s> {
         (first..requests.len()).find(|index| !is_write(index)).unwrap_or(requests.len())
     }
 
-    /// Locks all names (Redis keys) that the requests in the range `run` write. Returns the locks, and whether they are
-    /// shared or exclusive.
+    /// Locks all names (Redis keys) that the requests in the range `run` write. Returns the locks, and whether the
+    /// requests also read names.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
         let stripes = self.keyspace().stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);
@@ -108,7 +107,7 @@ impl<'s> RespSession<'s> {
         (stripes.lock(&mut numbers, Access::Exclusive), Access::Exclusive)
     }
 
-    /// Executes the writes in the range `run` as one batch. Splits a very large batch into several batches.
+    /// Executes the writes in the range `run` as one batch, or as several batches if they are very large.
     fn write(&self, requests: Requests<'_>, run: Range<usize>, replies: &mut Replies<'_>) {
         let (held, access) = self.lock(requests, run.clone());
         let mut transaction = Transaction::new(self.keyspace(), access);

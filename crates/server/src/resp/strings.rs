@@ -1,4 +1,4 @@
-//! Implements the commands of strings.
+//! Implements the Redis commands for strings.
 
 use super::failure::Failure;
 use super::pipeline::Request;
@@ -9,19 +9,18 @@ use crate::names::string_key;
 use crate::stripes::Access;
 use crate::view::{View, kind_of};
 
-/// Returns the access of a command that only sets names (Redis keys), without reading them. Such commands may share the
-/// locks of their names.
+/// Returns the access of a command that sets names (Redis keys) without reading them, so that its locks may be shared.
 pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
 
-/// Returns the access of a command whose written value depends on an existing value. Such a command needs exclusive
-/// locks.
+/// Returns the access of a command that reads the names (Redis keys) that it writes, so that its locks must be
+/// exclusive.
 pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }
 
-/// Returns the access of a `SET` request to its name. Without options, `SET` sets the name without reading it.
+/// Returns how a `SET` request accesses its name. Without options, it sets the name without reading it.
 pub(crate) fn access_of_set(request: Request<'_>) -> Access {
     if request.len() == 3 { Access::Blind } else { Access::Exclusive }
 }

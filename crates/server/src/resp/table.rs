@@ -1,4 +1,4 @@
-//! Lists all commands.
+//! Lists all Redis commands of the server.
 
 use super::client::{self, Context};
 use super::command::{Command, Run};
@@ -41,7 +41,7 @@ const fn serve(name: &'static str, arity: i32, run: Speaking) -> Command {
     Command { name, arity, names: Names::NONE, run: Run::Server(run) }
 }
 
-/// All commands. The most frequent commands come first, because a search begins at the first command.
+/// All Redis commands of the server. The most frequent commands come first, because they are found by a linear search.
 pub(crate) static COMMANDS: [Command; 50] = [
     read("GET", 2, Names::ONE, strings::get),
     write("SET", -3, Names::ONE, access_of_set, strings::set),
@@ -128,7 +128,7 @@ fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>)
     Ok(Next::Read)
 }
 
-/// Writes the description of a command: name, arity, flags, and the positions of names.
+/// Writes the description of a command: its name, its number of arguments, its flags, and the positions of names.
 fn describe(command: &Command, replies: &mut Replies<'_>) {
     let (first, last, step) = match command.names {
         names if names.is_none() => (0, 0, 0),
@@ -150,7 +150,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
     replies.count(step as u64);
 }
 
-/// `RESET`: returns the connection to its state after the client has connected.
+/// `RESET`: returns the connection to the state of a new connection.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 fn reset(context: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     context.client.name.clear();

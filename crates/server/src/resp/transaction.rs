@@ -1,5 +1,4 @@
-//! Executes the writes of a pipeline. The requests run one after the other, and the tree executes their writes as one
-//! batch.
+//! Executes successive writes of a client. Their changes form one batch of the tree.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -13,26 +12,25 @@ use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
 use crate::view::{View, fields_of, kind_of};
 
-/// The size of a write batch in bytes at which the batch is written to the tree before the pipeline ends.
+/// The size of a write batch in bytes at which it is written to the tree, even if further writes follow.
 const FULL_BYTES: usize = 4 << 20;
 
-/// The number of bytes that each operation adds to the size of a write batch, in addition to the bytes of its key and
-/// value.
+/// The number of bytes that each operation adds to the size of a write batch, besides its key and its value.
 const OPERATION_BYTES: usize = 16;
 
 /// The maximum number of hash fields that one batch deletes.
 const DELETED_AT_ONCE: usize = 100_000;
 
-/// The uncommitted writes of a pipeline (the successive requests of one client). The names (Redis keys) of these writes
-/// are locked. Later requests of the pipeline see the writes of earlier requests.
+/// The uncommitted writes of successive requests of one client. Later requests see the writes of earlier requests. The
+/// names (Redis keys) of all writes are locked.
 pub(crate) struct Transaction<'a> {
     keyspace: &'a Keyspace,
     batch: WriteBatch,
     batch_bytes: usize,
-    /// The new value of each written key, where `None` means that the key was deleted. The field itself is `None` if no
-    /// request of the batch reads names.
+    /// The new value of each written key, or `None` for a deleted key. The field itself is `None` if no request of the
+    /// batch reads names.
     written: Option<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
-    /// The number of hashes that the batch creates, minus the number of hashes that it removes.
+    /// The number of hashes that the batch creates, minus the number that it removes.
     hashes: i64,
 }
 
@@ -61,7 +59,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Returns the value of a string. `None` if the name does not exist.
+    /// Returns the value of a string, including uncommitted writes. Returns `None` if the name does not exist.
     ///
     /// # Errors
     /// The name belongs to a hash, or the tree cannot be read.
@@ -69,7 +67,7 @@ impl<'a> Transaction<'a> {
         string_of(self, name)
     }
 
-    /// Returns the number of fields of a hash. `None` if the name does not exist.
+    /// Returns the number of fields of a hash, including uncommitted writes. Returns `None` if the name does not exist.
     ///
     /// # Errors
     /// The name belongs to a string, or the tree cannot be read.
@@ -127,8 +125,8 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Removes a hash with all its fields. If the hash has very many fields, several batches remove them. After each
-    /// batch, the stored number of fields is the number of remaining fields.
+    /// Removes a hash with all its fields. Very many fields are removed in several batches, after each of which the
+    /// stored number of fields is correct.
     fn remove_hash(&mut self, name: &[u8]) -> Result<(), Failure> {
         loop {
             let Some(count) = fields_of(self, name)? else { return Ok(()) };
@@ -145,8 +143,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the keys in the tree of the first fields of a hash, including fields that this batch has written. The
-    /// second result is whether these are all fields of the hash.
+    /// Returns the tree's keys of some fields of a hash, including fields that this batch has written, and whether
+    /// these are all fields.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));
@@ -188,8 +186,8 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// Returns whether a name of this transaction may belong to a hash. Returns `false` for a batch that only sets
-    /// names, because such a batch reads no hashes.
+    /// Returns whether a name of this transaction may be the name of a hash. Returns `false` for a batch that only sets
+    /// names.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

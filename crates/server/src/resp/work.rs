@@ -1,4 +1,4 @@
-//! Defines the functions of commands that read and write names, and the positions of the names in their requests.
+//! Defines the functions of Redis commands that read and write names, and the positions of the names in their requests.
 
 use super::failure::Failure;
 use super::pipeline::Request;
@@ -13,7 +13,7 @@ pub(crate) type Reading = fn(&dyn View, Request<'_>, &mut Replies<'_>) -> Result
 pub(crate) type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
 /// The positions of the names (Redis keys) among the arguments of a command: `first`, and every `step`-th position
-/// after it. If `last` is set, no name comes after position `last`.
+/// after it, up to `last`.
 #[derive(Clone, Copy)]
 pub(crate) struct Names {
     pub(crate) first: usize,

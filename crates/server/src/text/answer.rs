@@ -1,4 +1,4 @@
-//! Executes single commands of the text language.
+//! Executes single commands of the text language of `lsmbench shell`.
 
 use std::ops::Bound;
 
@@ -6,15 +6,11 @@ use thiserror::Error;
 use tree::{Family, Range, Stats, Tree};
 use workload::Command;
 
-/// Executes a command of the text language and appends its answer to `answer`.
-///
-/// * A write has no answer. The statistics have several lines, and every other answer has one line.
-/// * A command that fails appends nothing.
-/// * `limit_bytes` is the maximum size of one answer.
+/// Executes a command of the text language, and appends its answer to `answer`. A write has no answer.
 ///
 /// # Errors
-/// The tree fails, the answer is longer than the limit, or the command is `l`. The server does not support `l`, because
-/// it reads no files.
+/// The tree fails, the answer is longer than `limit_bytes`, or the command is `l`, which reads a file. The answer is
+/// unchanged after an error.
 pub fn answer_command(
     store: &dyn TextStore,
     command: &Command,
@@ -41,13 +37,13 @@ pub fn answer_command(
     written
 }
 
-/// The reason why a command fails.
+/// The reason why a command of the text language fails.
 #[derive(Debug, Error)]
 pub enum TextError {
     /// The store returned an error.
     #[error(transparent)]
     Tree(#[from] tree::Error),
-    /// The answer is longer than the limit.
+    /// The answer would be longer than the limit.
     #[error("the answer has more than {0} bytes; request a shorter range")]
     TooLong(usize),
     /// The command is `l`, which the server does not support, because it reads no files.

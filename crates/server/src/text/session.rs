@@ -1,4 +1,4 @@
-//! Serves a client that speaks the text language.
+//! Serves a client that uses the text language of `lsmbench shell`.
 
 use tree::WriteBatch;
 use workload::Command;
@@ -8,19 +8,16 @@ use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
 use crate::space::Space;
 
-/// The number of bytes of unsent answers at which the server stops executing lines. It continues after these answers
-/// are sent.
+/// The number of bytes of unsent answers at which the session pauses, until the answers are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// The total size of the writes in one batch at which the batch is written to the tree, in bytes.
+/// The total size of collected writes at which they are written to the tree as one batch, in bytes.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
-/// A client that sends one command per line. Writes that the server receives together form one batch.
+/// A client that sends one command of the text language per line. Writes that arrive together form one batch.
 ///
-/// As in the shell, a put or a delete has no answer. An answer to a later command confirms all earlier writes. The
-/// answer to an invalid line or a failed command begins with `error: line`.
-///
-/// The line `f NAME` selects a column family for the following lines. It has no answer.
+/// A put or a delete has no answer, but the answer to a later command confirms it. The answer to an invalid line or a
+/// failed command begins with `error: line`. The line `f NAME` selects a column family for the following lines.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
     /// The number of the database that the client has selected. `None` after a selection failed, so that no write goes
@@ -33,7 +30,7 @@ pub(crate) struct TextSession<'s> {
     is_too_long: bool,
 }
 
-/// The writes of a client that are not in the tree yet. `first` is the line number of the oldest of these writes.
+/// The writes of a client that are not in the tree yet, with the line number of the first of them.
 struct Writes {
     batch: WriteBatch,
     bytes: usize,
@@ -97,8 +94,8 @@ impl<'s> TextSession<'s> {
         }
     }
 
-    /// Writes the collected writes to the tree. If this fails, appends an error with the line number of the first of
-    /// these writes.
+    /// Writes the collected writes to the tree. If this fails, appends an error with the line number of the first
+    /// write.
     fn commit(&self, writes: &mut Writes, output: &mut Vec<u8>) {
         let Some(database) = self.database.filter(|_| !writes.batch.is_empty()) else { return };
         self.shared.counters.batches.add(1);
@@ -116,13 +113,12 @@ impl<'s> TextSession<'s> {
     }
 }
 
-/// Returns whether a database has a merge operator. Without a merge operator, a merge must not be part of a batch,
-/// because the merge would make the whole batch fail.
+/// Returns whether a database has a merge operator. Without one, a merge would make a whole batch fail.
 fn merges(space: &Space) -> bool {
     space.design().options.merge_operator.is_some()
 }
 
-/// Returns the name in the line `f NAME`. `None` for any other line.
+/// Returns the name of the column family in the line `f NAME`. Returns `None` for any other line.
 fn selected_family(line: &[u8]) -> Option<String> {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     if words.next()? != b"f" {

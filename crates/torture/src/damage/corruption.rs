@@ -1,4 +1,5 @@
-//! Generates corruptions of the files of a store: every kind of change to every part of every file.
+//! Generates corruptions of the files of a store, such as flipped bits and missing files. They include every kind of
+//! corruption in every part of every file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,12 +12,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::layout::{FileKind, regions, version_at};
 use super::store_image::{File, StoreImage};
 
-/// The maximum number of corrupted images for one kind of change in one part of a file. If there are fewer possible
-/// changes, all of them are tried.
+/// The maximum number of corruptions of one kind in one part of a file.
 const MOST_OF_A_KIND: usize = 4096;
 
-/// The write units of a device sector and of a file system page, in bytes. The corruptions zero, duplicate and swap
-/// ranges of these sizes.
+/// The sizes of the ranges that corruptions zero, duplicate and swap, in bytes. Device sectors and pages of file
+/// systems have these sizes.
 const PAGES: [usize; 2] = [512, 4096];
 
 /// A change of the content, name or presence of one file.
@@ -28,27 +28,27 @@ pub(crate) enum FileChange {
     Set { at: usize, byte: u8 },
     /// The `len` bytes at offset `at` become zeros.
     Zero { at: usize, len: usize },
-    /// The page at offset `from` also replaces the page at offset `to`.
+    /// A copy of the page at offset `from` replaces the page at offset `to`.
     Duplicate { from: usize, to: usize, len: usize },
     /// The pages at the offsets `first` and `second` are swapped.
     Swap { first: usize, second: usize, len: usize },
     /// The file is truncated to `len` bytes.
     Cut { len: usize },
-    /// Bytes are appended: `len` zeros, `len` random bytes, or a copy of the last `len` bytes of the file.
+    /// `len` bytes are appended: zeros, random bytes, or a copy of the last bytes of the file.
     Append { what: AppendedBytes, len: usize },
     /// The file is missing.
     Missing,
-    /// The file is swapped with file `with`, which has the same kind.
+    /// The file is swapped with another file of the same kind, whose index is `with`.
     Exchange { with: usize },
-    /// The file is replaced by a file of another store. `number` is its index in [`StoreImage::foreign`].
+    /// A file of another store replaces the file. `number` is its index in [`StoreImage::foreign`].
     Foreign { number: usize },
-    /// The file is replaced by an earlier version of itself. `generation` is its index in [`StoreImage::older`].
+    /// An earlier version of the file replaces the file. `generation` is its index in [`StoreImage::older`].
     Older { generation: usize },
-    /// The byte of the format version, at offset `at`, gets the value `byte`.
+    /// The byte at offset `at`, which contains the format version, gets the value `byte`.
     Version { at: usize, byte: u8 },
 }
 
-/// The kind of the bytes that a corruption appends to a file.
+/// The bytes that a corruption appends to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedBytes {
     /// The appended bytes are zeros.
@@ -60,7 +60,7 @@ pub(crate) enum AppendedBytes {
 }
 
 impl FileChange {
-    /// Returns a short name of the kind of this change.
+    /// Returns a short name for the kind of this change, such as for a flipped bit.
     fn name(&self) -> &'static str {
         match self {
             Self::Flip { .. } => "flip",
@@ -80,17 +80,17 @@ impl FileChange {
     }
 }
 
-/// A corruption of a store image, which is a change of one file.
+/// A corruption of the files of a store, which changes one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Corruption {
-    /// The index of the corrupted file in the store image.
+    /// The index of the corrupted file among the files of the store.
     pub(crate) file: usize,
-    /// The change of the corrupted file.
+    /// The change that corrupts the file.
     pub(crate) change: FileChange,
 }
 
-/// A file that a corruption changes: its index in the store image, and its new bytes. The bytes are `None` if the file
-/// is removed.
+/// A file that a corruption changes: its index among the files of the store, and its new bytes. `None` means that the
+/// file is removed.
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
 impl Corruption {
@@ -133,8 +133,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// Returns the range of bytes that the corruption changes in its file. If the length of the file changed, the range
-    /// begins at the first different byte and has no end. If the file is removed, the range contains all bytes.
+    /// Returns the range of bytes that the corruption changes in its file. If the length of the file changes, the range
+    /// begins at the first changed byte and has no end. If the file is removed, the range contains all bytes.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -164,7 +164,7 @@ fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A corruption of a store image, in a form that formats it as text.
+/// A corruption of the files of a store, for formatting as text.
 pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
@@ -179,8 +179,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns the corrupted images of a store, each described by the corruptions of one or two of its files. The images
-/// cover every kind of file, every part of a file and every kind of change, and alternate between these categories.
+/// Returns the corruptions to test, each as the changes of one or two files of the store. They include every kind of
+/// change in every part of every kind of file, in turns.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
@@ -228,7 +228,7 @@ fn in_region(
     }
 }
 
-/// Adds corruptions that set pages to zero, duplicate pages or swap pages.
+/// Adds corruptions that zero, duplicate or swap pages.
 fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
@@ -254,7 +254,7 @@ fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     }
 }
 
-/// Returns the numbers below `count`, or a sample that includes the first and the last number.
+/// Returns the numbers below `count`, or a random sample that includes the first and the last number.
 fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     if count <= MOST_OF_A_KIND {
         return (0..count).collect();
@@ -263,8 +263,8 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// Reorders corrupted images round-robin: the first item of each category, then the second item of each category, and
-/// so on. Images with two corruptions also form a category.
+/// Reorders corruptions so that all categories take turns: the first of each category, then the second of each, and so
+/// on.
 fn in_turns(
     store_image: &StoreImage,
     mut strata: Vec<Vec<Corruption>>,

@@ -1,4 +1,4 @@
-//! Opens a corrupted store through every path and checks the invariants that must survive corruption.
+//! Opens a corrupted store, reads it through every read path, and checks that no answer is wrong.
 
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,31 +18,31 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of the inspection of one corrupted store image, if no invariant was violated.
+/// The result of checking one corrupted store, if all checks passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The corruptions left all bytes of the store unchanged.
+    /// The corruptions change no byte of the store.
     Nothing,
-    /// `verify` reported the corruption, and no answer was wrong.
+    /// `verify` reported the corruption, and no read returned wrong data.
     Told,
-    /// `verify` did not report the corruption, and did not have to. The class contains the reason.
+    /// `verify` did not report the corruption, and did not have to for the reason that the class states.
     Harmless(Class),
 }
 
-/// The inspection of one store image (all files of a store) with its corruptions.
+/// The check of one corrupted store: its files, and their corruptions.
 pub(crate) struct Inspection<'a> {
     subject: &'a StoreKind,
     store_image: &'a StoreImage,
-    /// The corruptions that change at least one byte.
+    /// The corruptions that change at least one byte of the store.
     corruptions: Vec<&'a Corruption>,
     rule: Rule,
 }
 
-/// A function that returns whether the newest write of a key may be lost, because files were moved to the quarantine.
+/// A function that returns whether a key may have an old value, because the newest value may be in a corrupted file.
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
-    /// Creates the inspection of `store_image` with the corruptions `corruptions`.
+    /// Creates the check of the store `store_image` with the corruptions `corruptions`.
     pub(crate) fn new(
         subject: &'a StoreKind,
         store_image: &'a StoreImage,
@@ -54,7 +54,7 @@ impl<'a> Inspection<'a> {
         Self { subject, store_image, corruptions, rule }
     }
 
-    /// Checks the corrupted store: verifies, opens and reads it, and writes to it.
+    /// Verifies, opens and reads the corrupted store, and writes to it.
     ///
     /// # Errors
     /// The first violation of an invariant.
@@ -69,9 +69,7 @@ impl<'a> Inspection<'a> {
             let path = self.store_image.path(file);
             match bytes {
                 Some(bytes) => write(&disk, &path, &bytes),
-                None => disk
-                    .remove(&path)
-                    .expect("a file that a corruption removes must exist in the store image"),
+                None => disk.remove(&path).expect("the file that a corruption removes must exist"),
             }
         }
         let disk = disk.after_crash(Unsynced::Kept);
@@ -86,15 +84,15 @@ impl<'a> Inspection<'a> {
             return Ok(Outcome::Harmless(
                 self.rule
                     .passes
-                    .expect("verify must have reported a corruption that it may not leave unreported"),
+                    .expect("a corruption that verify does not report must be of a harmless class"),
             ));
         }
         self.quarantine(disk)?;
         Ok(Outcome::Told)
     }
 
-    /// Runs `verify`, and returns one line per reported corruption. `verify` must report every harmful corruption with
-    /// its file, and must not change the store.
+    /// Runs `verify`, and returns one line per reported corruption. Checks that `verify` reports every harmful
+    /// corruption with its file, and does not change the store.
     fn verify(&self, disk: &Memory) -> Result<Vec<String>, Violation> {
         let disk = Arc::new(disk.after_crash(Unsynced::Kept));
         let before = disk.fingerprint();
@@ -106,21 +104,21 @@ impl<'a> Inspection<'a> {
         if disk.fingerprint() != before {
             return Err(Violation::new(
                 Check::Unchanged,
-                "verify must not write, but the files differ after the call",
+                "verify must not change the store, but its files differ after the call",
             ));
         }
         damage.iter().try_for_each(|line| names_a_file(line))?;
         if self.rule.passes.is_none() && damage.is_empty() {
             return Err(Violation::new(
                 Check::Told,
-                "verify reported no corruption, although bytes changed that it must check",
+                "verify reported no corruption, although bytes that it must check are corrupt",
             ));
         }
         self.names_every_corruption(&damage)?;
         Ok(damage)
     }
 
-    /// Checks that `verify` names the file of each corruption that it must report. There are two exceptions:
+    /// Checks that `verify` names the file of each corruption that it must report.
     ///
     /// * If a manifest is corrupted, `verify` may instead name a file to which the manifest refers.
     /// * If an SSTable is corrupted, `verify` does not read its filter file, so it need not name this file.
@@ -150,8 +148,8 @@ impl<'a> Inspection<'a> {
         Ok(())
     }
 
-    /// Opens the corrupted store, reads all entries, and continues with writes. `is_told` is whether `verify` reported
-    /// corruption.
+    /// Opens the corrupted store, reads all entries, and continues with writes. `is_told` states whether `verify`
+    /// reported the corruption.
     fn open(&self, disk: &Memory, is_told: bool) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
@@ -195,7 +193,8 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// Returns a function that returns whether a key may be lost, because the key may be in a corrupted file.
+    /// Returns a function that decides whether a key may have an old value, because its newest value may be in a
+    /// corrupted file.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
@@ -228,11 +227,10 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads all entries through every read path, and compares them with the contents in `allowed`. Returns the allowed
-    /// contents that agree with these reads.
+    /// Reads the whole store through every read path. Returns the contents in `allowed` that agree with all reads.
     ///
-    /// An error instead of an answer is accepted only if `verify` reported corruption (`is_told`). A key for which
-    /// `lost` returns true may have any of its earlier values.
+    /// A read may fail only if `verify` reported the corruption (`is_told`). A key for which `lost` returns true may
+    /// have any of its earlier values.
     fn look(
         &self,
         store: &dyn StoreUnderTest,
@@ -271,8 +269,8 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Removes from `allowed` all contents that do not agree with a read of a key. `way` is the kind of the read, and
-    /// `value` is the value that it returned.
+    /// Removes the contents from `allowed` that do not agree with a read. `way` names the kind of the read, and `value`
+    /// is the value that it returned for `key`.
     ///
     /// # Errors
     /// No allowed content agrees with the value.
@@ -298,12 +296,15 @@ impl<'a> Inspection<'a> {
             }
         }
         let key = String::from_utf8_lossy(key);
-        let what =
-            format!("{way} returned {} for \"{key}\", expected {}", shown(value), shown(expected.as_ref()));
+        let what = format!(
+            "{way} returned {} for the key \"{key}\", expected {}",
+            shown(value),
+            shown(expected.as_ref())
+        );
         Err(Violation::new(Check::Answer, what))
     }
 
-    /// Writes to the store, flushes it, closes it and opens it again. Every acknowledged write must be present.
+    /// Writes to the store, flushes it, and opens it again. Checks that every acknowledged write is present.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -349,7 +350,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// Returns a violation if the text of an error names no file of the store.
+/// Returns a violation if an error message names no file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
     let is_named = [".table", ".bin", ".sst", ".filter", ".wal", ".blob", "manifest"]
         .iter()
@@ -357,8 +358,7 @@ fn names_a_file(text: &str) -> Result<(), Violation> {
     if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
 }
 
-/// Checks that an error names a file, and that `verify` reported corruption (`is_told`). A store may fail only after
-/// such a report.
+/// Checks an error of the store: it must name a file, and `verify` must have reported corruption before (`is_told`).
 fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     let text = error.to_string();
     names_a_file(&text)?;
@@ -371,7 +371,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     }
 }
 
-/// Returns the commits that the test writes to a corrupted store after its reads.
+/// Returns the commits that the test writes to a corrupted store after it has read the store.
 fn added() -> [Vec<ScriptWrite>; 2] {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]

@@ -1,33 +1,33 @@
-//! Parses the layout of the files of a store without code of the tree. Corruption can therefore target every part of a
-//! file, and the tests do not rely on the code under test.
+//! Parses the layout of the files of a store without code of the tree, so that corruption can target every part of a
+//! file.
 
 use std::ops::Range;
 use std::path::Path;
 
-/// The directory to which a store or a family moves corrupted files.
+/// The folder to which a store moves corrupted files in quarantine mode.
 pub(crate) const QUARANTINE: &str = "quarantine";
 
-/// The size of the header of a WAL in bytes: magic, number, checksum.
+/// The size of the header of a WAL, in bytes: magic number, file number and checksum.
 pub(crate) const LOG_HEADER_BYTES: usize = 20;
 
-/// The size of the magic and the version of a manifest in bytes.
+/// The size of the magic number and the version at the start of a manifest, in bytes.
 pub(crate) const MANIFEST_MAGIC_BYTES: usize = 12;
 
-/// The size of the entry of one section in the footer of an SSTable, in bytes: offset, length and checksum.
+/// The size of the entry for one section in the footer of an SSTable, in bytes: offset, length and checksum.
 const SECTION_BYTES: usize = 20;
 
-/// The size of the end of the footer of an SSTable in bytes: version, checksum, magic.
+/// The size of the end of the footer of an SSTable, in bytes: version, checksum and magic number.
 const FOOTER_END_BYTES: usize = 16;
 
-/// The size of the footer of a blob file in bytes: records, bytes, partition, checksum, magic.
+/// The size of the footer of a blob file, in bytes: records, bytes, partition, checksum and magic number.
 const BLOB_FOOTER_BYTES: usize = 32;
 
-/// The kind of a file, which follows from its name.
+/// The kind of a file of a store, which follows from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileKind {
     /// An SSTable.
     Table,
-    /// The filter of an SSTable in a file of its own.
+    /// The filter of an SSTable, in a separate file.
     Filter,
     /// A write-ahead log.
     Log,
@@ -40,7 +40,7 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    /// Returns the kind of the file with this path below the directory of the store.
+    /// Returns the kind of the file with the path `path`, relative to the directory of the store.
     pub(crate) fn of(path: &str) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match name.rsplit_once('.') {
@@ -55,12 +55,12 @@ impl FileKind {
     }
 }
 
-/// A named part of a file.
+/// A named part of a file of a store, such as a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// The name of the part of the file, such as a section or a header.
+    /// The name of this part of the file, such as a section or a header.
     pub(crate) name: &'static str,
-    /// The byte range of this part in the file.
+    /// The byte range of the part within its file.
     pub(crate) range: Range<usize>,
 }
 
@@ -93,7 +93,8 @@ pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
     last.min(bytes.len())
 }
 
-/// Returns the offset of the byte with the format version in a file. Returns `None` if the file has no version.
+/// Returns the offset of the byte that contains the format version of a file. Returns `None` if the file has no
+/// version.
 pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
     match kind {
         FileKind::Table => bytes.len().checked_sub(16),
@@ -122,14 +123,13 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     Some((names, cuts))
 }
 
-/// The number of sections that the footer of every SSTable lists.
+/// The number of sections that every SSTable has.
 const SECTIONS: usize = 4;
 
 /// The name of the optional section with the range tombstones.
 const RANGE_TOMBSTONES: &str = "range tombstones";
 
-/// The offset of the footer of an SSTable, and the names of its optional sections. The format version determines which
-/// optional sections exist.
+/// The offset of the footer of an SSTable, and the names of the optional sections, which depend on the format version.
 struct Sections {
     footer: usize,
     names: Vec<&'static str>,
@@ -165,7 +165,7 @@ pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((smallest, largest))
 }
 
-/// Reads a key that is stored after its length, and advances `at` past the key.
+/// Reads a key with its length prefix, and advances `at` past the key.
 fn key(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
     let len = varint(bytes, at)?;
     *at += len;

@@ -1,5 +1,5 @@
 //! Decides which corruption `verify` may leave unreported, and which data may then be missing. The decision depends
-//! only on the position of the corruption in a file.
+//! only on the position of the corruption.
 
 use tree::wal::WalMode;
 
@@ -7,34 +7,34 @@ use super::corruption::{Corruption, FileChange};
 use super::layout::{FileKind, LOG_HEADER_BYTES, MANIFEST_MAGIC_BYTES, last_manifest_record};
 use super::store_image::{Ending, StoreImage};
 
-/// The reason why `verify` may leave a corruption unreported.
+/// The reason why `verify` may leave a corruption of a store unreported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// The corrupted file contains no user data.
+    /// The corrupted file contains no user data, such as the lock file.
     Unneeded,
-    /// The changed bytes are older manifest records. A later record replaces all data of an older record.
+    /// The changed bytes are records of a manifest that a later record replaces completely.
     Superseded,
-    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest, in bytes that are not
-    /// known to be durable, or it appends zeros to a WAL.
+    /// A crash could leave the same bytes: bytes that are not known to be durable at the end of a WAL or manifest, or
+    /// zeros after a WAL.
     AsACrash,
 }
 
 impl Class {
-    /// All classes of corruption that `verify` may leave unreported, in the order of their numbers.
+    /// All reasons why `verify` may leave a corruption unreported.
     pub const ALL: [Self; 3] = [Self::Unneeded, Self::Superseded, Self::AsACrash];
 }
 
-/// The allowed consequences of a corruption, which depend on its position in the store.
+/// The allowed consequences of a corruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// The reason why the corruption may stay unreported. `None` if `verify` must report the corruption.
+    /// The reason why `verify` may leave the corruption unreported. `None` if `verify` must report it.
     pub(crate) passes: Option<Class>,
-    /// The smallest number of commits that the store must still contain.
+    /// The smallest number of commits that the corrupted store must still contain.
     pub(crate) least: usize,
 }
 
 impl Rule {
-    /// Returns the allowed consequences for a store image with all of these corruptions.
+    /// Returns the allowed consequences for a store with all of these corruptions.
     pub(crate) fn of(store_image: &StoreImage, corruptions: &[&Corruption], wal: WalMode) -> Self {
         let rules = corruptions.iter().map(|corruption| Self::of_one(store_image, corruption, wal));
         let both = |first: Self, second: Self| Self {
@@ -62,7 +62,7 @@ impl Rule {
     }
 
     /// Returns the allowed consequences of a corruption of a manifest. Recovery uses the last intact record of a
-    /// manifest. Without a WAL, a truncated or older manifest therefore describes a store without its last flushes.
+    /// manifest, so a store without a WAL may lose its last flushes.
     fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         let last = last_manifest_record(&store_image.files[corruption.file].bytes);
         let extent = corruption.extent(store_image);
@@ -82,10 +82,9 @@ impl Rule {
 
     /// Returns the allowed consequences of a corruption of a WAL:
     ///
-    /// - Zeros that are appended to a WAL look like preallocated space, so they may stay unreported.
-    /// - A completely written WAL must be intact, because the manifest contains its length.
-    /// - The WAL that was active when the process died may end early. However, it must exist, and it must contain all
-    ///   bytes that a later record marks as durable.
+    /// - Zeros after a WAL look like preallocated space, so they may stay unreported.
+    /// - A complete WAL must be intact, because the manifest contains its length.
+    /// - The last WAL may end early, but must contain all bytes that a later record marks as durable.
     fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);

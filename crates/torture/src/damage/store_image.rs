@@ -1,6 +1,6 @@
-//! Generates the store images of a seeded history. A store image consists of the files of a store after the history,
-//! its current and past contents, and the WAL positions of its commits. It also contains files that can replace its
-//! files: their earlier versions, and the files of another store.
+//! Generates the stores that the test corrupts. A store image consists of the files of a store after a seeded sequence
+//! of actions (a history), and the contents that the store may have. It also contains files that can replace these
+//! files: earlier versions, and files of another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,32 +19,30 @@ use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// The number of actions, such as writes and flushes, in one history of a store.
+/// The number of actions, such as writes and flushes, in one history (a seeded sequence of actions).
 const ACTIONS: usize = 90;
 
-/// The number that is added to a seed to generate a second store. The files of the second store replace files of the
-/// first store.
+/// The number that is added to a seed to generate a second store, whose files replace files of the first store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
 /// The directory of the second store, whose files replace files of the first store.
 const OTHER_DIRECTORY: &str = "other";
 
-/// The way in which a history ended. The ending determines the state of the store's files.
+/// The way in which a sequence of actions on a store ended, which determines the state of the store's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The history ended with a closed store.
+    /// The store was closed.
     Closed,
-    /// The process died. The WAL contains data that is not in SSTables yet.
+    /// The process died, so the WAL contains data that is not in SSTables yet.
     Stopped,
-    /// The process died and an SSTable was lost. The store was then opened without this SSTable, written to and
-    /// closed.
+    /// The process died and an SSTable was lost. The store was then opened in quarantine mode, written to and closed.
     SetAside,
-    /// The history ended with a checkpoint of the store. The checkpoint has never been opened.
+    /// The files are a checkpoint of the store that was never opened.
     Copied,
 }
 
 impl Ending {
-    /// All ways in which a history of a store ends.
+    /// All ways in which a sequence of actions on a store can end.
     pub(crate) const ALL: [Self; 4] = [Self::Closed, Self::Stopped, Self::SetAside, Self::Copied];
 
     fn name(self) -> &'static str {
@@ -71,47 +69,46 @@ impl FromStr for Ending {
     }
 }
 
-/// A file of a store.
+/// A file of a store: its path, its kind and its content.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// The path of the file, relative to the directory of the store.
+    /// The path of the file, relative to the directory of its store.
     pub(crate) name: String,
-    /// The kind of the file.
+    /// The kind of the file, such as an SSTable.
     pub(crate) kind: FileKind,
-    /// The content of the file.
+    /// The bytes of the file.
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
-/// The position of the WAL record of one commit.
+/// The position of the WAL record of one commit, and the durable part of the WAL before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitRecord {
-    /// The number of the commit among all commits of the history, from 0.
+    /// The number of the commit in the sequence of actions, from 0.
     pub(crate) commit: usize,
-    /// The offset of the first byte of the record in the WAL. `end` is the offset after its last byte.
+    /// The offsets of the first byte of the record in the WAL, and of the byte after the record (`end`).
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The length of the part of the WAL that was durable before the record was written, in bytes.
     pub(crate) synced: usize,
 }
 
-/// The files that a history of actions on a store left, and the contents that the store may have.
+/// The files of a store after a sequence of actions, and the contents that the store may have.
 pub(crate) struct StoreImage {
-    /// The way in which the history ended.
+    /// The way in which the sequence of actions ended.
     pub(crate) ending: Ending,
-    /// The disk in memory with the files of the store. On this disk, all data is durable.
+    /// The in-memory disk with the files of the store, all of which are durable.
     pub(crate) disk: Memory,
     /// The files of the store.
     pub(crate) files: Vec<File>,
-    /// The content of the store after each commit, starting with the content before the first commit. The last content
-    /// is the current content.
+    /// The content of the store after 0, 1, 2 … commits. The last content is the current content.
     pub(crate) history: Vec<Content>,
-    /// All earlier contents of the store, and of the store from which it was copied.
+    /// All earlier contents of the store. For a checkpoint, also those of the original store.
     pub(crate) past: Arc<Vec<Content>>,
     /// The positions of the WAL records of the commits in the last WAL.
     pub(crate) records: Vec<CommitRecord>,
-    /// The keys that occur in the records of the last WAL.
+    /// The keys in the records of the last WAL of the store.
     pub(crate) logged: Vec<Vec<u8>>,
-    /// The earlier contents of each WAL and manifest, by the name of the file.
+    /// The earlier versions of each WAL and manifest, by the name of the file.
     generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
     /// The files of another store, which can replace files of this store.
     others: Vec<File>,
@@ -134,14 +131,14 @@ impl StoreImage {
         self.files.iter().rposition(|file| file.kind == FileKind::Log) == Some(file)
     }
 
-    /// Returns the earlier contents of a file of the store, from the oldest to the newest. Only WALs and manifests have
-    /// earlier contents.
+    /// Returns the earlier versions of a WAL or manifest, from the oldest to the newest. Returns nothing for other
+    /// files.
     pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Returns the contents that can replace a file, from the files of another store: the file with the same name, or
-    /// else up to two files of the same kind.
+    /// Returns files of another store that can replace a file: the file with the same name, or else up to two files of
+    /// the same kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
         let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);
@@ -151,8 +148,8 @@ impl StoreImage {
     }
 }
 
-/// The observations of a store during a history: the length of the WAL at each time, and the earlier contents of WALs
-/// and manifests.
+/// The states of the files of a store during a sequence of actions: the lengths of the WAL, and the earlier versions of
+/// WALs and manifests.
 #[derive(Default)]
 struct Observed {
     moments: Vec<(Option<String>, usize)>,
@@ -160,8 +157,8 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the files of the store on the disk. `folders` are the folders of the store. Returns the number of this
-    /// observation, which serves as the time.
+    /// Records the state of the files in the folders `folders` of the store. Returns the number of this record, which
+    /// serves as a time.
     fn look(&mut self, disk: &Memory, folders: &[String]) -> usize {
         let files = files(disk, Path::new(DIRECTORY), folders);
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -176,7 +173,7 @@ impl Observed {
     }
 }
 
-/// Runs the history of a seed, and returns one store image per ending of the history.
+/// Runs the sequence of actions of a seed, and returns one store image per [`Ending`].
 ///
 /// # Errors
 /// The store violates its contract before any corruption.
@@ -195,7 +192,7 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     player
         .store
         .take()
-        .expect("the store must be open when all actions of the script have run")
+        .expect("the store must still be open after the last action of the script")
         .close()
         .map_err(wrong)?;
     let closed = disk.after_crash(Unsynced::Kept);
@@ -236,7 +233,8 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     Ok(store_images)
 }
 
-/// Returns the number of commits that survive in a store whose process died. `stopped` is the disk of this process.
+/// Returns the number of commits that a store contains after its process has died. `stopped` is the disk of this
+/// process.
 fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
     let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
     let store = subject.maker.open(&storage, Path::new(DIRECTORY));
@@ -246,12 +244,12 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     commits.ok_or_else(|| {
         Violation::new(
             Check::Order,
-            "the content of the store is not the result of the first n commits for any number n",
+            "the content of the store does not result from the first n commits for any n",
         )
     })
 }
 
-/// Returns the positions of the WAL records of all commits in the WAL with the name `name`.
+/// Returns the positions of the records of all commits in the WAL `name`.
 fn records_in(
     name: &str,
     script: &Script,
@@ -286,7 +284,7 @@ fn records_in(
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
 
-/// Runs the history of the second store, and returns its files, which can replace files of the first store.
+/// Generates the second store, and returns its files, which can replace files of the first store.
 fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -297,8 +295,8 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY), &subject.maker.folders()))
 }
 
-/// Truncates one SSTable of the store, opens the store in quarantine mode without this SSTable, and writes to the
-/// store. Returns the disk, the content after the opening, and the content after each later commit.
+/// Truncates one SSTable, opens the store in quarantine mode without it, and writes to the store. Returns the disk, the
+/// content after the opening, and the content after each further commit.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong = |error: tree::Error| {
         Violation::new(
@@ -319,7 +317,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     for number in 0..3 {
         let key = Script::keys()
             .nth(number * 7)
-            .expect("the script must contain at least as many keys as the test of the quarantine writes");
+            .expect("the script must have at least as many keys as the test of the quarantine mode writes");
         let commit =
             [ScriptWrite { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
@@ -331,7 +329,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     Ok((disk.after_crash(Unsynced::Kept), history))
 }
 
-/// Makes a checkpoint of the store. Returns a disk on which the checkpoint is the store.
+/// Makes a checkpoint of the store. Returns an in-memory disk with the checkpoint in place of the store.
 fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Checkpoint, error.to_string());
     let disk = Arc::new(closed.after_crash(Unsynced::Kept));
@@ -344,7 +342,7 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     let folders = subject.maker.folders();
     for folder in [""].into_iter().chain(folders.iter().map(String::as_str)) {
         let folder = Path::new(DIRECTORY).join(folder);
-        copy.create_directory(&folder).expect("a disk in memory must be able to create a directory");
+        copy.create_directory(&folder).expect("the in-memory disk must be able to create a directory");
     }
     for file in files(&disk, target, &folders) {
         write(&copy, &Path::new(DIRECTORY).join(&file.name), &file.bytes);
@@ -352,10 +350,11 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     Ok(copy.after_crash(Unsynced::Kept))
 }
 
-/// Replaces the content of a file on a disk in memory.
+/// Replaces the content of a file on an in-memory disk.
 pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     let file = disk.create(path, Purpose::Manifest);
-    file.and_then(|mut file| file.append(bytes)).expect("a disk in memory must be able to write every file");
+    file.and_then(|mut file| file.append(bytes))
+        .expect("the in-memory disk must be able to write every file");
 }
 
 /// Returns all files of a store in `directory` and in its folders `folders`.
@@ -368,9 +367,10 @@ fn files(disk: &Memory, directory: &Path, folders: &[String]) -> Vec<File> {
             let name = if below.is_empty() { name } else { format!("{below}/{name}") };
             let file = disk
                 .open(&directory.join(&name), Purpose::Manifest)
-                .expect("a file that a disk in memory lists must open");
-            let bytes =
-                file.read(0, file.len() as usize).expect("a disk in memory must be able to read every file");
+                .expect("the in-memory disk must open every file that it lists");
+            let bytes = file
+                .read(0, file.len() as usize)
+                .expect("the in-memory disk must be able to read every file");
             files.push(File { kind: FileKind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
         }
     }

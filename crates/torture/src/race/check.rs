@@ -1,17 +1,16 @@
-//! Checks whether a history is strictly serializable. This means that there is one order of all commits and reads, in
-//! which each operation takes effect between its call and its return. In this order, every read must show exactly the
-//! commits before it.
+//! Checks whether the recorded operations of a race (its history) are strictly serializable: there is one order of all
+//! commits and reads in which each operation takes effect between its call and its return, and every read shows exactly
+//! the commits before it.
 //!
 //! For a single key, strict serializability is the same as linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The
 //! problem is NP-hard for arbitrary histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its
-//! write. Most keys have only one writer, and the order of its writes is the order of the versions. A read therefore
-//! sees the first commits of each such writer. The number of these commits is the [cut](Cuts) of the read. Keys that
-//! all writers share are [registers](super::register). Both checks add edges to one [graph](super::serial). A cycle in
-//! the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB 2020).
+//! write. Most keys have only one writer, so the order of their versions is known. A read therefore sees the first
+//! commits of each such writer. The number of these commits is the [cut](Cuts) of the read. Keys that all writers share
+//! are [registers](super::register). Both checks add edges to one [graph](super::serial). A cycle in the graph proves
+//! that no order exists (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB 2020).
 //!
-//! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut extends
-//! from the first to the last of these deletes. The check therefore misses some violations, but never reports a false
-//! violation.
+//! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the check allows
+//! all of them. It therefore misses some violations, but never reports a false violation.
 
 use super::history::{At, Cell, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named, parts};
@@ -20,10 +19,10 @@ use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
-/// Checks that a history is strictly serializable.
+/// Checks that the recorded operations of a race are strictly serializable.
 ///
 /// # Errors
-/// Returns the first violation that the function finds.
+/// Returns the first violation that the check finds.
 pub(crate) fn check(history: &History) -> Result<(), Violation> {
     let cuts = Cuts::new(history);
     let mut order = Order::new(history);
@@ -41,19 +40,18 @@ struct Writer<'a> {
     commits: Vec<At<'a>>,
     called: Vec<Moment>,
     returned: Vec<Moment>,
-    /// The history of each key: its versions in order, each with the number of the commit that wrote the version. The
-    /// first version is the initial version, with the number 0.
+    /// The versions of each key in order, each with the number of the commit that wrote it. The initial version has the
+    /// number 0.
     versions: Vec<Vec<(usize, Version)>>,
 }
 
-/// The cuts of all reads of a race. A cut is the range of the numbers of commits of one writer that a read may have
-/// seen.
+/// How many commits of each writer each read of a race may have seen. A cut is such a range of numbers of commits.
 struct Cuts<'a> {
     history: &'a History,
     writers: Vec<Writer<'a>>,
 }
 
-/// A cut: the smallest and the largest number of commits of one writer that a read may have seen, both inclusive.
+/// The smallest and the largest number of commits of one writer that a read may have seen, both inclusive.
 type Cut = (usize, usize);
 
 impl<'a> Writer<'a> {
@@ -74,21 +72,21 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Returns the largest number of commits of this writer after which the key still has the version at index `at` of
+    /// Returns the largest number of commits of this writer up to which a key keeps the version at index `at` of
     /// `versions`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
 
-    /// Returns the smallest and the largest number of commits of this writer after which a key has the version that
-    /// commit number `commit` wrote.
+    /// Returns the numbers of commits of this writer (smallest and largest) after which a key has the version that
+    /// commit `commit` wrote.
     fn span(&self, key: Key, commit: usize) -> Cut {
         let versions = &self.versions[usize::from(key)];
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Returns the numbers of commits within `cut` after which a key is absent, as the smallest and the largest of
-    /// these numbers. Returns `None` if the key is never absent.
+    /// Returns the numbers of commits of this writer (smallest and largest) within `cut` after which a key is absent.
+    /// Returns `None` if the key is never absent.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;
@@ -98,15 +96,15 @@ impl<'a> Writer<'a> {
         Some((versions[first].0.max(cut.0), self.end_of(versions, last).min(cut.1)))
     }
 
-    /// Returns the version that a key gets by the first write of this writer after its first `commits` commits. Returns
-    /// [`NOTHING`] if there is no such write.
+    /// Returns the next version of a key after the first `commits` commits of this writer. Returns [`NOTHING`] if this
+    /// writer does not write the key again.
     fn next_version(&self, key: Key, commits: usize) -> Version {
         let versions = &self.versions[usize::from(key)];
         let at = versions.partition_point(|(commit, _)| *commit <= commits);
         versions.get(at).map_or(NOTHING, |(_, version)| *version)
     }
 
-    /// Returns the number of the last commit that wrote to a key, among the first `commits` commits of this writer.
+    /// Returns the number of the last commit that wrote a key, among the first `commits` commits of this writer.
     fn last_write(&self, key: Key, commits: usize) -> usize {
         let versions = &self.versions[usize::from(key)];
         versions[versions.partition_point(|(commit, _)| *commit <= commits) - 1].0
@@ -121,7 +119,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Checks a single read, and records in `order` which commits precede the read and which commits follow it.
+    /// Checks a single read, and records in `order` which commits precede and which commits follow the read.
     fn check_read(&self, read: At<'a>, order: &mut Order<'a>) -> Result<(), Violation> {
         self.check_written(read)?;
         for (number, writer) in self.writers.iter().enumerate() {
@@ -140,8 +138,8 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// Checks each version that a read returned. The version must have been written, and no later write of the same
-    /// commit may have replaced the version. The read must not have returned another version of the same key.
+    /// Checks each version that a read returned: it must have been written, must be the last version of its commit, and
+    /// must not differ from another version that the read returned for the same key.
     fn check_written(&self, read: At<'_>) -> Result<(), Violation> {
         let mut seen = vec![None; self.history.keys.len()];
         for Cell { key, version } in read.cells() {
@@ -171,7 +169,7 @@ impl<'a> Cuts<'a> {
         commit.is_some_and(|commit| commit.cells().contains(&cell))
     }
 
-    /// Returns the smallest and the largest number of commits of writer `number` that a read may have seen.
+    /// Returns how many commits of writer `number` a read may have seen, as the smallest and the largest number.
     fn cut(&self, read: At<'_>, number: usize) -> Result<Cut, Violation> {
         let writer = &self.writers[number];
         let commit = |number: usize| number.checked_sub(1).and_then(|at| writer.commits.get(at)).copied();
@@ -209,9 +207,9 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Returns the numbers of commits that are in both `cut` and `span`. `cut` is the range that the keys read so far
-/// allow, and `span` is the range that the version of one more key allows. If both ranges have no common number, the
-/// error contains the failed check, and a commit that the read saw in one key but not in another key.
+/// Returns the numbers of commits that are in both ranges. `cut` follows from the keys that were checked so far, and
+/// `span` from one more key. If the ranges have no common number, the error contains the failed check, and a commit
+/// that the read saw only in part.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {
@@ -222,5 +220,8 @@ fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
 
 fn violation(check: Check, read: At<'_>, key: Key, version: Version, other: Option<At<'_>>) -> Violation {
     let other = other.map_or_else(String::new, |commit| format!("; conflicting commit: {commit}"));
-    Violation::new(check, format!("key {key} was read as {}: {read}{other}", named(version)))
+    Violation::new(
+        check,
+        format!("a read returned the version {} of key {key}: {read}{other}", named(version)),
+    )
 }

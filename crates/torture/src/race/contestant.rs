@@ -6,13 +6,13 @@ use tree::{Design, Error, Result};
 use super::families::TimedFamiliesMaker;
 use super::store::{SharedMaker, TimedMaker};
 
-/// A configuration of a store that the concurrency test `torture race` can open.
+/// A kind of store on which a race can run, such as a tree of one design.
 pub struct Contestant {
     /// The name of this kind of store.
     pub name: String,
     /// The WAL mode of the store, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// The maker that opens stores of this kind.
+    /// Opens stores of this kind.
     pub maker: Box<dyn SharedMaker>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs a race on a store with column families. The keys are divided between the families, so most batches, multi-gets,
+//! Opens stores with column families for races. The keys are spread over the families, so most batches, multi-gets,
 //! cursors and snapshots use several families.
 
 use std::ops::Bound;
@@ -13,7 +13,7 @@ use crate::families::place_of;
 use crate::script::{Content, ScriptWrite};
 use crate::subject::StoreUnderTest;
 
-/// A maker of stores with the column families of one design in `timed` mode.
+/// Opens stores with the column families of one design, in `timed` mode.
 pub(super) struct TimedFamiliesMaker(pub(super) Design);
 
 impl SharedMaker for TimedFamiliesMaker {
@@ -23,9 +23,8 @@ impl SharedMaker for TimedFamiliesMaker {
     }
 }
 
-/// A store with column families in which each read sees a batch either in all families or in none. A get of one family
-/// may see its part of a batch before the other families have their parts. The gets of a race therefore read a snapshot
-/// of all families.
+/// A store with column families, in which each read sees a batch either in all families or in none. Its gets read a
+/// snapshot of all families, because a plain get may see only one family's part of a batch.
 struct SharedFamilies(Families);
 
 impl StoreUnderTest for SharedFamilies {
@@ -76,8 +75,7 @@ impl Shared for SharedFamilies {
     }
 }
 
-/// A consistent snapshot of a store with column families. It consists of one snapshot per family, in the order of the
-/// numbers of the families.
+/// A consistent snapshot of a store with column families: one snapshot per family, in the order of their numbers.
 struct FamiliesView(Vec<Snapshot>);
 
 impl View for FamiliesView {
@@ -102,10 +100,10 @@ impl View for FamiliesView {
     }
 }
 
-/// A scan over all column families of a store, which merges the scans of the families in the order of keys.
+/// A scan over all column families of a store, in the order of keys.
 struct Merged<'f>(Vec<Peeked<'f>>);
 
-/// The scan of one column family, with the entries that were read ahead but not returned yet.
+/// The scan of one column family, with entries that were read but not returned yet.
 struct Peeked<'f> {
     range: Range<'f>,
     front: Option<Pair>,
@@ -119,7 +117,8 @@ impl<'f> Merged<'f> {
 }
 
 impl Peeked<'_> {
-    /// Reads the next entry from the front. At the end of the scan, the entry from the back is the next entry.
+    /// Returns the next entry of the scan from the front, without removing it. Also finds an entry that was read from
+    /// the back.
     fn peek(&mut self) -> Result<Option<&Pair>> {
         if self.front.is_none() {
             self.front = Cursor::next(&mut self.range)?.or_else(|| self.back.take());
@@ -127,7 +126,8 @@ impl Peeked<'_> {
         Ok(self.front.as_ref())
     }
 
-    /// Reads the next entry from the back. At the end of the scan, the entry from the front is the next entry.
+    /// Returns the next entry of the scan from the back, without removing it. Also finds an entry that was read from
+    /// the front.
     fn peek_back(&mut self) -> Result<Option<&Pair>> {
         if self.back.is_none() {
             self.back = Cursor::next_back(&mut self.range)?.or_else(|| self.front.take());

@@ -1,53 +1,54 @@
-//! Stores the operations of one round of a race, as each thread recorded them.
+//! The operations of one round of a race, as each thread recorded them.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::keys::{Key, Keys, Version, named};
 
-/// A logical timestamp: the value of an atomic counter shared by all threads, so that timestamps are totally ordered.
+/// A logical timestamp: the value of a counter that all threads share, so that all timestamps are ordered.
 pub(crate) type Moment = u64;
 
-/// A cell: a key together with the version that was written to it or read from it.
+/// A key, with the version that an operation wrote or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// The key that was written or read.
     pub(crate) key: Key,
-    /// The version of the key, or [`NOTHING`](super::keys::NOTHING) for a delete or an absent key.
+    /// The version that was written or read. [`NOTHING`](super::keys::NOTHING) stands for a delete or an absent key.
     pub(crate) version: Version,
 }
 
-/// The kind of an operation in the history of a race.
+/// The kind of an operation of a race, such as a get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind {
     /// An atomic batch of writes.
     Commit,
-    /// A read of one key.
+    /// A read of one key (a get).
     Get,
-    /// A read of many keys.
+    /// A read of many keys (a multi-get).
     MultiGet,
-    /// A scan of a key range through a cursor. The scan takes effect when the cursor is opened.
+    /// A scan of a key range through a cursor. It takes effect when the cursor is opened.
     Cursor,
-    /// All reads of a snapshot. The reads take effect when the snapshot is taken.
+    /// All reads of a snapshot. They take effect when the snapshot is taken.
     Snapshot,
-    /// The content of a checkpoint. The read takes effect when the checkpoint is made.
+    /// The content of a checkpoint, as one read. It takes effect when the checkpoint is made.
     Checkpoint,
-    /// The content of a store after it was closed and opened again.
+    /// The content of a store after it was closed and opened again, as one read.
     Reopened,
-    /// The content of a store that was opened on a copy of the disk. The read takes effect when the disk is copied.
+    /// The content of a store that was opened on a copy of the disk, as one read. It takes effect when the disk is
+    /// copied.
     Crashed,
 }
 
-/// An operation of a race, with the times of its call and its return.
+/// An operation of a race, with the times of its call and of its return.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     /// The kind of the operation.
     pub(crate) kind: OperationKind,
-    /// The logical timestamp of the call.
+    /// The logical timestamp of the call of the operation.
     pub(crate) called: Moment,
-    /// The logical timestamp of the return.
+    /// The logical timestamp of the return of the operation.
     pub(crate) returned: Moment,
-    /// The index range in [`Log::cells`] of the cells (keys with their versions) of the operation.
+    /// The keys and versions of the operation, as an index range in [`Log::cells`].
     pub(crate) cells: Range<usize>,
 }
 
@@ -56,17 +57,17 @@ pub(crate) struct Operation {
 pub(crate) struct Log {
     /// The operations of the thread, in the order in which it executed them.
     pub(crate) operations: Vec<Operation>,
-    /// The cells (keys with their versions) of all operations.
+    /// The keys and versions of all operations of the thread.
     pub(crate) cells: Vec<Cell>,
 }
 
 impl Log {
-    /// Returns the cells (keys with their versions) that an operation wrote or read.
+    /// Returns the keys and versions that an operation wrote or read.
     pub(crate) fn cells(&self, operation: &Operation) -> &[Cell] {
         &self.cells[operation.cells.clone()]
     }
 
-    /// Appends an operation with its cells (keys with their versions) to the log.
+    /// Appends an operation with its keys and versions to the log.
     pub(crate) fn add(&mut self, kind: OperationKind, (called, returned): (Moment, Moment), cells: &[Cell]) {
         let from = self.cells.len();
         self.cells.extend_from_slice(cells);
@@ -74,11 +75,11 @@ impl Log {
     }
 }
 
-/// The recorded operations of one round of a race, as one log per thread. The first logs belong to the writers, in the
-/// order of their numbers. The logs of all other threads contain only reads.
+/// The recorded operations of one round of a race. There is one log per thread: first the writers, in the order of
+/// their numbers, and then threads that only read.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// The number of the round. It is a part of each version that the round writes.
+    /// The number of the round, which is a part of each version that the round writes.
     pub(crate) round: u32,
     /// The keys of the race, and the writer that owns each key.
     pub(crate) keys: Keys,
@@ -88,7 +89,7 @@ pub(crate) struct History {
     pub(crate) logs: Vec<Log>,
 }
 
-/// An operation of a history, with its number among all operations of the history and the number of its thread.
+/// An operation of a race, with its number among all operations and the number of its thread.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) history: &'a History,
@@ -113,7 +114,7 @@ impl History {
     }
 }
 
-/// The maximum number of cells (keys with their versions) that are printed per operation.
+/// The maximum number of keys and versions that are printed per operation.
 const MOST_CELLS: usize = 6;
 
 impl fmt::Display for At<'_> {

@@ -1,5 +1,5 @@
-//! Implements the maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. It also
-//! opens copies of the store's disk while other threads use the store.
+//! Implements the maintenance thread of a race. It runs flushes, compactions, syncs and checkpoints, and opens copies
+//! of the store's disk while other threads use the store.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -17,32 +17,32 @@ use super::history::{Cell, Log, OperationKind};
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// The minimum number of logical timestamps between two maintenance actions.
+/// The minimum number of logical timestamps between two maintenance actions, such as flushes.
 const PAUSE: u64 = 400;
 
-/// The time between two checks of the maintenance thread whether its next action is due.
+/// The interval at which the maintenance thread checks whether its next action is due.
 const NAP: Duration = Duration::from_micros(200);
 
-/// The storage of a race, with the directories of the store and its checkpoint.
+/// The storage of a race, with the directories of its store and its checkpoint.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
-    /// The storage, if it is a disk in memory that can be copied. `None` for other storage.
+    /// The in-memory disk of the race, which can be copied. `None` for other storage.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
     /// The directory of the checkpoint. Only one checkpoint exists at a time.
     pub(crate) copy: PathBuf,
 }
 
-/// The results of the maintenance thread for one round of a race.
+/// What the maintenance thread did during one round of a race.
 pub(crate) struct Kept {
     pub(crate) log: Log,
-    /// The number of maintenance calls, such as flushes and checkpoints. The next field, `copies`, counts the copies of
-    /// the store's disk that the thread opened while the store was in use.
+    /// The number of maintenance calls such as flushes, and (in `copies`) the number of copies of the store's disk that
+    /// were opened.
     pub(crate) calls: u64,
     pub(crate) copies: u64,
 }
 
-/// The maintenance thread of a round, which flushes, compacts, syncs and makes checkpoints.
+/// The maintenance thread of a round of a race, which flushes, compacts, syncs and makes checkpoints.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,
@@ -88,7 +88,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Makes a checkpoint, and records all its entries as one read.
+    /// Makes a checkpoint of the store, and records its content as one read.
     fn checkpoint(&mut self) -> Result<(), Violation> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;
@@ -96,9 +96,9 @@ impl<'a> Keeper<'a> {
         tree::destroy(&self.ground.storage, &self.ground.copy).map_err(failed)
     }
 
-    /// Opens a copy of the disk in a state that a crash could leave, and records all its entries as one read. The state
-    /// is that after the death of the process. If acknowledged writes survive a power failure, it may also be a state
-    /// after a power failure.
+    /// Opens the store on a copy of the disk in a state that a crash could leave, and records its content as one read.
+    /// The state is that after the death of the process, or also after a power failure if acknowledged writes survive
+    /// it.
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;
@@ -116,7 +116,7 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// Opens a store, reads all its entries, and closes it. Returns one cell (a key with its version) per key.
+    /// Opens a store, reads all its entries, and closes it. Returns every key with its version.
     fn read(&mut self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<Cell>, Violation> {
         self.kept.copies += 1;
         let store = self.contestant.maker.open(storage, directory).map_err(failed)?;

@@ -1,12 +1,13 @@
-//! Defines the keys and values of a race. Each key identifies its owner, and each value identifies its write.
+//! Defines the keys and values of a race. A key identifies the writer that owns it, and a value identifies the write
+//! that stored it.
 
 /// The number of keys that each writer of a race owns. All writers also share this number of further keys.
 const KEYS_EACH: usize = 12;
 
-/// The number of a key of a race, which is also the rank of the key in key order.
+/// The number of a key of a race. Keys are stored in the order of their numbers.
 pub(crate) type Key = u16;
 
-/// A version identifies the write of a value within a race. An absent key has the version [`NOTHING`].
+/// A number that identifies the write of a value in a race. An absent key has the version [`NOTHING`].
 ///
 /// The bits of a version, from the highest bit:
 ///
@@ -19,11 +20,10 @@ pub(crate) type Version = u64;
 /// The version that stands for an absent key: the key was never written, or it was deleted.
 pub(crate) const NOTHING: Version = 0;
 
-/// The bit that marks a version that a later write of the same commit overwrites.
+/// The bit of a version that a later write of the same commit overwrites, so that no read may return it.
 pub(crate) const HIDDEN: Version = 1 << 63;
 
-/// The maximum number of commits per writer and round. The version of a value stores the number of its commit in 24
-/// bits.
+/// The maximum number of commits per writer and round, because a version stores the number of its commit in 24 bits.
 pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 
 /// The keys of a race with a given number of writers.
@@ -45,22 +45,23 @@ impl Keys {
         (owner < self.writers).then_some(owner)
     }
 
-    /// Returns the keys that writer `owner` owns. If `owner` is the number of writers, returns the keys that all
-    /// writers share. The keys of each owner are spread over the key space.
+    /// Returns the keys that writer `owner` owns, which are spread over the key space. If `owner` is the number of
+    /// writers, returns the keys that all writers share.
     pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
         (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
     }
 }
 
-/// Returns the bytes with which a key is stored. The byte strings have the same order as the numbers of the keys, and
-/// their lengths vary.
+/// Returns the bytes with which a key is stored. Keys have several lengths, and are stored in the order of their
+/// numbers.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
     bytes
 }
 
-/// Returns the key with the bytes `bytes_found`. Returns `None` if none of the first `count` keys has these bytes.
+/// Returns the key that is stored with the bytes `bytes_found`. Returns `None` if none of the first `count` keys is
+/// stored so.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
@@ -77,8 +78,8 @@ pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// Returns the value that a write with the version `version` stores under a key. Both the bytes and the length of a
-/// value identify its version.
+/// Returns the value that a write stores for a key. Its bytes and its length identify the version `version` of the
+/// write.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {
@@ -92,7 +93,7 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// Returns the version of the write that stored the value `found` under a key. Returns `None` if no write stored this
+/// Returns the version of the write that stored the value `found` for a key. Returns `None` if no write stores this
 /// value.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);

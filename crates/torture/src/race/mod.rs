@@ -1,13 +1,12 @@
 //! Runs threads that race on one store, and checks that their reads are consistent.
 //!
-//! The writers put, delete and write batches. They also get, multi-get, scan with cursors from both ends, keep some
-//! cursors open for a long time, and read snapshots. A maintenance thread flushes, compacts, syncs, and opens
-//! checkpoints. It also opens copies of the disk in a state after a crash. Every thread records its operations with the
-//! times of the call and the return. A race consists of rounds. At the end of each round, the threads stop, and the
-//! history is checked. Every few rounds, the store is closed while a snapshot is still being read, and opened again.
+//! The writers write, read, scan and keep snapshots. A maintenance thread flushes, compacts, syncs, makes checkpoints,
+//! and opens copies of the disk in a state after a crash. Every thread records its operations with the times of the
+//! call and the return. A race consists of rounds. At the end of each round, the threads stop, and the recorded
+//! operations are checked. Every few rounds, the store is closed while a snapshot is still being read, and opened
+//! again.
 //!
-//! A seed determines the operations of each thread, but not their interleaving. A seed can therefore not reproduce a
-//! race.
+//! A seed determines the operations of each thread, but not their interleaving, so it cannot reproduce a race.
 
 mod check;
 mod contestant;
@@ -48,25 +47,25 @@ const OPERATIONS: usize = 1500;
 /// The number of rounds after which the store is closed and reopened.
 const ROUNDS_OPEN: u32 = 3;
 
-/// The maximum number of writers. A version stores the number of its writer in one byte.
+/// The maximum number of writers of a race.
 pub const MOST_WRITERS: usize = 64;
 
-/// The numbers of operations and checks of a race.
+/// The counts of one race: its operations and its checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceSummary {
-    /// The number of rounds that were checked.
+    /// The number of rounds of the race that were checked.
     pub rounds: u64,
-    /// The number of operations of all threads.
+    /// The number of operations of all threads of the race.
     pub operations: u64,
-    /// The number of commits among the operations.
+    /// The number of operations that were commits.
     pub commits: u64,
-    /// The number of keys that reads returned and that the test checked.
+    /// The number of keys that reads returned, all of which were checked.
     pub reads: u64,
-    /// The number of stores that were opened: reopened stores, checkpoints, and copies of the disk.
+    /// The number of times that a store was opened: after it was closed, from a checkpoint, or on a copy of the disk.
     pub opened: u64,
 }
 
-/// A race: a store, and the threads that use the store at the same time.
+/// A race: a store, and threads that use the store at the same time.
 pub struct Race<'a> {
     contestant: &'a Contestant,
     ground: Ground,
@@ -74,14 +73,14 @@ pub struct Race<'a> {
     seed: u64,
     round: u32,
     store: Option<Box<dyn Shared>>,
-    /// The expected version of each key in the store between two rounds.
+    /// The version that each key must have in the store after the last round.
     content: Vec<Version>,
-    /// The counts of operations and checks so far.
+    /// The counts of operations and checks in all rounds so far.
     pub tally: RaceSummary,
 }
 
 impl<'a> Race<'a> {
-    /// Creates a race of `writers` writers on a disk in memory.
+    /// Creates a race of `writers` writers on an in-memory disk.
     pub fn in_memory(contestant: &'a Contestant, writers: usize, seed: u64) -> Self {
         let memory = Arc::new(disk_of(seed));
         let storage = Arc::clone(&memory) as Arc<dyn Storage>;
@@ -89,8 +88,8 @@ impl<'a> Race<'a> {
         Self::on(contestant, Ground { storage, memory: Some(memory), store, copy }, writers, seed)
     }
 
-    /// Creates a race of `writers` writers on a storage. Below `directory`, the store is in `store/` and the checkpoint
-    /// is in `copy/`.
+    /// Creates a race of `writers` writers on a storage. The store is in `store/` and its checkpoint is in `copy/`,
+    /// both below `directory`.
     pub fn on_storage(
         contestant: &'a Contestant,
         storage: Arc<dyn Storage>,
@@ -108,7 +107,7 @@ impl<'a> Race<'a> {
         Self { contestant, ground, keys, seed, round: 0, store: None, content, tally: RaceSummary::default() }
     }
 
-    /// Runs a round, and checks its history.
+    /// Runs a round of the race, and checks its operations.
     ///
     /// # Errors
     /// The first violation that was found. The race must end then.
@@ -144,7 +143,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Opens the store, and records its content as one read.
+    /// Opens the store, and records its whole content as one read.
     fn open(&mut self, log: &mut Log) -> Result<Box<dyn Shared>, Violation> {
         let store = self.contestant.maker.open(&self.ground.storage, &self.ground.store).map_err(failed)?;
         let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
@@ -154,7 +153,7 @@ impl<'a> Race<'a> {
         Ok(store)
     }
 
-    /// Runs all threads, and returns the logs of the writers and the result of the maintenance thread.
+    /// Runs all threads of a round. Returns the logs of the writers and the result of the maintenance thread.
     fn play(&self, arena: &Arena<'_>) -> Result<(Vec<Log>, Kept), Violation> {
         let seed = |thread: usize| self.seed ^ u64::from(self.round) << 16 ^ (thread as u64) << 56;
         thread::scope(|scope| {
@@ -185,7 +184,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Closes the store while another thread still reads a snapshot of it.
+    /// Closes the store while another thread still reads a snapshot of it, and checks these reads.
     fn close(&self, store: Box<dyn Shared>) -> Result<(), Violation> {
         let view = store.view();
         thread::scope(|scope| {
@@ -200,7 +199,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Checks a snapshot that was taken between two rounds: it must show the content that the store had then.
+    /// Checks that a snapshot that was taken between two rounds shows the content that the store had then.
     fn compare(&self, cells: &[Cell]) -> Result<(), Violation> {
         match cells.iter().find(|cell| cell.version != self.content[usize::from(cell.key)]) {
             None => Ok(()),
@@ -216,7 +215,7 @@ impl<'a> Race<'a> {
     }
 }
 
-/// Runs the work of a thread of a race. A violation or a panic of the thread ends the round.
+/// Runs `work` on a thread of a race. A violation or a panic ends the round for all threads.
 fn guarded<T>(arena: &Arena<'_>, work: impl FnOnce() -> Result<T, Violation>) -> Result<T, Violation> {
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)));
     if done.is_err() {

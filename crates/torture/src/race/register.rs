@@ -1,14 +1,12 @@
 //! Checks whether the operations on one key that all writers share are linearizable.
 //!
-//! The check is simple because every value identifies its write: a write and the reads of its value form a cluster. A
-//! cluster precedes another cluster if one of its operations returned before an operation of the other cluster was
-//! called. No two clusters may precede each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput.
-//! 26(4), 1997, section 4.2, where the time from a cluster's first return to its last call is its zone.
+//! Every value identifies its write, so a write and the reads of its value form a cluster. A cluster precedes another
+//! cluster if one of its operations returned before an operation of the other was called. No two clusters may precede
+//! each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput. 26(4), 1997, section 4.2.
 //!
-//! Deletes are clusters without reads, because a read of an absent key does not identify the delete that it saw. A read
-//! of an absent key is checked as follows. Consider the deletes that were called before the read returned, and among
-//! them the delete that returned last. No put may begin after this delete returned and return before the read was
-//! called.
+//! A read of an absent key does not identify the delete that it saw. Consider the deletes that were called before the
+//! read returned, and among them the delete that returned last. No put may begin after this delete returned, and return
+//! before the read was called.
 
 use std::collections::HashMap;
 
@@ -18,15 +16,14 @@ use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
-/// A cluster consists of a write and all reads of its value. The cluster of the initial version has no write.
+/// A cluster: a write of a key, and all reads of its value. The cluster of the initial value has no write.
 struct Cluster<'a> {
     version: Version,
     write: Option<At<'a>>,
     reads: Vec<At<'a>>,
-    /// The earliest time at which an operation of the cluster returned. The zone of the cluster lies between this time
-    /// and `closes`.
+    /// The earliest time at which an operation of this cluster (a write and its reads) returned.
     opens: Moment,
-    /// The latest time at which an operation of the cluster was called.
+    /// The latest time at which an operation of this cluster (a write and its reads) was called.
     closes: Moment,
 }
 
@@ -51,7 +48,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Checks the operations on a key that all writers share, and adds their order to `order`.
+/// Checks the operations on one key that all writers share, and adds their order to `order`.
 pub(crate) fn check_register<'a>(
     history: &'a History,
     key: Key,
@@ -63,8 +60,8 @@ pub(crate) fn check_register<'a>(
     check_nothing(key, &clusters, &reads_of_nothing)
 }
 
-/// Returns the clusters of a key, and the reads that did not find the key. A cluster is a write with all reads of its
-/// value.
+/// Groups the operations on a key into clusters, which are a write with all reads of its value. Also returns the reads
+/// that did not find the key.
 fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     let initial = history.initial[usize::from(key)];
     let mut clusters = vec![Cluster::new(initial, None)];
@@ -95,15 +92,15 @@ fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     (clusters, reads_of_nothing)
 }
 
-/// Checks that the write of each cluster was called before every read of its value returned.
+/// Checks that no read returned the value of a write before this write was called.
 fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for Cluster { version, write, reads, .. } in clusters {
         let Some(write) = write else { continue };
         for read in reads {
             if read.operation.returned < write.operation.called {
                 let what = format!(
-                    "key {key} was read as {} before this version was written: {read}; conflicting write: \
-                     {write}",
+                    "a read returned the version {} of key {key} before this version was written: {read}; conflicting \
+                     write: {write}",
                     named(*version)
                 );
                 return Err(Violation::new(Check::Future, what));
@@ -114,8 +111,7 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Checks that there are no two clusters of which each precedes the other. A cluster is a write with all reads of its
-/// value.
+/// Checks that no two clusters precede each other. A cluster is a write with all reads of its value.
 fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for (number, a) in clusters.iter().enumerate() {
         for b in &clusters[number + 1..] {
@@ -130,8 +126,8 @@ fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Records that all operations of the cluster `before` precede the write of the cluster `behind`. Skips pairs of which
-/// the order follows from real time.
+/// Records that all operations of the cluster `before` precede the write of the cluster `behind`. Skips pairs whose
+/// order follows from their times.
 fn note<'a>(before: &Cluster<'a>, behind: &Cluster<'a>, order: &mut Order<'a>) {
     let Some(write) = behind.write else { return };
     let by_time = |at: &At<'_>| at.operation.returned < write.operation.called;
@@ -151,7 +147,7 @@ fn disorder(key: Key, a: &Cluster<'_>, b: &Cluster<'_>) -> Violation {
     Violation::new(
         check,
         format!(
-            "the reads of key {key} contradict each other about the order of two versions: {}; and {}",
+            "reads of key {key} disagree about the order of two of its versions: {}; and {}",
             shown(a),
             shown(b)
         ),
@@ -176,7 +172,7 @@ fn check_nothing(key: Key, clusters: &[Cluster<'_>], reads: &[At<'_>]) -> Result
             let write = hidden.and_then(|put| put.write);
             let other = write.map_or_else(String::new, |put| format!("; conflicting write: {put}"));
             let what =
-                format!("a read did not find key {key}, although no delete explains this: {read}{other}");
+                format!("a read did not find key {key}, but no delete explains its absence: {read}{other}");
             return Err(renamed(Violation::new(Check::Missing, what), read.operation.kind));
         }
     }

@@ -1,10 +1,9 @@
-//! Replaces the check of a violation by a more specific check for the kind of the read.
+//! Replaces the check that failed by a more specific check for the kind of the read.
 
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// Returns the violation with a check that names the kind of the read. For example, a violation in a read of a
-/// checkpoint becomes a violation of the check of checkpoints.
+/// Returns the violation with a more specific check for the kind of the read, such as the check of checkpoints.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

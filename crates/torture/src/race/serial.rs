@@ -1,32 +1,31 @@
-//! Builds the precedence graph of all operations of a round, which includes the order in real time. The graph must have
-//! no cycle.
+//! Builds a graph of which operations of a round precede which others. The operations have an order only if the graph
+//! has no cycle.
 //!
-//! An operation that returned before another operation was called precedes the other operation. There would be too many
-//! edges for all such pairs, so calls and returns are nodes as well. Calls and returns form a chain in the order of
-//! time. Each call precedes its operation, and each return follows its operation.
+//! An operation that returned before another operation was called precedes it. To save edges, calls and returns are
+//! also nodes of the graph, which form a chain in the order of time. Each call precedes its operation, and each return
+//! follows it.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
-/// The maximum number of operations of a cycle that are printed.
+/// The maximum number of operations of a cycle that an error message lists.
 const MOST_SHOWN: usize = 6;
-/// The maximum number of nodes of the graph from which the search for a short cycle begins.
+/// The number of nodes from which a short cycle in the graph is searched.
 const MOST_STARTS: usize = 64;
 
-/// The known order of the operations of a history. The order is a graph whose nodes are operations and timestamps.
+/// The known order of the operations of a race, as a graph of operations and times.
 pub(crate) struct Order<'a> {
     operations: Vec<At<'a>>,
-    /// The edges of the graph, as pairs of node numbers. The first node numbers are operations, and the next ones are
-    /// timestamps.
+    /// The edges of the graph, as pairs of node numbers. The nodes of operations come before the nodes of timestamps.
     edges: Vec<(u32, u32)>,
     nodes: usize,
 }
 
 impl<'a> Order<'a> {
-    /// Creates the order that follows from real time: an operation that returned before another operation was called
-    /// precedes the other operation.
+    /// Creates the order that follows from the times of operations: an operation that returned before another one was
+    /// called precedes it.
     pub(crate) fn new(history: &'a History) -> Self {
         let operations: Vec<_> = history.operations().collect();
         // A copy of the disk has no order relative to other operations.
@@ -49,15 +48,15 @@ impl<'a> Order<'a> {
         Self { operations, edges, nodes }
     }
 
-    /// Records that one operation precedes another.
+    /// Records that the operation `before` precedes the operation `behind`.
     pub(crate) fn add(&mut self, before: At<'a>, behind: At<'a>) {
         self.edges.push((before.number, behind.number));
     }
 
-    /// Checks that an order of all operations exists, by topological sorting (Kahn, CACM 5(11), 1962).
+    /// Checks that all operations can be ordered, by topological sorting (Kahn, CACM 5(11), 1962).
     ///
     /// # Errors
-    /// The operations of a short cycle.
+    /// The operations of a short cycle in the graph.
     pub(crate) fn check(mut self) -> Result<(), Violation> {
         self.edges.sort_unstable();
         let mut before = vec![0u32; self.nodes];
@@ -77,7 +76,8 @@ impl<'a> Order<'a> {
         if left == 0 { Ok(()) } else { Err(self.cycle(&starts, &before)) }
     }
 
-    /// Returns the index of the first edge of each node, followed by the number of all edges.
+    /// Returns where the edges of each node start in the sorted list of edges. The last element is the number of all
+    /// edges.
     fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0; self.nodes + 1];
         self.edges.iter().for_each(|(before, _)| starts[*before as usize + 1] += 1);
@@ -87,8 +87,8 @@ impl<'a> Order<'a> {
         starts
     }
 
-    /// Describes the violation with the operations of a short cycle. The cycle is among the nodes that still have
-    /// predecessors, whose number is in `before`.
+    /// Describes the violation with the operations of a short cycle in the graph. The cycle contains only nodes with
+    /// remaining predecessors, whose number is in `before`.
     fn cycle(&self, starts: &[usize], before: &[u32]) -> Violation {
         let stuck = (0..self.operations.len()).filter(|node| before[*node] > 0).take(MOST_STARTS);
         let ways = stuck.filter_map(|start| {
@@ -101,7 +101,7 @@ impl<'a> Order<'a> {
         Violation::new(Check::Serial, format!("cycle: {}", shown.join("; before ")))
     }
 
-    /// Returns the shortest path from a node to itself. `None` if there is none.
+    /// Returns the shortest path in the graph from a node to itself. Returns `None` if there is none.
     fn way_back(&self, start: u32, starts: &[usize], before: &[u32]) -> Option<Vec<u32>> {
         let mut from: HashMap<u32, u32> = HashMap::new();
         let mut waiting = VecDeque::from([start]);

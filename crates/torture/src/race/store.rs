@@ -10,12 +10,12 @@ use tree::{Design, Mode, MultiGetValues, OpenOptions, Range, Result, Snapshot, T
 
 use crate::subject::StoreUnderTest;
 
-/// A key and its value.
+/// A key and its value, as a cursor returns them.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
-/// An open store that many threads use at once.
+/// An open store that several threads can use at the same time.
 pub trait Shared: StoreUnderTest + Send + Sync {
-    /// Returns the values of many keys from one consistent snapshot.
+    /// Returns the values of many keys in the order of `keys`, from one consistent snapshot.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 
     /// Opens a cursor over the current entries between two bounds.
@@ -27,32 +27,32 @@ pub trait Shared: StoreUnderTest + Send + Sync {
 
 /// A consistent snapshot of a store.
 pub trait View: Send + Sync {
-    /// Returns the value of a key.
+    /// Returns the value of a key in the snapshot.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Returns the values of many keys.
+    /// Returns the values of many keys in the snapshot.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 
-    /// Opens a cursor over the entries between two bounds.
+    /// Opens a cursor over the entries of the snapshot between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 }
 
 /// A cursor that can be read from both ends, until the two ends meet.
 pub trait Cursor: Send {
-    /// Returns the next entry from the front; `None` if no entry remains.
+    /// Returns the next entry from the front. Returns `None` if no entry remains.
     fn next(&mut self) -> Result<Option<Pair>>;
 
-    /// Returns the next entry from the back; `None` if no entry remains.
+    /// Returns the next entry from the back. Returns `None` if no entry remains.
     fn next_back(&mut self) -> Result<Option<Pair>>;
 }
 
-/// A maker that opens stores which many threads can use.
+/// Opens stores that several threads can use at the same time.
 pub trait SharedMaker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// A maker of trees of one design in `timed` mode, which flush and compact in background threads.
+/// Opens trees of one design in `timed` mode, which flush and compact in background threads.
 pub struct TimedMaker(pub Design);
 
 impl SharedMaker for TimedMaker {

@@ -1,4 +1,4 @@
-//! Implements a writer thread of a race. The thread executes random writes and reads, and records them.
+//! Implements a writer thread of a race, which executes random writes and reads, and records them.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use super::store::{Cursor, Pair, Shared, View};
 use crate::script::ScriptWrite;
 use crate::violation::{Check, Violation};
 
-/// The state that all threads of a round share.
+/// The state that all threads share in one round of a race.
 pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
     pub(crate) round: u32,
-    /// The counter from which the threads take logical timestamps.
+    /// The counter that provides the logical timestamps of all threads.
     pub(crate) clock: AtomicU64,
-    /// Whether the round of the race has ended, because a thread found a violation or all writers are done.
+    /// Whether the round of the race has ended: a thread found a violation, or all writers are done.
     pub(crate) is_over: AtomicBool,
 }
 
@@ -29,7 +29,7 @@ impl Arena<'_> {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Runs an operation and returns the timestamps of its call and return.
+    /// Runs an operation. Returns its result, with the timestamps of its call and its return.
     pub(crate) fn timed<T>(
         &self,
         call: impl FnOnce() -> tree::Result<T>,
@@ -41,12 +41,12 @@ impl Arena<'_> {
     }
 }
 
-/// Returns the violation of a call that failed on a disk without faults.
+/// Returns the violation for an unexpected error: a call failed although the disk has no faults.
 pub(crate) fn failed(error: impl std::fmt::Display) -> Violation {
     Violation::new(Check::GoesOn, format!("a call failed on a disk without faults: {error}"))
 }
 
-/// Returns the cell (a key with its version) for a value that was read.
+/// Returns a key with the version of the value that was read.
 ///
 /// # Errors
 /// The value was never written to the key.
@@ -67,7 +67,7 @@ fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
     Ok(Cell { key, version })
 }
 
-/// A cursor over a key range, with the entries that the cursor returned so far.
+/// A cursor over a key range, with the entries that it has returned so far.
 pub(crate) struct Walk<'s> {
     cursor: Box<dyn Cursor + 's>,
     range: Range<Key>,
@@ -75,7 +75,7 @@ pub(crate) struct Walk<'s> {
     back: Vec<Pair>,
 }
 
-/// The end of a key range from which a cursor reads an entry.
+/// The end of the key range at which a cursor reads its next entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Front,
@@ -99,8 +99,8 @@ impl<'s> Walk<'s> {
         Ok(is_there)
     }
 
-    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell (a key with its version) for
-    /// each key of the range, including absent keys.
+    /// Reads all remaining entries, each from the end that `end` chooses. Returns every key of the range with its
+    /// version, including absent keys.
     pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
         while self.step(end())? {}
         let entries: Vec<Pair> = self.front.into_iter().chain(self.back.into_iter().rev()).collect();
@@ -111,8 +111,8 @@ impl<'s> Walk<'s> {
                 keys::parse(&key, keys.len()).filter(|number| (next..self.range.end).contains(number));
             let Some(number) = number else {
                 let what = format!(
-                    "a cursor returned the key {:?}, but the next keys in its range are those with the \
-                     numbers {next} to {} (exclusive)",
+                    "a cursor returned the key {:?}, which is not in the rest of its range: the keys with the numbers \
+                     {next} to {} (exclusive)",
                     String::from_utf8_lossy(&key),
                     self.range.end
                 );
@@ -125,11 +125,9 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns the bounds of a range of keys for a cursor. Both forms of bounds select the same keys.
-///
-/// * If `is_exact` is true, the bounds are the first key of the range (inclusive) and the first key after it
-///   (exclusive).
-/// * Otherwise, the bounds are the last key before the range (exclusive) and the last key of the range (inclusive).
+/// Returns the bounds of a range of keys for a cursor. If `is_exact` is true, they are the first key of the range and
+/// the first key after it (exclusive). Otherwise, they are the last key before the range (exclusive) and the last key
+/// of the range.
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,
@@ -160,7 +158,7 @@ pub(crate) fn walk<'s>(
     Ok(Walk::new(cursor, range))
 }
 
-/// Reads all entries of a store from the front with one cursor. Returns one cell (a key with its version) per key.
+/// Reads a whole store with one cursor. Returns every key with its version.
 pub(crate) fn everything(open: Open<'_, '_>, keys: Keys) -> Result<Vec<Cell>, Violation> {
     let walk = walk(open, 0..keys.len() as Key, keys, true).map_err(failed)?;
     walk.finish(|| End::Front, keys)
@@ -173,7 +171,7 @@ pub(crate) struct Worker<'a> {
     random: Xoshiro256PlusPlus,
     log: Log,
     commits: usize,
-    /// A cursor that stays open over several operations, with the timestamps of its opening.
+    /// A cursor that stays open during several operations, with the timestamps of its opening.
     held: Option<(Walk<'a>, (Moment, Moment))>,
 }
 
@@ -211,13 +209,13 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Returns a random key that this writer may write: with probability 1/4 a key that all writers share, otherwise a
-    /// key that the writer owns.
+    /// Returns a random key that this writer may write: usually a key that it owns, and with probability 1/4 a key that
+    /// all writers share.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
         let at = self.random.random_range(0..keys.len());
-        keys.nth(at).expect("a random key number must be below the number of keys")
+        keys.nth(at).expect("the random key number must be below the number of keys")
     }
 
     fn any_key(&mut self) -> Key {
@@ -236,8 +234,8 @@ impl<'a> Worker<'a> {
         self.commit(&writes)
     }
 
-    /// Writes one commit, which puts or deletes each key of `writes`. The flag next to a key is true for a delete. If a
-    /// key occurs several times, only its last write is visible.
+    /// Writes one commit, which puts or deletes each key of `writes`. The flag is true for a delete. If a key occurs
+    /// twice, only its last write is visible.
     fn commit(&mut self, writes: &[(Key, bool)]) -> Result<(), Violation> {
         self.commits += 1;
         let version = keys::version(self.arena.round, self.number, self.commits);
@@ -283,8 +281,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Opens a cursor. Half of the cursors are read to their end immediately. The other cursors stay open and are read
-    /// a few entries at a time.
+    /// Opens a cursor. Half of all cursors are read to their end at once, and the others a few entries at a time.
     fn cursor(&mut self) -> Result<(), Violation> {
         while self.held.is_some() {
             self.go_on()?;
@@ -300,7 +297,7 @@ impl<'a> Worker<'a> {
         if self.random.random_bool(0.5) { self.finish() } else { Ok(()) }
     }
 
-    /// Reads the next entries from the cursor that stays open over several operations.
+    /// Reads the next entries from the cursor that stays open.
     fn go_on(&mut self) -> Result<(), Violation> {
         let Some((walk, _)) = &mut self.held else { return self.get() };
         for _ in 0..self.random.random_range(1..6) {
@@ -312,7 +309,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Reads the cursor that stays open over several operations to its end.
+    /// Reads the cursor that stays open to its end.
     fn finish(&mut self) -> Result<(), Violation> {
         let Some((walk, moments)) = self.held.take() else { return Ok(()) };
         let share = [0.0, 1.0, 0.5][self.random.random_range(0..3)];
@@ -348,7 +345,7 @@ pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cel
     walk.finish(|| end, keys)
 }
 
-/// Reads the keys `asked` with one multi-get, and returns one cell (a key with its version) per key.
+/// Reads the keys `asked` with one multi-get. Returns each of them with its version.
 fn ask(
     multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::MultiGetValues>,
     asked: &[Key],

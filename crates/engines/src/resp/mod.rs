@@ -20,7 +20,7 @@ use program::find;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Resp>(
     "resp",
-    "a server with the Redis protocol: Redis, Valkey, or a design behind lsmbench serve",
+    "a server with the Redis protocol: Redis, Valkey, or a design in `lsmbench serve`",
     "# Address of a running server without data. If the address is empty, lsmbench starts a server for each store.\n\
      address = \"\"\n\
      # Command that starts a server, with the placeholders {port}, {dir}, {design} and {lsmbench}. An \

@@ -88,7 +88,7 @@ fn servers_that_cannot_be_used_are_refused() {
     let engine = "{ kind = \"resp\", command = [\"nowhere-server\", \"{port}\"] }";
     bench.write("x.toml", experiment(&format!("[{engine}]")));
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
-    assert!(error.contains("no nowhere-server in "), "{error}");
+    assert!(error.contains("cannot find nowhere-server in "), "{error}");
     // A port on which no program listens, and a program that is not a server.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for (engine, expected) in [

@@ -271,7 +271,7 @@ fn a_recorded_phase_replays_to_the_same_counters() {
     assert!(again.contains("mixed.trace already exists; name another file"), "{again}");
     let unknown =
         bench.run(&["trace", "record", "recorded.toml", "--phase", "lod", "--out", "t"]).expect(2).err;
-    assert!(unknown.contains("Valid: \"load\", \"mixed\", \"rest\""), "{unknown}");
+    assert!(unknown.contains("valid: \"load\", \"mixed\", \"rest\""), "{unknown}");
     let beyond = ["--phase", "load", "--configuration", "7", "--out", "t"];
     let beyond = bench.run(&[&["trace", "record", "recorded.toml"], &beyond[..]].concat()).expect(2).err;
     assert!(beyond.contains("--configuration: there is no configuration 7\n  valid: 0"), "{beyond}");

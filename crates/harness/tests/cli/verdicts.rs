@@ -261,7 +261,7 @@ fn like_is_compared_with_like() {
         ("[\"design.blom\"]", "unknown swept path \"design.blom\"; did you mean \"design.bloom\"?"),
         (
             "[\"design.bloom\", \"design.bloom.bits_per_key\"]",
-            "so lsmbench would compare each configuration only with itself; remove a path from within",
+            "so lsmbench would compare each configuration only with itself; remove a path from `within`",
         ),
     ] {
         let error = bench.run(&["run", "x.toml", "--set", &format!("verdict.within={within}")]).refusal();
@@ -399,7 +399,7 @@ fn the_last_screen_fits_a_small_terminal() {
         "Also: throughput: inconclusive. No candidate beats leveled. Closest: ",
         "Exclude waits: --set verdict.metric=busy_ns.",
         "CPU time per operation: ",
-        "waits and noise hide this difference in the measured times.",
+        "waits and noise hide this difference.",
         "p-values: paired t-test, Holm-corrected for 9 comparisons.",
     ] {
         assert!(said.contains(part), "{part}: {answer}");

@@ -27,7 +27,7 @@ ci:
 slurm:
     .ci/slurm
 
-# Check the invariants of the adapters of other engines: those of CI, and SQLite and bf-tree. LSMBENCH_REWRITE=1 writes the table in docs/reference/engines.md.
+# Check the invariants of the adapters of other engines: those of CI, and SQLite, bf-tree and SurrealKV. LSMBENCH_REWRITE=1 writes the table in docs/reference/engines.md.
 adapters:
     bash -c 'set -eu; . .ci/engines; cargo test --workspace --features "$peers,more-peers" --test adapters'
 

@@ -6,13 +6,14 @@ use std::{env, fs};
 /// The packages of engines whose versions the build records. Each tuple contains the name of the package, the first
 /// part of its version, and the environment variable that receives the version. The first part is empty if the lock
 /// file contains only one version.
-const ENGINES: [(&str, &str, &str); 8] = [
+const ENGINES: [(&str, &str, &str); 9] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
     ("redb", "", "PEERS_REDB"),
     ("sled", "", "PEERS_SLED"),
     ("canopydb", "", "PEERS_CANOPYDB"),
     ("bf-tree", "", "PEERS_BF_TREE"),
+    ("surrealkv", "", "PEERS_SURREALKV"),
     ("librocksdb-sys", "", "PEERS_ROCKSDB"),
     ("libspeedb-sys", "", "PEERS_SPEEDB"),
 ];

@@ -31,6 +31,7 @@ mod sled;
 mod sqlite;
 mod stats;
 mod store;
+mod surrealkv;
 mod survival;
 mod symbols;
 mod tidesdb;
@@ -71,6 +72,7 @@ pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
         wiredtiger::VARIANT,
         sqlite::VARIANT,
         bf_tree::VARIANT,
+        surrealkv::VARIANT,
         resp::VARIANT,
     ],
 );

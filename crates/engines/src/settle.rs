@@ -33,9 +33,31 @@ pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bo
     }
 }
 
+/// Returns the path and the size in bytes of each file in `directory`, sorted by path. The background work of an engine
+/// changes these files, so an engine whose files stay the same is idle.
+#[cfg_attr(not(any(feature = "more-peers", feature = "wiredtiger")), cfg(test))]
+pub(crate) fn files(directory: &std::path::Path) -> Vec<(std::path::PathBuf, u64)> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    let mut files: Vec<_> =
+        entries.map(|entry| (entry.path(), entry.metadata().map_or(0, |metadata| metadata.len()))).collect();
+    files.sort();
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_sorted_and_have_sizes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("a"), folder.path().join("b"));
+        assert_eq!(files(folder.path()), []);
+        std::fs::write(&second, "12").unwrap();
+        std::fs::write(&first, "123").unwrap();
+        assert_eq!(files(folder.path()), [(first, 3), (second, 2)]);
+        assert_eq!(files(&folder.path().join("absent")), []);
+    }
 
     #[test]
     fn it_waits_for_the_last_change() {

@@ -279,7 +279,7 @@ impl Target for WiredTigerStore {
 
     fn settle(&self) -> Result<(), TargetError> {
         // Compactions of an LSM-tree create and remove files. A row store has no background work.
-        settle::until_idle(settle::UNSEEN, || (false, files(&self.directory)));
+        settle::until_idle(settle::UNSEEN, || (false, data_files(&self.directory)));
         Ok(())
     }
 
@@ -289,13 +289,9 @@ impl Target for WiredTigerStore {
 }
 
 /// Returns the path and the size in bytes of each data file, sorted by path.
-fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
-    let mut files: Vec<(PathBuf, u64)> = entries
-        .map(|entry| (entry.path(), entry.metadata().map_or(0, |metadata| metadata.len())))
-        .filter(|(path, _)| !path.to_string_lossy().contains("WiredTiger"))
-        .collect();
-    files.sort();
+fn data_files(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let mut files = settle::files(directory);
+    files.retain(|(path, _)| !path.to_string_lossy().contains("WiredTiger"));
     files
 }
 

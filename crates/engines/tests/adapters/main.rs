@@ -88,7 +88,7 @@ fn is_due(choice: &Choice) -> bool {
     let variable = format!("LSMBENCH_{}", choice.kind().to_uppercase());
     let is_built_in = match choice.kind() {
         "fjall" | "fjall2" | "lmdb" | "redb" | "canopydb" | "sled" => cfg!(feature = "peers"),
-        "sqlite" | "bf-tree" => cfg!(feature = "more-peers"),
+        "sqlite" | "bf-tree" | "surrealkv" => cfg!(feature = "more-peers"),
         "tidesdb" => cfg!(feature = "tidesdb"),
         "wiredtiger" => cfg!(feature = "wiredtiger"),
         "rocksdb" => cfg!(feature = "rocksdb"),

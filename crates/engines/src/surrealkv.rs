@@ -173,7 +173,9 @@ mod tests {
             log: Log::None,
             ..EngineOptions::default()
         };
-        for start in ["4 background threads", "filters with 6.5 bits", "compression zstd level 9", "WAL mode \"none\""] {
+        for start in
+            ["4 background threads", "filters with 6.5 bits", "compression zstd level 9", "WAL mode \"none\""]
+        {
             assert_eq!(lines(&other, &unequal(start)).len(), 1, "{start}");
         }
         assert_eq!(

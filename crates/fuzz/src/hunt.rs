@@ -59,8 +59,8 @@ impl Hunt {
     /// target received and accepted.
     ///
     /// # Errors
-    /// Returns the first input that violates an invariant or does not terminate. If the target does not terminate on an
-    /// input, its thread keeps running.
+    /// Returns the first input that violates an invariant, does not terminate, or is a seed that the target rejects. If
+    /// the target does not terminate on an input, its thread keeps running. A target without a corpus is an error, too.
     pub fn run(&self, target: &FuzzTarget) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);
@@ -94,6 +94,12 @@ impl Hunt {
 
     fn feed_all(&self, target: &FuzzTarget, news: &Sender<News>) -> Result<Fed, Failure> {
         let mut corpus = (target.seeds)();
+        let seeds = corpus.len();
+        let failure =
+            |input: &[u8], message: &str| Failure { input: input.to_vec(), message: message.to_owned() };
+        if seeds == 0 {
+            return Err(failure(&[], "the target has no corpus"));
+        }
         corpus.extend(regressions(target.name).into_iter().map(|(_, input)| input));
         let mut count = Fed::default();
         let feed = |count: &mut Fed, input: &[u8]| {
@@ -101,7 +107,12 @@ impl Hunt {
             count.accepted += usize::from(feed(target, input, news)?);
             Ok(())
         };
-        corpus.iter().try_for_each(|input| feed(&mut count, input))?;
+        for input in &corpus {
+            feed(&mut count, input)?;
+            if count.inputs <= seeds && count.accepted < count.inputs {
+                return Err(failure(input, "the target rejects this input of its corpus"));
+            }
+        }
         let accepted = count.accepted;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         (0..self.changes).try_for_each(|_| feed(&mut count, &mutate(&corpus, target.form, &mut random)))?;

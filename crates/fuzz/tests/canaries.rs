@@ -112,3 +112,11 @@ fn an_answer_that_is_not_the_input_s_is_found() {
     });
     assert!(found(&target).contains("gives other answers"));
 }
+
+#[test]
+fn a_corpus_that_is_rejected_or_empty_is_found() {
+    let strict = canary("strict", |input| words(input).is_some_and(|words| words.len() > 1));
+    assert!(found(&strict).contains("rejects this input of its corpus"));
+    let without = FuzzTarget { seeds: Vec::new, ..strict };
+    assert!(found(&without).contains("has no corpus"));
+}

@@ -52,14 +52,9 @@ fn every_target_keeps_its_laws() {
 }
 
 #[test]
-fn names_are_unique_and_corpora_are_accepted() {
+fn names_are_unique() {
     for (at, target) in TARGETS.iter().enumerate() {
         assert!(TARGETS[..at].iter().all(|other| other.name != target.name), "{} stands twice", target.name);
-        let seeds = (target.seeds)();
-        assert!(!seeds.is_empty(), "{} has no corpus", target.name);
-        for (number, seed) in seeds.iter().enumerate() {
-            assert!((target.run)(seed), "{} refuses input {number} of its corpus", target.name);
-        }
     }
 }
 

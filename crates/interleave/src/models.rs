@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use catalog::Catalog;
 use loom::model::Builder;
@@ -66,11 +66,8 @@ pub const MODELS: &[LoomModel] = &[
 
 impl LoomModel {
     /// Runs the model in all interleavings with at most `preemptions` preemptions. If `weak` names an atomic operation,
-    /// this operation has the ordering `Relaxed`.
+    /// this operation has the ordering `Relaxed`. Several threads can run models at the same time.
     pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
-        // The sites are global to the process, so one model runs at a time.
-        static RUNNING: Mutex<()> = Mutex::new(());
-        let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         weaken(weak.cloned());
         passed();
         let interleavings = Arc::new(StdAtomicUsize::new(0));

@@ -5,6 +5,7 @@
 //! [weaken](weaken) one site at a time to `Relaxed`. If no model then fails, either the code does not need the original
 //! ordering, or the models lack the case that needs it.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::Location;
 use std::sync::{Mutex as StdMutex, PoisonError};
@@ -36,17 +37,22 @@ struct Sites {
     weak: Option<Site>,
 }
 
-// A lock of the standard library is used, because the bookkeeping of tests must not order the threads of a model.
-static SITES: StdMutex<Sites> = StdMutex::new(Sites { passed: BTreeSet::new(), weak: None });
-
-/// Weakens the memory ordering of a site (an atomic operation in the source) to `Relaxed`. `None` weakens no site.
-pub(crate) fn weaken(site: Option<Site>) {
-    SITES.lock().unwrap_or_else(PoisonError::into_inner).weak = site;
+thread_local! {
+    /// The sites of the model that this thread runs. `loom` runs all threads of a model in one thread of the system, so
+    /// each thread of the system can run another model.
+    static SITES: RefCell<Sites> = const { RefCell::new(Sites { passed: BTreeSet::new(), weak: None }) };
 }
 
-/// Returns the sites (atomic operations in the source) that a model has executed since the last call of this function.
+/// Weakens the memory ordering of a site (an atomic operation in the source) to `Relaxed`, for the models that this
+/// thread runs. `None` weakens no site.
+pub(crate) fn weaken(site: Option<Site>) {
+    SITES.with_borrow_mut(|sites| sites.weak = site);
+}
+
+/// Returns the sites (atomic operations in the source) that this thread's models have executed since the last call of
+/// this function.
 pub(crate) fn passed() -> BTreeSet<Site> {
-    std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
+    SITES.with_borrow_mut(|sites| std::mem::take(&mut sites.passed))
 }
 
 /// Returns the memory ordering of an operation in the model: `Relaxed` if the test weakens the operation, and otherwise
@@ -57,10 +63,11 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     }
     let file = at.file().rsplit_once("../").map_or(at.file(), |(_, file)| file);
     let site = Site { file: file.to_owned(), place: (at.line(), at.column()), operation };
-    let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_weak = sites.weak.as_ref() == Some(&site);
-    sites.passed.insert(site);
-    if is_weak { Ordering::Relaxed } else { order }
+    SITES.with_borrow_mut(|sites| {
+        let is_weak = sites.weak.as_ref() == Some(&site);
+        sites.passed.insert(site);
+        if is_weak { Ordering::Relaxed } else { order }
+    })
 }
 
 /// A memory fence of a model. The fence does nothing if the test weakens it.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
+use std::thread;
 
 use catalog::laws::{check_all, ensure, is_sampled};
 use lsmbench_interleave::{LoomModel, LoomVerdict, MODELS, Site};
@@ -33,8 +34,12 @@ const UNNOTICED: [(&str, &str, &str); 5] = [
 ];
 
 /// The verdicts of all models without a weakened site, which both tests use.
-static VERDICTS: LazyLock<Vec<LoomVerdict>> =
-    LazyLock::new(|| MODELS.iter().map(|model| model.run(None)).collect());
+static VERDICTS: LazyLock<Vec<LoomVerdict>> = LazyLock::new(|| {
+    thread::scope(|scope| {
+        let running: Vec<_> = MODELS.iter().map(|model| scope.spawn(|| model.run(None))).collect();
+        running.into_iter().map(|model| model.join().expect("a model catches panics")).collect()
+    })
+});
 
 /// Returns the source line of a site.
 fn line_of(site: &Site) -> String {

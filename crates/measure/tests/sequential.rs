@@ -3,6 +3,8 @@
 
 #![allow(clippy::print_stdout)] // simulated shares are worth reading in the output of a test
 
+use std::thread;
+
 use lsmbench_measure as measure;
 use measure::{Criteria, Sample, Spending, Verdict, compare, is_look};
 use rand::SeedableRng;
@@ -76,27 +78,38 @@ fn restart(random: &mut Xoshiro256PlusPlus, ratio: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// Simulates a pair whose true ratio is 1.05, with this number of restarts. Returns whether the interval over restarts
+/// contains the true ratio, and whether the interval over slices does.
+fn coverage(restarts: u64, seed: u64) -> (bool, bool) {
+    let ratio = 1.05;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let all: Vec<Vec<(f64, f64)>> = (0..restarts).map(|_| restart(&mut random, ratio)).collect();
+    let covers = |pairs: Vec<(f64, f64)>| {
+        let sample = |side: fn(&(f64, f64)) -> f64| Sample::new("", (0..).zip(pairs.iter().map(side)));
+        let criteria = Criteria { resamples: 1000, seed, ..Criteria::default() };
+        let found = compare(&sample(|pair| pair.0), &sample(|pair| pair.1), Better::Lower, &criteria);
+        found.interval.is_some_and(|of| of.low <= ratio && ratio <= of.high)
+    };
+    let sum =
+        |pairs: &Vec<(f64, f64)>| pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+    (covers(all.iter().map(sum).collect()), covers(all.concat()))
+}
+
 #[test]
 fn intervals_over_restarts_cover_the_truth_and_those_over_slices_do_not() {
-    let ratio = 1.05;
+    let (simulations, threads) = (300, thread::available_parallelism().map_or(1, usize::from));
     for restarts in [6_u64, 12, 24] {
-        let (mut by_restart, mut by_slice, simulations) = (0, 0, 300);
-        for seed in 0..simulations {
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-            let all: Vec<Vec<(f64, f64)>> = (0..restarts).map(|_| restart(&mut random, ratio)).collect();
-            let covers = |pairs: Vec<(f64, f64)>| {
-                let sample =
-                    |side: fn(&(f64, f64)) -> f64| Sample::new("", (0..).zip(pairs.iter().map(side)));
-                let criteria = Criteria { resamples: 1000, seed, ..Criteria::default() };
-                let found = compare(&sample(|pair| pair.0), &sample(|pair| pair.1), Better::Lower, &criteria);
-                found.interval.is_some_and(|of| of.low <= ratio && ratio <= of.high)
-            };
-            let sum = |pairs: &Vec<(f64, f64)>| {
-                pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1))
-            };
-            by_restart += u32::from(covers(all.iter().map(sum).collect()));
-            by_slice += u32::from(covers(all.concat()));
-        }
+        let part = |first: usize| {
+            let covered = (0..simulations).skip(first).step_by(threads).map(|seed| coverage(restarts, seed));
+            covered.fold((0, 0), |sum, (by_restart, by_slice)| {
+                (sum.0 + u32::from(by_restart), sum.1 + u32::from(by_slice))
+            })
+        };
+        let (by_restart, by_slice) = thread::scope(|scope| {
+            let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+            let parts = parts.into_iter().map(|part| part.join().expect("a simulation must not panic"));
+            parts.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+        });
         let share = |count: u32| f64::from(count) / simulations as f64;
         let (by_restart, by_slice) = (share(by_restart), share(by_slice));
         println!(

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::thread;
 
 use lsmbench_results as results;
 use proptest::prelude::*;
@@ -76,17 +77,30 @@ fn a_file_cut_anywhere_is_continued_to_the_same_bytes() {
     let path = folder.path().join("runs.csv");
     write_all(&path);
     let whole = fs::read(&path).unwrap();
-    for length in 0..=whole.len() {
-        fs::write(&path, &whole[..length]).unwrap();
-        let finished = Table::read(&path).map(|table| table.finished("look, up")).unwrap_or_default();
-        let (mut writer, resumed) = RowWriter::resume(&path, &schema(), &finished).unwrap();
-        assert_eq!(resumed.table.rows().len(), finished.len() * 4);
-        let missing = GROUPS.iter().filter(|group| !finished.contains(group));
-        for missing in missing {
-            writer.append(&group(missing.cell, missing.trial)).unwrap();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for first in 0..threads {
+            let whole = &whole;
+            scope.spawn(move || {
+                (first..=whole.len()).step_by(threads).for_each(|length| continued(whole, length))
+            });
         }
-        assert_eq!(fs::read(&path).unwrap(), whole, "cut to {length} bytes");
+    });
+}
+
+/// Cuts the file `whole` to a length, and writes the missing rows again. Checks that the file has its old bytes.
+fn continued(whole: &[u8], length: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.csv");
+    fs::write(&path, &whole[..length]).unwrap();
+    let finished = Table::read(&path).map(|table| table.finished("look, up")).unwrap_or_default();
+    let (mut writer, resumed) = RowWriter::resume(&path, &schema(), &finished).unwrap();
+    assert_eq!(resumed.table.rows().len(), finished.len() * 4);
+    let missing = GROUPS.iter().filter(|group| !finished.contains(group));
+    for missing in missing {
+        writer.append(&group(missing.cell, missing.trial)).unwrap();
     }
+    assert_eq!(fs::read(&path).unwrap(), whole, "cut to {length} bytes");
 }
 
 #[test]

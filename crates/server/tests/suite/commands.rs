@@ -287,28 +287,35 @@ fn a_password_is_asked_for_before_anything_else() {
 /// mode.
 #[test]
 fn a_server_that_ends_loses_nothing() {
-    for wal in ["none", "buffered", "group"] {
-        let folder = tempfile::tempdir().unwrap();
-        let design = format!("wal = \"{wal}\"");
-        let start = || Served::of(folder.path(), &design);
-        let served = start();
-        let mut client = served.client();
-        assert_eq!(ask(&mut client, &["SET", "a", "1"]), "OK");
-        assert_eq!(ask(&mut client, &["HSET", "h", "f", "2"]), "1");
-        served.stop();
-        let served = start();
-        let mut client = served.client();
-        assert_eq!(ask(&mut client, &["GET", "a"]), "1");
-        assert_eq!(ask(&mut client, &["HGETALL", "h"]), "[f 2]");
-        assert_eq!(ask(&mut client, &["SET", "h", "x"]), "OK");
-        assert_eq!(ask(&mut client, &["DBSIZE"]), "2");
-        // A client may end the server, too.
-        let mut socket = served.socket();
-        socket.send(b"SHUTDOWN\r\n");
-        assert_eq!(socket.rest(), "");
-        served.join();
-        assert_eq!(shell_reads(folder.path(), b"h"), Some(b"x".to_vec()));
-    }
+    // An ending server waits for its connected clients, so the servers run at the same time.
+    std::thread::scope(|scope| {
+        for wal in ["none", "buffered", "group"] {
+            scope.spawn(move || ends_without_loss(wal));
+        }
+    });
+}
+
+fn ends_without_loss(wal: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let design = format!("wal = \"{wal}\"");
+    let start = || Served::of(folder.path(), &design);
+    let served = start();
+    let mut client = served.client();
+    assert_eq!(ask(&mut client, &["SET", "a", "1"]), "OK", "{wal}");
+    assert_eq!(ask(&mut client, &["HSET", "h", "f", "2"]), "1", "{wal}");
+    served.stop();
+    let served = start();
+    let mut client = served.client();
+    assert_eq!(ask(&mut client, &["GET", "a"]), "1", "{wal}");
+    assert_eq!(ask(&mut client, &["HGETALL", "h"]), "[f 2]", "{wal}");
+    assert_eq!(ask(&mut client, &["SET", "h", "x"]), "OK", "{wal}");
+    assert_eq!(ask(&mut client, &["DBSIZE"]), "2", "{wal}");
+    // A client may end the server, too.
+    let mut socket = served.socket();
+    socket.send(b"SHUTDOWN\r\n");
+    assert_eq!(socket.rest(), "", "{wal}");
+    served.join();
+    assert_eq!(shell_reads(folder.path(), b"h"), Some(b"x".to_vec()), "{wal}");
 }
 
 /// Returns the value of a key that `lsmbench shell` reads. The server stores ordinary names unchanged.

@@ -4,6 +4,7 @@
 //! `cargo test -p lsmbench-theory --test suite hit_rates -- --nocapture` shows the numbers.
 
 use std::fmt::Write;
+use std::thread;
 
 use cache::{BlockId, Cache};
 use lsmbench_theory::{Eviction, PopularKeyOrder, Popularity};
@@ -89,39 +90,48 @@ pub(crate) fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usi
 /// distributions and sizes, for single keys and for keys in blocks.
 #[test]
 fn forms_are_within_a_hundredth_of_simulations() {
-    let mut table = String::from("law, keys per block, capacity, policy, simulated, form\n");
-    let mut wrong = Vec::new();
-    for law in [Law::Uniform, Law::Zipfian(0.7), Law::Zipfian(0.99), Law::Hotspot(2_000, 0.8)] {
-        let random = &mut Xoshiro256PlusPlus::seed_from_u64(11);
-        let ranks: Vec<u64> = (0..REQUESTS).map(|_| law.rank(random)).collect();
-        let mut places: Vec<u64> = (0..KEYS).collect();
-        places.shuffle(random);
-        let keys = popularity(KEYS, |rank| law.weight(rank));
-        for (per_block, parts) in [(1, [0.01, 0.1, 0.5]), (20, [0.05, 0.2, 0.5])] {
-            let blocks = keys.of_blocks(per_block as f64, PopularKeyOrder::Scattered).unwrap();
-            let names: Vec<u64> = ranks.iter().map(|rank| places[*rank as usize] / per_block).collect();
-            for part in parts {
-                let held = (KEYS / per_block) as f64 * part;
-                let capacity = held as u64 * BLOCK_BYTES;
-                for (kind, eviction) in [("lru", Eviction::Lru), ("fifo", Eviction::Fifo)] {
-                    let cache = cache(&format!("{kind}(capacity={capacity}B, shards=1)"));
-                    let simulated = play(&*cache, &names, REQUESTS / 2..REQUESTS);
-                    let form = eviction.hit_rate(&blocks, held);
-                    writeln!(table, "{law:?}, {per_block}, {part}, {kind}, {simulated:.4}, {form:.4}")
-                        .unwrap();
-                    if (simulated - form).abs() > 0.01 {
-                        wrong.push(format!("{law:?}, {per_block}, {part}, {kind}: {simulated}, not {form}"));
-                    }
-                    let bound = blocks.best_static_share(held);
-                    if simulated > bound + 0.01 || form > bound + 1e-9 {
-                        wrong.push(format!("{law:?}, {per_block}, {part}, {kind}: above {bound}"));
-                    }
+    let laws = [Law::Uniform, Law::Zipfian(0.7), Law::Zipfian(0.99), Law::Hotspot(2_000, 0.8)];
+    let compared: Vec<(String, Vec<String>)> = thread::scope(|scope| {
+        let threads = laws.map(|law| scope.spawn(move || simulations_and_forms(law)));
+        threads.into_iter().map(|thread| thread.join().expect("a comparison must not panic")).collect()
+    });
+    let rows: String = compared.iter().map(|(rows, _)| rows.as_str()).collect();
+    show(&format!("law, keys per block, capacity, policy, simulated, form\n{rows}"));
+    let wrong = compared.into_iter().flat_map(|(_, wrong)| wrong).collect::<Vec<_>>();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Compares simulated policies and their approximations for one distribution. Returns one line per comparison, and one
+/// description per difference of more than 1 %.
+fn simulations_and_forms(law: Law) -> (String, Vec<String>) {
+    let (mut table, mut wrong) = (String::new(), Vec::new());
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(11);
+    let ranks: Vec<u64> = (0..REQUESTS).map(|_| law.rank(random)).collect();
+    let mut places: Vec<u64> = (0..KEYS).collect();
+    places.shuffle(random);
+    let keys = popularity(KEYS, |rank| law.weight(rank));
+    for (per_block, parts) in [(1, [0.01, 0.1, 0.5]), (20, [0.05, 0.2, 0.5])] {
+        let blocks = keys.of_blocks(per_block as f64, PopularKeyOrder::Scattered).unwrap();
+        let names: Vec<u64> = ranks.iter().map(|rank| places[*rank as usize] / per_block).collect();
+        for part in parts {
+            let held = (KEYS / per_block) as f64 * part;
+            let capacity = held as u64 * BLOCK_BYTES;
+            for (kind, eviction) in [("lru", Eviction::Lru), ("fifo", Eviction::Fifo)] {
+                let cache = cache(&format!("{kind}(capacity={capacity}B, shards=1)"));
+                let simulated = play(&*cache, &names, REQUESTS / 2..REQUESTS);
+                let form = eviction.hit_rate(&blocks, held);
+                writeln!(table, "{law:?}, {per_block}, {part}, {kind}, {simulated:.4}, {form:.4}").unwrap();
+                if (simulated - form).abs() > 0.01 {
+                    wrong.push(format!("{law:?}, {per_block}, {part}, {kind}: {simulated}, not {form}"));
+                }
+                let bound = blocks.best_static_share(held);
+                if simulated > bound + 0.01 || form > bound + 1e-9 {
+                    wrong.push(format!("{law:?}, {per_block}, {part}, {kind}: above {bound}"));
                 }
             }
         }
     }
-    show(&table);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    (table, wrong)
 }
 
 /// Rule: no cache of the catalog has a higher hit rate than the best static set. For an initially empty cache, the

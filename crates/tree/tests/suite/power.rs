@@ -1,6 +1,7 @@
 //! Tests of power failures while many threads write in `timed` mode. The recovered content has all writes that the WAL
 //! mode must preserve, only complete batches, and no write without the earlier writes of its thread.
 
+use std::collections::HashSet;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use parking_lot::Mutex;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{
-    DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
+    DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Purpose, Storage,
+    Unsynced,
 };
 
 use crate::common::{open, small_design};
@@ -188,15 +190,25 @@ fn maintain(tree: &Tree, ledger: &Ledger, done: &AtomicBool) {
     }
 }
 
-/// Opens an image and checks its content. Then the power fails again, both during and after the next recovery.
-fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusPlus) {
+/// The names and the bytes of all files of a checkpoint.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Opens an image and checks its content. Then the power fails again, both during and after the next recovery. `copies`
+/// are the checkpoints that were checked in earlier images.
+fn check(
+    design: &Design,
+    wal: &str,
+    image: &Image,
+    random: &mut Xoshiro256PlusPlus,
+    copies: &mut HashSet<Files>,
+) {
     let context = format!("wal = {wal}, {:?}, before {}", image.unsynced, image.moment);
     let storage: Arc<dyn Storage> = Arc::clone(&image.disk) as _;
     match verify(&storage, Path::new(DIRECTORY)) {
         Ok(report) => assert!(report.damage.is_empty(), "{context}: {:?}", report.damage),
         Err(error) => assert_eq!(image.least, [0; WRITERS], "{context}: {error}"),
     }
-    check_copies(design, &storage, &context);
+    check_copies(design, &storage, &context, copies);
     let mut disk = Arc::clone(&image.disk);
     let mut expected: Option<Progress> = None;
     for life in 0..3u64 {
@@ -229,11 +241,18 @@ fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusP
     }
 }
 
-/// Checks that a checkpoint in an image is either a consistent tree, or incomplete and rejected.
-fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
+/// Checks that a checkpoint in an image is either a consistent tree, or incomplete and rejected. Adds the checkpoint to
+/// `copies`. A checkpoint that `copies` contains is not checked again, because all later images have the same files.
+fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str, copies: &mut HashSet<Files>) {
     for turn in (1..).step_by(4).take(200) {
         let copy = PathBuf::from(format!("copy-{turn}"));
-        if storage.list(&copy).is_ok_and(|names| names.iter().any(|name| name == "manifest")) {
+        let names = storage.list(&copy).unwrap_or_default();
+        let bytes = |name: &String| {
+            let file = storage.open(&copy.join(name), Purpose::Table).unwrap();
+            file.read(0, file.len() as usize).unwrap().to_vec()
+        };
+        let is_complete = names.iter().any(|name| name == "manifest");
+        if is_complete && copies.insert(names.iter().map(|name| (name.clone(), bytes(name))).collect()) {
             let copy = open(design, Mode::Counted, storage, &copy);
             progress(&copy, &format!("{context}, checkpoint {turn}"));
         }
@@ -252,7 +271,8 @@ fn fail_everywhere(wal: &'static str, kinds: &'static [Unsynced]) {
         in_time(wal, move || {
             let images = images(&design, wal, kinds);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-            images.iter().for_each(|image| check(&design, wal, image, &mut random));
+            let mut copies = HashSet::new();
+            images.iter().for_each(|image| check(&design, wal, image, &mut random, &mut copies));
             println!("wal = {wal}, {compaction}, inline = {inline}: {} images", images.len());
         });
     }

@@ -1,5 +1,7 @@
 //! The parameters that several Bloom filters share: bits per key and probes per key.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
@@ -25,6 +27,8 @@ impl Default for Params {
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,
+    /// The bits per key of the last filter, as the bits of the number, and the best number of probes for them.
+    last_best: Mutex<Option<(u64, u32)>>,
 }
 
 impl Probed {
@@ -37,12 +41,21 @@ impl Probed {
             return Err(format!("probes is {}; it must be from 0 to {most_probes}", params.probes));
         }
         let budget = Budget::from_param(params.bits_per_key)?;
-        Ok(Self { budget, probes: (params.probes > 0).then_some(params.probes) })
+        let probes = (params.probes > 0).then_some(params.probes);
+        Ok(Self { budget, probes, last_best: Mutex::default() })
     }
 
     /// Returns the number of bits that each key sets in the filter of one SSTable. If the parameter `probes` is 0, the
-    /// function `best` computes the number from the bits per key. Otherwise, the result is the parameter.
+    /// function `best` computes the number from the bits per key. Otherwise, the result is the parameter. The
+    /// computation can take longer than the rest of a small filter, so it is repeated only if the bits per key change.
     pub(crate) fn probes(&self, input: &FilterInput<'_>, best: impl Fn(f64) -> u32) -> u32 {
-        self.probes.unwrap_or_else(|| best(self.budget.bits_per_key(input)))
+        self.probes.unwrap_or_else(|| {
+            let bits_per_key = self.budget.bits_per_key(input);
+            let mut last = self.last_best.lock().unwrap_or_else(PoisonError::into_inner);
+            match *last {
+                Some((bits, probes)) if bits == bits_per_key.to_bits() => probes,
+                _ => last.insert((bits_per_key.to_bits(), best(bits_per_key))).1,
+            }
+        })
     }
 }

@@ -82,7 +82,7 @@ fn a_file_cut_anywhere_is_continued_to_the_same_bytes() {
         for first in 0..threads {
             let whole = &whole;
             scope.spawn(move || {
-                (first..=whole.len()).step_by(threads).for_each(|length| continued(whole, length))
+                (first..=whole.len()).step_by(threads).for_each(|length| continued(whole, length));
             });
         }
     });

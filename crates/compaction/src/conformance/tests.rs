@@ -9,8 +9,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicU64;
 
 use canary::{Canary, Fault, PROMISE};
+use catalog::laws::{check_all, ensure};
 use promise::Promise;
-use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
 use toml::Value;
 use types::SplitMix64;
@@ -173,10 +174,11 @@ proptest! {
 
     #[test]
     fn every_policy_keeps_every_invariant(history in histories()) {
-        for label in labels() {
+        let check = |label: &&str| {
             let broken = case(label).broken(&history);
-            prop_assert!(broken.is_empty(), "{}: {:?}", label, broken);
-        }
+            ensure(broken.is_empty(), || format!("{label}: {broken:?}"))
+        };
+        prop_assert_eq!(check_all(&labels().collect::<Vec<_>>(), check), Ok(()));
     }
 }
 

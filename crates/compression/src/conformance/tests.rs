@@ -7,7 +7,7 @@ mod canary;
 use std::collections::HashSet;
 
 use canary::{Canary, Fault};
-use catalog::laws::check_invariants;
+use catalog::laws::{check_all, check_invariants};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toml::Value;
@@ -46,9 +46,8 @@ fn codecs() -> Vec<(String, Box<dyn Compression>)> {
 
 #[test]
 fn every_form_keeps_every_invariant() {
-    for (label, codec) in forms() {
-        check_invariants(&label, &Subject(codec), INVARIANTS).unwrap();
-    }
+    let forms = forms().into_iter().map(|(label, codec)| (label, Subject(codec))).collect::<Vec<_>>();
+    check_all(&forms, |(label, subject)| check_invariants(label, subject, INVARIANTS)).unwrap();
 }
 
 #[test]

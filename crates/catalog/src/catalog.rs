@@ -162,8 +162,8 @@ impl<T: ?Sized> Catalog<T> {
                 return ChoiceError::whole(message);
             }
             let (axis, hint) = (self.axis, suggestion(kind, self.kinds()));
-            let names = self.kinds().collect::<Vec<_>>().join(", ");
-            ChoiceError::whole(format!("{axis}: no variant \"{kind}\"; {hint}Valid: {names}"))
+            let valid = self.kinds().collect::<Vec<_>>().join(", ");
+            ChoiceError::whole(format!("{axis}: no variant \"{kind}\"; {hint}Valid: {valid}"))
         })
     }
 

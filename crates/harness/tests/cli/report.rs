@@ -51,7 +51,7 @@ fn the_report_in_git_follows_from_the_results_in_git() {
     let wrong = check(&copied);
     assert_eq!(wrong.code, Some(1), "{}{}", wrong.out, wrong.err);
     assert!(
-        (wrong.out.clone() + &wrong.err).contains("claims.csv does not match"),
+        (wrong.out.clone() + &wrong.err).contains("claims.csv differs from"),
         "{}{}",
         wrong.out,
         wrong.err

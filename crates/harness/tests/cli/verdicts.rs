@@ -399,7 +399,7 @@ fn the_last_screen_fits_a_small_terminal() {
         "Also: throughput: inconclusive. No candidate beats leveled. Closest: ",
         "Exclude waits: --set verdict.metric=busy_ns.",
         "CPU time per operation: ",
-        "waits and noise hide this difference.",
+        "which waits and noise hide.",
         "p-values: paired t-test, Holm-corrected for 9 comparisons.",
     ] {
         assert!(said.contains(part), "{part}: {answer}");

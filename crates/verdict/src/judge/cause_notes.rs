@@ -107,7 +107,7 @@ fn cpu_change(
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "but waits and noise hide this difference",
+        Verdict::Inconclusive => "which waits and noise hide",
         _ if cpu.verdict == Verdict::Equivalent => "so waits cause the difference of the measured times",
         _ => "so one configuration also waits more, or uses more threads",
     };

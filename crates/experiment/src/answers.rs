@@ -122,7 +122,7 @@ mod tests {
             ),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"",
-                "x.toml:6: claim.column: column is missing",
+                "x.toml:6: claim.column: \"column\" is missing",
             ),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"ratio\"",

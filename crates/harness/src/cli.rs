@@ -266,7 +266,7 @@ pub(crate) struct EnginesArguments {
     /// Results of experiments that sweep engines, or folders of such results
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
-    /// Compare all other engines with the row of this label, or with the first row of this engine
+    /// Compare all other engines with this row, or this engine's first row
     #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
     pub(crate) baseline: String,
     /// Copy the needed results into this folder and render from the copy.

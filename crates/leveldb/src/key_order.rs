@@ -99,7 +99,7 @@ mod tests {
         let order = CheckedOrder::new(Arc::new(WithoutCase), None);
         order.check_read(b"anything").unwrap();
         order.check_written([&b"a"[..], b"b", b"a", b"k"].into_iter()).unwrap();
-        let expected = "Invalid argument: comparator \"without case\" does not order the keys \"k\" and \"K\" by their \
+        let expected = "Invalid argument: the comparator \"without case\" does not order the keys \"k\" and \"K\" by their \
                         bytes; lsmbench supports only the order of bytes, so use the default comparator";
         assert_eq!(order.check_read(b"K").unwrap_err().to_string(), expected);
         assert_eq!(order.check_written(std::iter::once(&b"K"[..])).unwrap_err().to_string(), expected);

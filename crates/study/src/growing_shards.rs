@@ -379,7 +379,10 @@ mod tests {
     fn impossible_shards_are_refused() {
         for (params, named) in [
             (Params { shards: 0, ..Params::default() }, "shards is 0"),
-            (Params { most_shards: 3, ..Params::default() }, "most_shards is 3; it must be 4"),
+            (
+                Params { most_shards: 3, ..Params::default() },
+                "most_shards is 3; it must be from 4 (the value of shards)",
+            ),
             (Params { most_shards: 257, ..Params::default() }, "most_shards is 257"),
             (Params { entries_per_shard: Count(0), ..Params::default() }, "entries_per_shard is 0"),
             (Params { virtual_nodes: 0, ..Params::default() }, "virtual_nodes is 0"),

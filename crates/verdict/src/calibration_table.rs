@@ -333,8 +333,8 @@ mod tests {
     fn shares_and_medians_are_reported() {
         let text = table().text();
         assert!(text.starts_with(
-            "Threshold 2.5%: verdicts ignore smaller differences.\n4 comparisons of equal trees, 2 called \
-             different: 50.0% (95% CI 6.8% to 93.2%); too few comparisons"
+            "Threshold 2.5%: verdicts ignore smaller differences.\n4 comparisons of equal trees, 2 reported \
+             as different: 50.0% (95% CI 6.8% to 93.2%); too few comparisons"
         ));
         let line = text.lines().find(|line| line.starts_with("5.0% slower")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();

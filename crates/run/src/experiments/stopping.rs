@@ -110,7 +110,7 @@ mod tests {
         assert_eq!((new, reason), (vec![1], None));
         assert!(stopping.has_stopped(1) && !stopping.has_stopped(2));
         let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 0);
-        assert_eq!((new, reason.unwrap().as_str()), (vec![], "trials.budget is used up"));
+        assert_eq!((new, reason.unwrap().as_str()), (vec![], "the time in trials.budget is used up"));
         let (_, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, Outlook::Hopeless)]), 9);
         assert!(reason.unwrap().contains("is unlikely to decide"));
         let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, regressed)]), 9);

@@ -67,7 +67,7 @@ fn a_library_that_cannot_compress_stores_blocks_as_they_are() {
         laws::check(&*codec, &decompress, &[5; 1000]).unwrap();
         assert_eq!(codec.foreign_bytes(0), 123);
         let error = codec.decompress(b"\x04liar...", &mut [0; 9]).unwrap_err().to_string();
-        assert!(error.contains("library liar: the function decompress returned 9"), "{error}");
+        assert!(error.contains("library liar: the function `decompress` returned 9"), "{error}");
     }
 }
 

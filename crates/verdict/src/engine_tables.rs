@@ -84,7 +84,7 @@ impl EngineTables {
             // An engine with swept design settings has several rows. Its name selects the first of them.
             let is_of = |line: &&Line| line.label.split(" + ").next() == Some(baseline);
             if let Some(first) = tables.lines.iter().find(is_of) {
-                tables.baseline = first.label.clone();
+                tables.baseline.clone_from(&first.label);
                 return Ok(tables);
             }
             let known: Vec<&str> = tables.lines.iter().map(|line| line.label.as_str()).collect();

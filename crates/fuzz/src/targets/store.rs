@@ -172,7 +172,7 @@ impl Host {
         (20..24).for_each(|number| {
             batch
                 .put(&key(number), b"of a batch")
-                .expect("the batch of the fuzz target must accept the write")
+                .expect("the batch of the fuzz target must accept the write");
         });
         tree.write(&batch).expect("the in-memory store of the fuzz target must accept the batch");
         drop(tree);

@@ -260,7 +260,10 @@ mod tests {
                 "[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"\nwith = { x = 1 }",
                 "bloom_bits has no argument \"x\"",
             ),
-            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "with: the argument fpr is missing"),
+            (
+                "[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"",
+                "with: the argument fpr is missing",
+            ),
             (
                 "[[check]]\nside = \"a\"\nclaimed = \"x-1\"\ncomputed = \"bloom_bits\"",
                 "claims.csv has no claim x-1",

@@ -38,7 +38,8 @@ pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
             Ok(true) => broken.extend(invariants::check(variant.kind, &storage, &home.0).err()),
             Ok(false) => {}
             Err(error) => {
-                broken.push(format!("{kind}: \"creating a file must succeed\": {error}", kind = variant.kind));
+                broken
+                    .push(format!("{kind}: \"creating a file must succeed\": {error}", kind = variant.kind));
             }
         }
     }

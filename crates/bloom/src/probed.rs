@@ -27,7 +27,7 @@ impl Default for Params {
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,
-    /// The bits per key of the last filter, as the bits of the number, and the best number of probes for them.
+    /// The bits per key of the last filter (`f64::to_bits`), and the best number of probes for this value.
     last_best: Mutex<Option<(u64, u32)>>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
 use engines::EngineOptions;
-use results::{ConfigPath, Root, RunMode};
+use results::{ConfigPath, IDENTICAL, Root, RunMode};
 use subject::Task;
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
@@ -56,7 +56,7 @@ impl Sweep {
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
                 let Cell { number, label, .. } = &cells[*numbers.get(&text)?];
-                Some(format!("this combination is identical to configuration {number}, \"{label}\""))
+                Some(format!("{IDENTICAL} {number}, \"{label}\""))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));

@@ -47,7 +47,7 @@ pub use latency::LatencyLog;
 pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, CpuProfileInfo, EngineInfo, FixtureFile, FixtureInfo, FlameGraphInfo,
-    HarnessCost, LeftOut, Look, MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord, SeamCost,
+    HarnessCost, IDENTICAL, LeftOut, Look, MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord, SeamCost,
     StreamRecord, UNEQUAL,
 };
 pub use measurements::Measurements;

@@ -42,11 +42,13 @@ pub struct EngineTables {
 /// A row of the engine tables: one engine with one combination of the swept design settings.
 struct Line {
     label: String,
+    /// The name of the engine in the sweep, such as `rocksdb`. The label of the row can be different.
+    engine_name: String,
     cells: Vec<u64>,
     /// The engine; `None` for lsmbench's own tree.
     engine: Option<EngineInfo>,
-    /// The writes that survive `kill -9`. `None` if a configuration has no store in a file, or if the results are of an
-    /// earlier version of lsmbench.
+    /// The writes that survive `kill -9`. `None` if a server or the memory of the process holds the store, or if the
+    /// results are of an earlier version of lsmbench.
     survives_kill: Option<String>,
 }
 
@@ -82,8 +84,7 @@ impl EngineTables {
         tables.lay_out();
         if tables.base().is_none() {
             // An engine with swept design settings has several rows. Its name selects the first of them.
-            let is_of = |line: &&Line| line.label.split(" + ").next() == Some(baseline);
-            if let Some(first) = tables.lines.iter().find(is_of) {
+            if let Some(first) = tables.lines.iter().find(|line| line.engine_name == baseline) {
                 tables.baseline.clone_from(&first.label);
                 return Ok(tables);
             }
@@ -109,6 +110,7 @@ impl EngineTables {
                 None => {
                     self.lines.push(Line {
                         label,
+                        engine_name: self.engine_name(cell.cell),
                         cells: vec![cell.cell],
                         engine: cell.engine.clone(),
                         survives_kill: cell.survives_kill.clone(),
@@ -178,6 +180,12 @@ impl EngineTables {
         let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
         (!parts.is_empty()).then(|| parts.join(" + "))
+    }
+
+    /// Returns the name of the engine of a configuration, as the sweep names it.
+    fn engine_name(&self, cell: u64) -> String {
+        let swept = self.swept(cell, |path| path == ENGINE);
+        swept.into_iter().next().map_or_else(String::new, |(_, name)| name)
     }
 
     /// Returns the swept paths of the workload, with their values in the configuration `cell`.

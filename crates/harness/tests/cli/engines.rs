@@ -102,10 +102,27 @@ fn rows_have_the_labels_of_a_sweep() {
     let root = make(&bench, "reads");
     let file = Folder::new(&root).manifest();
     let mut manifest = Manifest::read(&file).unwrap();
+    "our tree".clone_into(&mut manifest.cells[0].label);
     "RocksDB, tuned".clone_into(&mut manifest.cells[1].label);
     manifest.write(&file).unwrap();
+    // The name of an engine selects its first row.
+    for baseline in ["lsmbench", "our tree"] {
+        let table = bench.ok(&["engines", "runs/reads", "--baseline", baseline]);
+        assert!(table.contains("| our tree | **1.00\u{a0}k** |"), "{table}");
+        assert!(table.contains("| RocksDB, tuned | 2.49 (2.48 to 2.50) |"), "{table}");
+    }
+}
+
+#[test]
+fn results_of_earlier_versions_have_no_durability() {
+    let bench = Bench::new();
+    let file = Folder::new(make(&bench, "reads")).manifest();
+    let mut manifest = Manifest::read(&file).unwrap();
+    manifest.cells.iter_mut().for_each(|cell| cell.survives_kill = None);
+    manifest.write(&file).unwrap();
     let table = bench.ok(&["engines", "runs/reads"]);
-    assert!(table.contains("| RocksDB, tuned | 2.49 (2.48 to 2.50) |"), "{table}");
+    assert!(table.contains("| write amplification by the engine |\n"), "{table}");
+    assert!(!table.contains("kill"), "{table}");
 }
 
 #[test]

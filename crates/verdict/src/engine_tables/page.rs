@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use measure::median;
-use results::{BuildInfo, EngineInfo, MachineInfo, Manifest, Metric, Row, UNEQUAL, Unit, columns as c};
+use results::{BuildInfo, EngineInfo, IDENTICAL, LeftOut, MachineInfo, Manifest, Metric, Row, UNEQUAL, Unit, columns as c};
 
 use super::heading::Heading;
 use super::{EngineTables, Line, Targets, ratio};
@@ -169,7 +169,7 @@ impl EngineTables {
     }
 
     /// Renders a table with the costs of each engine over the run: peak memory, largest disk space, write amplification,
-    /// and the durability that the throughput has. Omits columns that are unknown for all engines.
+    /// and the writes that survive a kill. Omits columns that are unknown for all engines.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {
@@ -185,8 +185,10 @@ impl EngineTables {
         let mut text =
             self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect());
         if titles.iter().any(|title| title == SURVIVE) {
-            text += "After `kill -9` of the process, a store contains either every acknowledged write, or every \
-                     flushed write. The command `lsmbench torture kill --engine all` tests these declarations.\n\n";
+            text += "After `kill -9` of the process, a store contains every acknowledged write (`acknowledged`), or every \
+                     write before the last completed flush (`flushed`). The field is empty if a server or the memory \
+                     of the process holds the store. The command `lsmbench torture kill --engine all` tests these \
+                     declarations.\n\n";
         }
         text
     }
@@ -312,7 +314,8 @@ impl EngineTables {
             let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
         }
         // An engine that is not installed is skipped in every column.
-        let left_out = self.manifest.left_out.iter().map(|left| {
+        let is_skipped = |left: &&LeftOut| !left.reason.starts_with(IDENTICAL);
+        let left_out = self.manifest.left_out.iter().filter(is_skipped).map(|left| {
             let label = left.label.split_once(", ").map_or(&*left.label, |(first, _)| first);
             format!("* skipped: {}: {}\n", plain(label), plain(&left.reason))
         });

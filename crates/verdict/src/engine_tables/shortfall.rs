@@ -30,7 +30,7 @@ impl Targets {
     /// Returns the target speedup of lsmbench's own tree over an engine. The target depends on the engine (`line`) and
     /// on the operations of the phase (`heading`).
     fn against(&self, line: &Line, heading: &Heading) -> f64 {
-        match (is_btree(&line.label), heading.only_writes()) {
+        match (is_btree(&line.engine_name), heading.only_writes()) {
             (true, _) => self.btrees,
             (false, true) => self.writes,
             (false, false) => self.reads,
@@ -77,9 +77,10 @@ impl EngineTables {
     }
 }
 
-/// Returns whether an engine is a B-tree, by its label.
-fn is_btree(label: &str) -> bool {
-    let name = label.split(['(', ' ']).next().unwrap_or(label);
+/// Returns whether an engine is a B-tree, by its name or by a label that begins with its name, such as `LMDB, tuned`.
+fn is_btree(engine: &str) -> bool {
+    let label = engine.to_lowercase();
+    let name = label.split(['(', ' ', ',']).next().unwrap_or(&label);
     BTREES.contains(&name) && !label.contains("lsm")
 }
 
@@ -90,6 +91,7 @@ mod tests {
     #[test]
     fn a_b_tree_is_known_by_its_name() {
         assert!(is_btree("lmdb") && is_btree("wiredtiger") && is_btree("sled(x=1)"));
+        assert!(is_btree("LMDB, tuned") && is_btree("lmdb, synced"));
         assert!(!is_btree("wiredtiger(type=lsm)") && !is_btree("rocksdb") && !is_btree("my-lmdb"));
     }
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use measure::median;
-use results::{BuildInfo, EngineInfo, IDENTICAL, LeftOut, MachineInfo, Manifest, Metric, Row, UNEQUAL, Unit, columns as c};
+use results::{
+    BuildInfo, EngineInfo, IDENTICAL, LeftOut, MachineInfo, Manifest, Metric, Row, UNEQUAL, Unit,
+    columns as c,
+};
 
 use super::heading::Heading;
 use super::{EngineTables, Line, Targets, ratio};

@@ -47,10 +47,10 @@ enum Experiment {
 /// The template of an experiment that compares the variants of an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The template of the test for a component that is tested only by itself, without a complete tree.
+/// The template of the test for a component that is tested only without a complete tree.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
-/// The template of the test for a component that is tested by itself, and then in a complete tree.
+/// The template of the test for a component that is tested without a tree, and then in a complete tree.
 const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.rs.in");
 
 /// Declares the templates of an axis. The macro reads the template of `src/lib.rs` from the folder of the axis.

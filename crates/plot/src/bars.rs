@@ -69,14 +69,14 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     }
     if is_lying {
         let captions = Captions {
-            across: describe(&data.y, unit, Side::Across),
-            upwards: data.x.title().to_owned(),
+            across: describe(&data.y_title, unit, data.y.better(), Side::Across),
+            upwards: data.x_title.clone(),
             ..captions.clone()
         };
         return Ok(lying(data, &captions, &labels, scale));
     }
-    captions.upwards = describe(&data.y, unit, Side::Upwards);
-    captions.across = data.x.title().into();
+    captions.upwards = describe(&data.y_title, unit, data.y.better(), Side::Upwards);
+    captions.across = data.x_title.clone();
     let mut page = compose(captions, 0.0);
     let (scene, room) = (&mut page.scene, page.room);
     let rect = Rect {

@@ -12,7 +12,7 @@ use results::columns::{OPERATION, PHASE};
 use results::{Better, Folder, LatencyLog, ResultsError, Row, Table, Unit};
 
 use crate::axes::{Frame, LINE, Labels, draw_upwards, fitting_ticks, ticks_width};
-use crate::describe::{Side, describe_words};
+use crate::describe::{Side, describe};
 use crate::figure::{Dimension, Drawing, Figure, Spot, Track};
 use crate::naming::series_of;
 use crate::page::{Captions, Legend, Sample, compose};
@@ -64,9 +64,11 @@ pub(crate) fn draw(
     let by = if curves.len() > 1 && !heading.is_empty() { format!(" by {heading}") } else { String::new() };
     let mut captions = captions(&facts, trials, format!("distribution of {short}{by}"));
     captions.notes.extend(notes);
-    captions.upwards = "share of operations that took at most this time".into();
+    let share = spec.y_title.as_deref();
+    captions.upwards = share.unwrap_or("share of operations that took at most this time").to_owned();
     let time = if response { "response time, waiting included" } else { "service time" };
-    captions.across = describe_words(time, "", Better::Lower, Side::Across);
+    let time = spec.x_title.as_deref().unwrap_or(time);
+    captions.across = describe(time, "", Better::Lower, Side::Across);
     captions.legend = (curves.len() > 1).then(|| Legend {
         heading,
         entries: curves
@@ -78,7 +80,7 @@ pub(crate) fn draw(
     let column = if response { "response_ns" } else { "service_ns" };
     let figure = Figure {
         x: Dimension::new(column, time, Unit::Nanoseconds, true),
-        y: Dimension::new("share", "share of operations", Unit::Share, false),
+        y: Dimension::new("share", share.unwrap_or("share of operations"), Unit::Share, false),
         drawing: Drawing::Steps,
         tracks,
         ..Figure::default()

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use results::columns::{CELL, TRIAL};
 use results::{Column, EXPECTATIONS, Expectation, Row, Schema, Table, Unit, Value, ValueType};
 
+use crate::describe::axis_title;
 use crate::naming::{
     bound_label, compare, looks, own_name, series_label, sort_series, styles_of, tag_of, tell_apart, text_of,
 };
@@ -127,6 +128,9 @@ pub(crate) struct Data {
     pub across: Across,
     pub x: Column,
     pub y: Column,
+    /// The titles of the axes, without units.
+    pub x_title: String,
+    pub y_title: String,
     /// The heading of the legend, which is the title of the column that names the series; `None` for a single series.
     pub legend: Option<String>,
     /// The column with the theoretical values of `y`; `None` if no row has such a value.
@@ -216,7 +220,10 @@ pub(crate) fn prepare(
     let legend = (series.len() > 1).then(|| plan.legend());
     let (theory, bound) = (plan.theory.map(|known| known.1), plan.bound.map(|known| known.1));
     let (verdict, signs) = (judged.sentence(), judged.key());
-    Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, signs, notes })
+    let x_title = spec.x_title.clone().unwrap_or_else(|| axis_title(&plan.x));
+    let y_title = spec.y_title.clone().unwrap_or_else(|| axis_title(&plan.y));
+    let (x, y) = (plan.x, plan.y);
+    Ok(Data { series, across, x, y, x_title, y_title, legend, theory, bound, facts, verdict, signs, notes })
 }
 
 /// The columns of the results that a chart needs, such as the columns of its two axes.
@@ -309,7 +316,7 @@ impl Plan {
 
     /// Returns the heading of the legend, which is the title of the column that names the series.
     fn legend(&self) -> String {
-        self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
+        self.series_at.first().map_or(String::new(), |at| axis_title(&self.schema.columns()[*at]))
     }
 
     /// Groups the rows of the results by the point of the chart to which they belong. Omits rows without a value of

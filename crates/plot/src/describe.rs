@@ -1,6 +1,6 @@
-//! The descriptions of the axes of a chart.
+//! The titles and the descriptions of the axes of a chart.
 
-use results::{Better, Column};
+use results::{Better, Column, ConfigPath};
 
 /// The axis that a description belongs to: horizontal or vertical.
 #[derive(Clone, Copy)]
@@ -9,12 +9,21 @@ pub(crate) enum Side {
     Across,
 }
 
-/// Returns the description of an axis, such as `p99 service time (µs), lower is better ↓`.
-pub(crate) fn describe(column: &Column, unit: &str, side: Side) -> String {
-    describe_words(column.title(), unit, column.better(), side)
+/// Returns the title of an axis that shows this column. The path of a setting becomes words: `bloom bits per key` for
+/// `design.bloom.bits_per_key`, and `threads in phase load` for `phase.load.threads`.
+pub(crate) fn axis_title(column: &Column) -> String {
+    let Column::Swept(path) = column else { return column.title().to_owned() };
+    let path = ConfigPath::new(path);
+    match (path.phase(), path.below()) {
+        (Some(phase), [_, setting @ ..]) if !setting.is_empty() => {
+            format!("{} in phase {phase}", setting.join(" ").replace('_', " "))
+        }
+        _ => path.short().replace(['.', '_'], " "),
+    }
 }
 
-pub(crate) fn describe_words(title: &str, unit: &str, better: Better, side: Side) -> String {
+/// Returns the description of an axis, such as `p99 service time (µs), lower is better ↓`.
+pub(crate) fn describe(title: &str, unit: &str, better: Better, side: Side) -> String {
     let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
     let arrow = match (side, better) {
         (Side::Upwards, Better::Higher) => "↑",
@@ -24,4 +33,24 @@ pub(crate) fn describe_words(title: &str, unit: &str, better: Better, side: Side
     };
     let better = better.phrase().map_or(String::new(), |phrase| format!(", {phrase} {arrow}"));
     format!("{title}{unit}{better}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_setting_becomes_words() {
+        for (path, expected) in [
+            ("design.bloom", "bloom"),
+            ("design.bloom.bits_per_key", "bloom bits per key"),
+            ("component.entries", "entries"),
+            ("engine.options.block_size", "engine options block size"),
+            ("phase.load.threads", "threads in phase load"),
+            ("phase.load.value.bytes", "value bytes in phase load"),
+            ("phase.load", "phase load"),
+        ] {
+            assert_eq!(axis_title(&Column::Swept(path.to_owned())), expected);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The drawn values of a chart, from which the CSV file and the exports are written.
 
-use results::{Column, Unit};
+use results::Unit;
 
 use crate::Form;
 use crate::data::{Across, Data, Point};
@@ -52,9 +52,6 @@ impl Dimension {
         Self { column: column.to_owned(), title: format!("{title}{unit}"), is_log }
     }
 
-    fn of(column: &Column, unit: Unit, is_log: bool) -> Self {
-        Self::new(column.name(), column.title(), unit, is_log)
-    }
 }
 
 /// One series: its label and its drawn points.
@@ -110,8 +107,8 @@ impl Figure {
         });
         Self {
             title: String::new(),
-            x: Dimension::of(&data.x, unit, log_x && names.is_empty()),
-            y: Dimension::of(&data.y, data.y.unit(), log_y),
+            x: Dimension::new(data.x.name(), &data.x_title, unit, log_x && names.is_empty()),
+            y: Dimension::new(data.y.name(), &data.y_title, data.y.unit(), log_y),
             names,
             drawing: match form {
                 Form::Bar | Form::GroupedBar if log_y => Drawing::Points,

@@ -320,8 +320,8 @@ fn draw(
 
 /// Returns the default title of a chart, such as `throughput by compaction`.
 fn title_of(data: &Data, form: Form) -> String {
-    let (x, y) = (data.x.title(), data.y.title());
-    let series = data.legend.as_deref().filter(|series| !series.is_empty() && *series != x);
+    let (x, y) = (&data.x_title, &data.y_title);
+    let series = data.legend.as_deref().filter(|series| !series.is_empty() && series != x);
     let by = |word: &str| series.map_or_else(String::new, |series| format!("{word} {series}"));
     match form {
         Form::Scatter => format!("{y} vs. {x}{}", by(", by")),

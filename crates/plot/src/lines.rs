@@ -6,6 +6,7 @@ use results::columns::SECOND;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::data::{Across, Data, Known, Point, Series};
+use crate::describe::{Side, describe};
 use crate::font::{Anchor, LABEL};
 use crate::format;
 use crate::page::{Captions, Legend, Sample, compose, dashes_of, whisker};
@@ -32,9 +33,9 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let x = across(data, spec)?;
     let y = upwards(data, spec)?;
     let (ticks, unit) = y.ticks(6, data.y.unit());
-    captions.upwards = crate::describe::describe(&data.y, unit, crate::describe::Side::Upwards);
+    captions.upwards = describe(&data.y_title, unit, data.y.better(), Side::Upwards);
     let (labels, unit) = labels(data, x, captions.inner() - 52.0);
-    captions.across = crate::describe::describe(&data.x, unit, crate::describe::Side::Across);
+    captions.across = describe(&data.x_title, unit, data.x.better(), Side::Across);
     captions.legend = legend(data, spec);
     captions.notes.extend(off_axis(data, x, y));
     let mut page = compose(captions, 0.0);

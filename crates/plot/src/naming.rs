@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use results::columns::{CELL, ENGINE, LABEL};
 use results::{Column, Row, Table, Unit, Value};
 
+use crate::describe::axis_title;
 use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
@@ -80,7 +81,7 @@ pub(crate) fn series_of(
     let place = |row: &Row| keys.iter().position(|(known, ..)| *known == key(row)).unwrap_or(0);
     let labels = keys.iter().map(|(key, _, own)| series_label(&columns, key, own));
     Ok(NamedSeries {
-        heading: columns.first().map_or(String::new(), |column| column.title().to_owned()),
+        heading: columns.first().map_or(String::new(), |column| axis_title(column)),
         of_rows: table.rows().iter().map(place).collect(),
         series: labels.zip(styles).collect(),
     })

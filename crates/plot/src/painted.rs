@@ -19,8 +19,8 @@ pub(crate) fn draw(
     captions: &mut Captions,
 ) -> Result<Scene, PlotError> {
     captions.legend = legend_for(data, Sample::Box);
-    captions.upwards = describe(&data.y, "", Side::Upwards);
-    captions.across = data.x.title().into();
+    captions.upwards = describe(&data.y_title, "", data.y.better(), Side::Upwards);
+    captions.across = data.x_title.clone();
     let (names, across) = match &data.across {
         Across::Names(names) => (&names[..], None),
         Across::Numbers(unit) => {

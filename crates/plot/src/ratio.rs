@@ -8,7 +8,7 @@ use results::{Column, Row, Table, Unit, verdicts as v};
 
 use crate::axes::{LINE, draw_names_down, fitting_ticks, names_down};
 use crate::data::Spread;
-use crate::describe::{Side, describe_words};
+use crate::describe::{Side, describe};
 use crate::figure::{Dimension, Drawing, Figure, Spot, Track};
 use crate::font::{Anchor, LABEL};
 use crate::page::{Captions, compose, whisker};
@@ -45,6 +45,9 @@ struct PairedRatios {
 /// The comparisons of a ratio chart, and its captions.
 pub(crate) struct Ratios {
     y: Column,
+    /// The titles of the axes. The vertical axis has names, and normally no title.
+    x_title: String,
+    y_title: String,
     baseline: String,
     comparisons: Vec<PairedRatios>,
     /// The conditions of the measurement, for the caption.
@@ -113,7 +116,9 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
             format::value(noise, Unit::Share)
         ));
     }
-    Ok(Ratios { y: column, baseline, comparisons, facts, verdict: judged.sentence(), notes })
+    let x_title = spec.x_title.clone().unwrap_or_else(|| format!("{} / that of {baseline}", column.title()));
+    let y_title = spec.y_title.clone().unwrap_or_default();
+    Ok(Ratios { y: column, x_title, y_title, baseline, comparisons, facts, verdict: judged.sentence(), notes })
 }
 
 /// Returns the name of the candidate in a verdict. If verdicts compare several groups of configurations, the name
@@ -159,12 +164,7 @@ impl Ratios {
         let color = |place| Style::new(place, 0).color;
         Figure {
             x: Dimension::new("candidate", "candidate", Unit::Plain, false),
-            y: Dimension::new(
-                "ratio",
-                &format!("{} / that of {}", self.y.title(), self.baseline),
-                Unit::Ratio,
-                true,
-            ),
+            y: Dimension::new("ratio", &self.x_title, Unit::Ratio, true),
             names: self.comparisons.iter().map(|comparison| comparison.name.clone()).collect(),
             drawing: Drawing::Points,
             interval: "95 % CI of the median ratio".to_owned(),
@@ -187,8 +187,8 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
     let scale = Scale::log(all)
         .ok_or_else(|| PlotError::Empty("no ratio of a candidate to its baseline is above 0".to_owned()))?
         .inset(0.06);
-    let title = format!("{} / that of {}", ratios.y.title(), ratios.baseline);
-    captions.across = describe_words(&title, "", ratios.y.better(), Side::Across);
+    captions.upwards.clone_from(&ratios.y_title);
+    captions.across = describe(&ratios.x_title, "", ratios.y.better(), Side::Across);
     let names: Vec<String> = ratios.comparisons.iter().map(|comparison| comparison.name.clone()).collect();
     let (names, left) = names_down(&names, (0.3 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;

@@ -35,6 +35,12 @@ pub struct ChartSpec {
     /// Title of the chart. Default: the titles of the columns, such as `Throughput by compaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Title of the horizontal axis. Default: the title of the column, such as `bloom bits per key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x_title: Option<String>,
+    /// Title of the vertical axis, or of the colors in a `heatmap`. Default: the title of the column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y_title: Option<String>,
     /// Column on the horizontal axis. A `timeline` always uses `second`. For a `cdf`, `service` or `response` selects
     /// the kind of latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +122,8 @@ impl ChartSpec {
             file: None,
             name: None,
             title: None,
+            x_title: None,
+            y_title: None,
             x: None,
             y: None,
             series: None,

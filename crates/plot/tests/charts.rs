@@ -156,11 +156,11 @@ fn captions_say_the_question_the_facts_the_axes_and_the_run() {
     let (_folder, sample) = sample("fpr");
     let texts = texts(&draw(&sample).svg());
     for expected in [
-        "False-positive rate by bloom.bits_per_key and bloom",
+        "False-positive rate by bloom bits per key and bloom",
         "Which filter lets the fewest absent keys through at equal memory?",
         "lookup phase · bloom and bloom.bits_per_key differ · median of 5 trials · whiskers: range, because a 95 % CI needs 6 trials",
         "false-positive rate, lower is better ↓",
-        "bloom.bits_per_key",
+        "bloom bits per key",
         "blocked",
         "theory",
         "0.1\u{a0}%",
@@ -644,5 +644,19 @@ fn no_two_of_eight_series_share_a_colour() {
     let svg = Chart::draw(&sample.folder, &sample.spec, &context).unwrap().svg();
     for color in ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8B7300", "#404040"] {
         assert!(svg.contains(color), "{color}");
+    }
+}
+
+#[test]
+fn every_kind_of_chart_shows_the_given_titles_of_its_axes() {
+    let (_folder, samples) = samples();
+    for sample in &samples {
+        let titles = ["Filter size", "Wasted reads"];
+        let [x_title, y_title] = titles.map(|title| Some(title.to_owned()));
+        let spec = ChartSpec { x_title, y_title, ..sample.spec.clone() };
+        let shown = texts(&Chart::draw(&sample.folder, &spec, &sample.context).unwrap().svg());
+        for title in titles {
+            assert!(shown.iter().any(|text| text.contains(title)), "{}: {title} is not among {shown:?}", sample.name);
+        }
     }
 }

@@ -16,6 +16,12 @@ use crate::output::{line, print};
 /// The largest slowdown that `--slowdowns` accepts, in percent of the time of a get.
 const MOST_PERCENT: f64 = 300.0;
 
+/// Returns a percentage as a fraction, rounded to nine digits after the point. Without this rounding, 0.7 % would be
+/// 0.006999999999999999.
+fn fraction(percent: f64) -> f64 {
+    (percent * 1e7).round() / 1e9
+}
+
 /// Compares trees with equal speed, and trees of which one has a known slowdown. Prints a table with the fraction of
 /// comparisons that had each verdict.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
@@ -24,7 +30,7 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
             "--slowdowns contains {wrong}; each slowdown must be from 0.1 to {MOST_PERCENT} percent"
         )));
     }
-    let threshold = arguments.threshold / 100.0;
+    let threshold = fraction(arguments.threshold);
     if !THRESHOLDS.contains(&threshold) {
         let (least, most) = (THRESHOLDS.start() * 100.0, THRESHOLDS.end() * 100.0);
         return Err(Problem::new(format!(
@@ -40,7 +46,7 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     let work = scratch(arguments.work.as_deref())?;
     let mut options = vec!["--no-page".to_owned()];
     options.extend(arguments.allow_debug.then(|| "--allow-debug".to_owned()));
-    let slowdowns: Vec<f64> = arguments.slowdowns.iter().map(|percent| percent / 100.0).collect();
+    let slowdowns: Vec<f64> = arguments.slowdowns.iter().copied().map(fraction).collect();
     let judge = |config: &Path, sets: &[String], folder: &Folder, (metric, rounds): (&str, u64)| {
         let own = [format!("verdict.threshold={threshold}"), format!("verdict.metric={metric}")];
         let sets = sets.iter().cloned().chain(own).collect();
@@ -95,4 +101,16 @@ fn keep(table: &CalibrationTable, arguments: &CalibrateArguments) -> Outcome<()>
             .map_err(|error| Problem::doing(format!("write {}", file.display()), error))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_becomes_a_short_fraction() {
+        for (percent, expected) in [(0.1, "0.001"), (0.7, "0.007"), (2.5, "0.025"), (7.0, "0.07"), (300.0, "3")] {
+            assert_eq!(fraction(percent).to_string(), expected);
+        }
+    }
 }

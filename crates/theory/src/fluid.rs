@@ -1,4 +1,4 @@
-//! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and all policies
+//! The textbook cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and all policies
 //! between them. Sources: Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure"
 //! (VLDB 2022), section 3.
 //!
@@ -36,7 +36,7 @@ impl Fluid {
     /// Returns the number of levels of a tree with N = `buffers` full memtables: `⌈log_T(N + 1)⌉`. This is the smallest
     /// L for which all levels together have room for N memtables: Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
     pub fn levels(&self, buffers: f64) -> u32 {
-        // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
+        // Adds up the capacities of the levels. A rounded logarithm could be off by one at powers of T.
         let (mut levels, mut held) = (0, 0.0);
         while held < buffers {
             held = held * self.size_ratio + self.size_ratio - 1.0;

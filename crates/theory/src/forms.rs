@@ -22,8 +22,8 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     write_amp_of(policy, flushes, 1.0)
 }
 
-/// Returns the write amplification of a compaction policy, if a flush writes SSTables with a size of `flush_buffers`
-/// full memtables. This size is below 1 if values are in blob files. See [`write_amp`] for the other parameters.
+/// Returns the write amplification like [`write_amp`]. Here, the SSTables of a flush have a total size of
+/// `flush_buffers` full memtables. This size is below 1 if the flush writes values to blob files.
 pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -45,7 +45,8 @@ pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) ->
             let runs = count(policy, "runs")?;
             match count(policy, "flushes") {
                 None => binomial_writes(flushes, runs),
-                // The schedule is optimal at its end. No closed form is known before and after its end.
+                // The schedule writes the minimum for exactly `known` flushes. No closed form is known for fewer or
+                // more flushes.
                 Some(known) if known == flushes => least_writes(flushes, runs)? - flushes,
                 Some(_) => return None,
             }
@@ -59,7 +60,7 @@ pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) ->
         "partial" => partial(flushes, count(policy, "run_threshold")?, count(policy, "max_runs")?),
         "time-window" => {
             let (window, runs) = (count(policy, "window")?, count(policy, "min_runs")?);
-            // A window that is not reached may be of any length.
+            // For a window longer than the load, the cost is not needed, and its computation could overflow.
             let of_each = if window <= flushes { window + rounded_down(window - 1, runs) } else { 0 };
             flushes / window * of_each + rounded_down(flushes % window, runs)
         }
@@ -74,8 +75,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     levels_and_runs_of(policy, flushes, 1.0)
 }
 
-/// Returns the numbers of levels and runs like [`levels_and_runs`], if a flush writes SSTables with a size of
-/// `flush_buffers` full memtables. This size is below 1 if values are in blob files.
+/// Returns the numbers of levels and runs like [`levels_and_runs`]. Here, the SSTables of a flush have a total size of
+/// `flush_buffers` full memtables. This size is below 1 if the flush writes values to blob files.
 pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -115,8 +116,9 @@ pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
 }
 
 /// Returns the number of flushes between two compactions into the largest level of a leveled tree, while random keys
-/// are overwritten. `buffers` is the size of all keys with their pointers, and `flush_buffers` is the size of a flush,
-/// both in full memtables. Returns `None` for any policy other than leveled compaction of whole levels.
+/// are overwritten. `buffers` is the size of all live entries in the tree, and `flush_buffers` is the size of the
+/// SSTables of a flush, both in full memtables. Returns `None` for any policy other than leveled compaction of whole
+/// levels.
 pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> Option<u64> {
     // A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N keys, k
     // flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys.
@@ -136,7 +138,7 @@ pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> O
 
 /// Returns an upper bound of the space amplification of a policy, which is the stored bytes per live byte, if every
 /// level is full and keys are overwritten. The bound does not include runs that wait in level 0. Returns `None` for a
-/// policy that the textbook model does not cover.
+/// policy that the textbook model ([`Fluid`]) does not cover.
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
@@ -155,9 +157,9 @@ pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     Some(tree.most_space_amp())
 }
 
-/// Returns the write amplification of a textbook policy with size ratio T after `flushes` flushes of distinct keys. The
-/// result includes the bytes of flushes, but not the bytes of the WAL. For `l0-tiered`, level 0 collects T runs.
-/// Returns `None` for any other policy, for T below 2, and for 0 flushes.
+/// Returns the write amplification of `leveled`, `tiered`, `lazy-leveled` or `l0-tiered` compaction with size ratio T
+/// after `flushes` flushes of distinct keys. The result includes the bytes of flushes, but not the bytes of the WAL.
+/// For `l0-tiered`, level 0 collects T runs. Returns `None` for any other policy, for T below 2, and for 0 flushes.
 pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f64> {
     if size_ratio < 2 || flushes == 0 {
         return None;
@@ -226,7 +228,7 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     let mut moved_first = u64::from(level0_runs == 1);
     while flushes >= arrival {
         let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);
-        // A level that takes more arrivals than there are flushes never fills, however large it is.
+        // A level that needs more than `flushes` arriving runs never fills. The limit prevents overflows.
         let to_fill = ((capacity / arrival as f64).ceil() as u64).min(flushes + 1);
         let arrivals = flushes / arrival;
         writes += arrival * (arrivals / to_fill * sum(to_fill) + sum(arrivals % to_fill));
@@ -238,8 +240,9 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Returns how many full memtables the compactions of the multi-level policy write. Leveled compaction writes the data
-/// that fills a level into this level first. The multi-level policy writes this data only into the next level.
+/// Returns how many full memtables the compactions of the multi-level policy write. If arriving data fills a level,
+/// leveled compaction writes the data into this level, and then again into the next level. The multi-level policy
+/// writes the data only once, directly into the next level.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio / flush_buffers);
     let mut moved_first = u64::from(level0_runs == 1);

@@ -33,8 +33,8 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Returns whether the closed forms of a policy are valid for a load after `flushes` flushes. The load must not write a
-/// key twice. For a policy that compacts single SSTables, each run must also consist of one SSTable.
+/// Returns whether the closed forms of a policy are valid for a load after `flushes` flushes. They are valid only if
+/// the load writes no key twice. For a policy that compacts single SSTables, each run must also consist of one SSTable.
 pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))

@@ -16,7 +16,7 @@ use catalog::Choice;
 
 use crate::popularity::Popularity;
 
-/// The number of bisection steps, which exceeds the number of bits of a double.
+/// The number of bisection steps, which is enough for the full precision of a double.
 const ROUNDS: u32 = 100;
 
 /// The eviction policies of caches with a known closed form.
@@ -46,8 +46,8 @@ impl Eviction {
         }
     }
 
-    /// Returns the hit rate of the requests `from` to `to`, counted from the first request of this distribution. Before
-    /// the first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
+    /// Returns the hit rate of the requests with the numbers `from` to `to`, counted from the first request with this
+    /// popularity. Before that first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,

@@ -35,7 +35,8 @@ fn least_merges(flushes: u64, runs: u64) -> u64 {
     if last == 1 {
         return 0;
     }
-    // Each buffer of weight w − 2 or less was merged into. Each chain of buffers of weight w costs another merge.
+    // The weight of a buffer is the number of times that it is written, and w is the largest weight. The schedule makes
+    // one merge for each buffer with a weight of at most w − 2, and one merge for each chain of buffers of weight w.
     let (mut merges, mut rest) = (full(last - 2), flushes - full(last - 1));
     for length in (1..=runs).rev() {
         let steps = runs - length;
@@ -52,7 +53,7 @@ pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut writes) = (flushes, 0);
     for rank in (1..=runs).rev() {
         let Some((weight, oldest)) = oldest_run(left, rank) else { break };
-        // The buffers before the oldest run was merged for the last time were a full schedule.
+        // The `oldest − 1` buffers before the last merge of the oldest run are a complete schedule of minimum cost.
         writes += least_in_place(oldest - 1, rank) - unmerged(weight - 1, rank);
         writes += if oldest > 1 { oldest } else { 0 };
         left -= oldest;
@@ -71,9 +72,9 @@ pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     count
 }
 
-/// Returns the weight and the size of the oldest run of a tree with horizontal growth and at most `rank` runs. The size
-/// is C(w − 1 + rank, rank) full memtables, and the weight w is the largest number for which the size is at most
-/// `flushes`. Returns `None` for 0 flushes.
+/// Returns the weight w and the size of the oldest run of a tree with horizontal growth and at most `rank` runs. The
+/// weight is the number of times that the oldest entries of the run were written. It is the largest number for which
+/// the size, C(w − 1 + rank, rank) full memtables, is at most `flushes`. Returns `None` for 0 flushes.
 fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     if rank == 1 {
         return (flushes > 0).then_some((flushes, flushes));
@@ -82,8 +83,8 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Returns how many memtables stay in their own run after their flush, in a complete schedule with the largest weight
-/// `weight`.
+/// Returns how many flushes of a complete schedule cause no merge, so that the flushed memtable first stays a run.
+/// `weight` is the largest weight in the schedule, which is the number of times that a memtable is written.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }

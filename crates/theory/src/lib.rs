@@ -6,13 +6,15 @@
 //! * [`separated_growth`] and [`separated_write_amp`]: the writes of a load with values in blob files. [`collection`]: the
 //!   cost of garbage collection of blob files under random overwrites.
 //! * [`least_writes`]: the smallest number of bytes that any schedule with a number of runs can write.
-//! * [`Fluid`]: the textbook's cost model of a tree with T, K and Z: levels, writes, lookups, space.
+//! * [`Fluid`]: the textbook cost model of a tree with a size ratio and a maximum number of runs per level: levels,
+//!   writes, lookups, space.
 //! * [`KLsm`]: a tree with different numbers of runs per level and a partly filled last level: writes, lookups, scans.
 //! * [`allocate`]: Monkey's filter bits for levels of any size. [`split_memory`]: the split of a budget between
 //!   memtable, filters and cache.
 //! * [`best_ratios`]: the size ratios and runs per level that Moose proposes. [`UcsScaling`]: the scaling parameters
 //!   with which Cassandra describes a tree.
-//! * [`robust_cost`]: the cost of the worst mix of operations within a drift.
+//! * [`robust_cost`]: the cost of the worst mix of operations that differs from the expected mix by at most a given
+//!   drift.
 //! * [`RunView`]: the data blocks that a lookup reads, computed from the existing runs and their filters.
 //! * [`Popularity`]: the fraction of requests for each key or block. [`Eviction`] and
 //!   [`best_static_share`](Popularity::best_static_share): the resulting hit rate of a cache.

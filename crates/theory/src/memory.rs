@@ -25,8 +25,9 @@ pub struct MemorySplit {
     pub cost: f64,
 }
 
-/// Splits a memory budget of `budget` bytes between `uses`, so that their total cost is smallest. The budget consists
-/// of `shares` equal shares. Returns `None` if the budget is smaller than the minimum of all uses together.
+/// Splits a memory budget of `budget` bytes between `uses`, so that their total cost is smallest. Each use gets its
+/// minimum, and the rest of the budget is split in `shares` equal shares. Returns `None` if the budget is smaller than
+/// the minimum of all uses together.
 pub fn split_memory(budget: f64, uses: &[MemoryUse<'_>], shares: u32) -> Option<MemorySplit> {
     let mut bytes: Vec<f64> = uses.iter().map(|part| part.least).collect();
     let left = budget - bytes.iter().sum::<f64>();

@@ -33,7 +33,7 @@ pub fn best_ratios(
         let ratio = (step * taken as f64).exp();
         level_cost(ratio, best_runs(ratio, entries_per_block, writes), entries_per_block, writes)
     };
-    // least[taken] is the least cost of the levels so far whose product is e^(step·taken).
+    // `least[taken]` is the least cost of the levels so far, if the product of their size ratios is e^(step·taken).
     let mut least = vec![f64::INFINITY; steps + 1];
     least[0] = 0.0;
     let mut choices: Vec<Vec<usize>> = Vec::new();

@@ -40,8 +40,8 @@ pub(crate) struct Class {
 }
 
 impl Popularity {
-    /// Returns the popularity ranks for which [`of_keys`](Self::of_keys) needs the fraction of requests for all keys up
-    /// to this rank. The distribution has `keys` keys.
+    /// Returns the popularity ranks that [`of_keys`](Self::of_keys) needs for a distribution of `keys` keys. For each
+    /// rank, the caller computes the fraction of requests for all keys up to the rank.
     pub fn ranks(keys: u64) -> Vec<u64> {
         let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
         let mut last = HEAD;

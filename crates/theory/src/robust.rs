@@ -25,7 +25,7 @@ pub fn robust_cost(drift: f64, weights: &[f64], costs: &[f64]) -> f64 {
     if used.is_empty() || drift <= 0.0 || spread <= 0.0 {
         return mean;
     }
-    // Costs relative to the largest: no exponential overflows.
+    // The largest cost is subtracted from each cost, so that no exponential overflows.
     let value = |log_lambda: f64| {
         let lambda = log_lambda.exp() * spread;
         let sum: f64 = used.iter().map(|(weight, cost)| weight * ((cost - most) / lambda).exp()).sum();

@@ -28,7 +28,7 @@
 //! * `hash-partitioned` collects the partition with the most stale records. All versions of a key are in one partition,
 //!   so a partition has N / K live records of K partitions. In the steady state, the stale records of the partitions
 //!   are evenly spaced from 0 to S, and their sum is S·(K + 1) / 2 = N·(s / (1 − s) + x / 2). A collection moves N / K
-//!   records for S overwrites. Here, the derivation has no other source.
+//!   records for S overwrites. This derivation has no published source.
 //!
 //! The forms assume that a flush writes few of the N keys, and many records per blob file. If a file has few records,
 //! all of them can be stale before the file is collected. The store removes such a file without a copy, and writes less
@@ -61,7 +61,7 @@ const LEAST_MERGES: f64 = 5.0;
 pub struct Overwrites {
     /// The number N of keys, each with one live record.
     pub keys: f64,
-    /// The number of times that each key was overwritten before, on average.
+    /// The mean number of overwrites of each key before these overwrites.
     pub earlier: f64,
     /// The number of flushes during the overwrites.
     pub flushes: f64,
@@ -174,8 +174,7 @@ impl Steady<'_> {
         Some(Collection { write_amp: 1.0 / (1.0 - live), live_share: self.live_share(stored) })
     }
 
-    /// Returns the steady state of blob files that are collected `delay` compactions after their stale share is
-    /// reached.
+    /// Returns the steady state of blob files that are collected `delay` compactions after they reach the stale share.
     fn files(&self, delay: u32) -> Collection {
         let (period, flushes) = (self.period(), self.overwrites.flushes_per_merge);
         let threshold = -(-self.share).ln_1p();
@@ -191,7 +190,7 @@ impl Steady<'_> {
             fresh += (-age).exp() / flushes as f64;
             fresh_age += age / flushes as f64;
         }
-        // The age at which records move that moved before.
+        // The age at which records move again.
         let old = age(period);
         let relocations = fresh / (1.0 - (-old).exp());
         let stored = fresh_age + relocations * old;

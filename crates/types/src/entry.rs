@@ -4,8 +4,8 @@
 /// The position of a write in the order of all writes to a tree, starting at 1.
 pub type SequenceNumber = u64;
 
-/// The number of bytes that each entry counts in addition to its key and value. These bytes stand for the sequence
-/// number and the kind of the entry, so that even an empty entry has a size.
+/// The fixed number of bytes that size limits count per entry, in addition to its key and value. These bytes stand for
+/// the sequence number and the kind of the entry, so that even an empty entry has a size.
 pub const ENTRY_CHARGE_BYTES: u64 = 8;
 
 /// A key with its newest value, or with a tombstone (`None`) that hides older values.

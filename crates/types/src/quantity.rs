@@ -20,7 +20,7 @@ const BYTE_UNITS: &[(&str, u64)] = &[
 /// Units of counts, largest first.
 const COUNT_UNITS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("K", 1_000)];
 
-/// Units of time in nanoseconds, largest first.
+/// Units of time in nanoseconds. The unit `s` is last, because the names of other units also end with `s`.
 const TIME_UNITS: &[(&str, u64)] = &[
     ("h", 3_600_000_000_000),
     ("min", 60_000_000_000),
@@ -62,7 +62,7 @@ pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
 /// Formats a number of bytes with the largest unit that divides it, such as `4MiB` or `5MB`.
 pub fn format_bytes(bytes: u64) -> String {
     let dividing = BYTE_UNITS.iter().filter(|(_, size)| bytes != 0 && bytes.is_multiple_of(*size));
-    // The first of the two units of 1000 in the list.
+    // `kB` and `KB` have the same size. The reversed order selects `kB`, which is first in the list.
     let (unit, size) = dividing.rev().max_by_key(|(_, size)| *size).copied().unwrap_or(("B", 1));
     format!("{}{unit}", bytes / size)
 }

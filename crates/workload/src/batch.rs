@@ -13,8 +13,8 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// The exclusive end key of each scan and each range delete with a span (the length of its key range), and an empty
-    /// key for any other operation. The list is empty if no operation of the batch has a span.
+    /// For each scan or range delete with a span (the length of its key range), the exclusive end key. For any other
+    /// operation, an empty key. The list is empty if no operation of the batch has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }

@@ -147,8 +147,8 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads the TOML keys `cache` and `warm_up` of a phase. If the phase cannot have a warm-up, `no_warm_up` is the
-    /// reason, and the function returns this reason as an error for the key `warm_up`.
+    /// Reads the TOML keys `cache` and `warm_up` of a phase. If the phase cannot have a warm-up, the key `warm_up` is
+    /// an error, and `no_warm_up` is the reason in its message.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,

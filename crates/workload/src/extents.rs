@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// phase is the extent at the start of the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The number of keys that the workload has added, which is also the index of the next new key. Keys that a stopped
-    /// thread did not add count, too.
+    /// The number of keys that the workload has added, which is also the index of the next new key. The number includes
+    /// keys that a thread did not add because it stopped early.
     pub keys: u64,
     /// The number of version numbers that writes have used. Each write gets the next version number, from 1 on.
     pub versions: u32,
@@ -17,7 +17,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns the larger number of keys, of versions and of removed keys of two threads of a phase.
+    /// Combines the extents of two threads of a phase: takes the larger number of keys, of versions and of removed
+    /// keys.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {

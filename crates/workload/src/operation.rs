@@ -130,8 +130,8 @@ impl KeyId {
         Self(index << 1 | u64::from(absent))
     }
 
-    /// Returns the index of the key, which is the number of its insert. An absent key has the index of the present key
-    /// before the absent key.
+    /// Returns the index of the key. Inserts give the indexes 0, 1, 2 … to present keys. An absent key has the same
+    /// index as the present key directly before it.
     #[inline]
     pub fn index(self) -> u64 {
         self.0 >> 1

@@ -21,8 +21,8 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// The power of two at or above the room of the permutation, minus 1. As a bit mask, it keeps numbers below this
-    /// power of two.
+    /// The smallest power of two that is at least the largest permitted length, minus 1. As a bit mask, it keeps
+    /// numbers below this power of two.
     mask: u64,
     /// The distance of the bit shifts that mix a number: half of the number of bits of the mask, rounded up. With this
     /// distance, each shift can be undone.
@@ -66,7 +66,8 @@ impl Permutation {
         }
     }
 
-    /// Grows the permutation to the numbers below `len`. `len` must not be above the room of the permutation.
+    /// Grows the permutation to the numbers below `len`. `len` must not be above the `room` with which the permutation
+    /// was created.
     ///
     /// # Panics
     /// Panics if `len` is below the current length, or above the room rounded up to the next power of two.

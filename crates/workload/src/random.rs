@@ -82,7 +82,7 @@ impl Random {
         unit(self.bits())
     }
 
-    /// Returns the generator of the random numbers, for distributions of other crates that sample by themselves.
+    /// Returns the generator of the random numbers, for distributions of other crates that sample with their own code.
     pub(crate) fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
         &mut self.0
     }

@@ -28,7 +28,7 @@ pub struct Shadow {
     merged: HashMap<u64, Vec<u8>>,
     /// The merge operator of the store. Without an operator, merges change nothing.
     operator: Option<MergeOperator>,
-    /// For each phase that writes, the source of its values and its version numbers, in ascending order.
+    /// The sources of the written values, in ascending order of their version numbers.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
@@ -38,8 +38,8 @@ pub struct Shadow {
     may_drop: bool,
 }
 
-/// The source of the values that one phase writes. The phase has the version numbers above `after`, up to the number
-/// `after` of the next phase.
+/// The source of the values that a phase writes. Successive phases with the same source share one era. Their writes
+/// have the version numbers from `after` + 1 to the `after` of the next era.
 struct Era {
     after: u32,
     values: Arc<Values>,

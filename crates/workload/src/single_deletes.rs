@@ -84,7 +84,8 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));
-    // The length of the queue is a random walk. The members of a batch are steps of one operation.
+    // The keys that single deletes can remove form a queue: inserts add keys, and single deletes remove keys. The
+    // length of the queue is a random walk, in which all members of a batch together are one step.
     let drift = deletes - inserts;
     let (members, batches) = (f64::from(mixed.batch), mixed.mix.share(Kind::Batch));
     let of_member = mixed.batch_mix.share(Kind::SingleDelete) - mixed.batch_mix.share(Kind::Insert);

@@ -72,8 +72,8 @@ pub trait KeySampler: Send {
 
 impl Scope {
     /// Returns the number of keys for which a sampler builds its tables: the planned number of keys, but at most twice
-    /// the number of existing keys. With larger tables, the sampler builds new tables less often while keys are added,
-    /// but repeats more draws.
+    /// the number of existing keys. While keys are added, larger tables last longer, but more draws select a key that
+    /// does not exist yet and are repeated.
     pub(crate) fn room(&self, existing: u64) -> u64 {
         if existing < self.planned {
             self.planned.min(existing.saturating_mul(2))

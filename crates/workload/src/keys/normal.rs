@@ -82,7 +82,7 @@ impl KeyDistribution for Normal {
     }
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
-        // The hottest keys are those closest to the middle, as far as the key space reaches.
+        // The hottest keys are a range around the mean, which is shifted if it would exceed the key space.
         let part = hottest as f64 / keys as f64;
         let from = (self.0.mean - part / 2.0).clamp(0.0, 1.0 - part);
         Some(self.within(from, from + part) / self.within(0.0, 1.0))

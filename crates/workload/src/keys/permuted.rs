@@ -7,8 +7,8 @@ use crate::random::Random;
 
 /// A distribution over popularity ranks. Rank 0 is the rank of the most popular key.
 pub(crate) trait Ranks: Send {
-    /// Changes the number of ranks to `ranks`. `room` is the largest number of ranks of later calls, so the
-    /// distribution can build its tables for this number.
+    /// Changes the number of ranks to `ranks`. `room` is the largest number of ranks that later calls may set, so the
+    /// distribution can build its tables for `room` ranks.
     fn resize(&mut self, ranks: u64, room: u64);
 
     /// Draws a popularity rank from the distribution. Rank 0 belongs to the most popular key.

@@ -149,7 +149,7 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let mut areas: Vec<f64> = weights.iter().map(|weight| weight / total * slots as f64).collect();
     areas.resize(slots, 0.0);
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..slots).partition(|slot| areas[*slot] < 1.0);
-    // Weights that remain because of rounding errors fill their slots.
+    // At first, each slot selects only its own bucket. Slots that remain at the end because of rounding errors keep it.
     let mut table = vec![Slot { threshold: u64::MAX, alias: 0 }; slots];
     for (own, slot) in table.iter_mut().enumerate() {
         slot.alias = own as u32;
@@ -162,7 +162,8 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
             small.push(giver);
         }
     }
-    // Slots after the last weight have no bucket of their own, even if rounding errors left them unfilled.
+    // Slots after the last weight have no bucket of their own. If such a slot still selects itself because of rounding
+    // errors, it now selects the first bucket.
     for slot in table.iter_mut().skip(weights.len()).filter(|slot| slot.alias as usize >= weights.len()) {
         *slot = Slot { threshold: 0, alias: 0 };
     }

@@ -204,7 +204,8 @@ impl MixedStream {
             self.keys.fill(kinds, (&mut self.growth, &mut self.queue), keys);
             return;
         }
-        // Keys are added and taken in the order of the operations, so the operations up to a batch come first.
+        // Inserts and single deletes change the existing keys in the order of the operations. The operations up to a
+        // batch therefore get their keys before the members of the batch.
         member_keys.resize(member_kinds.len(), 0);
         let (mut start, mut first_member) = (0, 0);
         for at in (0..filled).filter(|at| kinds[*at] == Kind::Batch) {
@@ -321,8 +322,8 @@ impl MixedStream {
         Operation { count, span, backward, ..self.rare(kind, key, existing, values) }
     }
 
-    /// Returns an operation on one present key. All rare callers share this copy of [`single`](Self::single), which the
-    /// compiler inlines into the timed loop.
+    /// Returns an operation on one present key. The compiler inlines [`single`](Self::single) into the timed loop, and
+    /// all rare callers share the copy in this function.
     #[inline(never)]
     fn rare(&mut self, kind: Kind, key: u64, existing: u64, values: &Values) -> Operation {
         self.single(kind, key, false, existing, values)

@@ -51,7 +51,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Returns the model with the merge operator of the store set.
+    /// Sets the merge operator of the model, which must be the operator of the tested store.
     #[must_use]
     pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
         Self { operator, ..self }

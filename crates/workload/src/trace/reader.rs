@@ -26,8 +26,8 @@ pub trait TraceReader: Send + Sync {
     /// Returns an error if the file is truncated at its start or has another format.
     fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError>;
 
-    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. A phase with a
-    /// `mix` can use only the keys of such a trace.
+    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. Only the keys of
+    /// such a trace are valid for a phase with a `mix`.
     fn width(&self) -> Option<usize> {
         None
     }

@@ -4,7 +4,8 @@
 //!
 //! The source files import their atomics from `crate::sync`, which is a module with instrumented types in this crate.
 //! `tests/models.rs` runs the [models](LoomModel). The tests also weaken one memory ordering of the source at a time to
-//! `Relaxed`, and run the models again: each eighth ordering, or every ordering in a nightly run.
+//! `Relaxed`, and run the models again. An ordinary test run does so for every eighth ordering, and a nightly run for
+//! every ordering.
 
 mod cell;
 mod models;

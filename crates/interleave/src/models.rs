@@ -101,7 +101,8 @@ fn visible() {
         move || {
             (first..=last).for_each(|number| written[number as usize - 1].set(true));
             visible.done(first, last);
-            // As in `publish`, two commits that end at the same time may both miss the mark of the other.
+            // If two commits end at the same time, neither may see that the other is done. Both therefore try again, as
+            // in `publish`.
             while visible.advance() < last {
                 yield_now();
             }

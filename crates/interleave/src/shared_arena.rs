@@ -1,9 +1,10 @@
 //! A replacement for the arena of memtables in models. Every version and every node is in a separate cell, and `loom`
 //! checks all accesses to the cell.
 //!
-//! References and links come from the file of the real arena ([`reference`]). A model cannot use the memory of the real
-//! arena, which consists of raw bytes of a memory map. First, loom cannot check accesses to such bytes. Second, an
-//! atomic of loom does not fit into an 8-byte word. The byte layout and the shards have separate unit tests.
+//! The types of references and links are those of the real arena, from its source file ([`reference`]). A model cannot
+//! use the memory of the real arena, which consists of raw bytes of a memory map. First, loom cannot check accesses to
+//! such bytes. Second, an atomic of loom does not fit into an 8-byte word. The byte layout and the shards have separate
+//! unit tests.
 
 #[path = "../../memtable/src/shared_arena/reference.rs"]
 mod reference;

@@ -14,8 +14,8 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// Returns the size `model` of a data structure. In the real crates, the function with this name returns the size
-/// `real`.
+/// Returns the size `model` of a data structure, which is small because `loom` executes all interleavings. In the real
+/// crates, the function with this name returns the size `real`.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
@@ -38,8 +38,8 @@ struct Sites {
 }
 
 thread_local! {
-    /// The sites of the model that this thread runs. `loom` runs all threads of a model in one thread of the system, so
-    /// each thread of the system can run another model.
+    /// The sites of the model that this thread runs. `loom` runs all threads of a model in one OS thread, so several OS
+    /// threads can run different models at the same time.
     static SITES: RefCell<Sites> = const { RefCell::new(Sites { passed: BTreeSet::new(), weak: None }) };
 }
 

@@ -20,8 +20,8 @@ struct Lead {
     threshold: &'static str,
 }
 
-/// Returns sentences that compare the two best configurations of each group of configurations in each phase. Returns
-/// none if neither higher nor lower values of the metric are better.
+/// Returns sentences that compare the two best configurations of each group of configurations in each phase. Returns no
+/// sentences if neither higher nor lower values of the metric are better.
 pub(crate) fn best_sentences(run: &RunData) -> Vec<String> {
     let first = run.first.phase;
     let others = (0..run.phases.len()).filter(|phase| *phase != first);

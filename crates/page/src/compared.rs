@@ -46,8 +46,8 @@ pub struct ComparedConfiguration {
     pub memory_bytes: Option<f64>,
 }
 
-/// Returns the comparisons of a run: the comparisons in `verdicts.csv`, or those of the throughput in each phase if the
-/// run has no verdicts.
+/// Returns the comparisons of a run: the comparisons in `verdicts.csv`, or those of the throughput in each phase if a
+/// timed run has no verdicts.
 pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfiguration> {
     let mut all = Vec::new();
     let mut phases: BTreeMap<usize, (PhaseCounters, BTreeMap<u64, f64>)> = BTreeMap::new();
@@ -92,8 +92,8 @@ pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfigurat
     all
 }
 
-/// Returns what to compare: the phases, operations and metrics of the verdicts, or the throughput of each phase if
-/// there are no verdicts.
+/// Returns the phases, operations and metrics of the comparisons: those of the verdicts, or the throughput of each
+/// phase if a timed run has no verdicts.
 fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     let mut selections: Vec<Selection> = Vec::new();
     for verdict in &run.verdicts {

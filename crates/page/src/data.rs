@@ -23,9 +23,9 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// The draws of the bootstrap by number of rounds, so that the script computes the same confidence intervals as
-    /// `verdicts.csv`. Each array describes one median: the positions of its two middle values in the sorted sample,
-    /// and the number of resamples with this median.
+    /// The medians that the bootstrap draws, by number of rounds. With these medians, the script computes the same
+    /// confidence intervals as `verdicts.csv`. Each array describes one median: the positions of its two middle values
+    /// in the sorted sample, and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -70,7 +70,8 @@ pub(crate) struct RunData {
     pub(crate) mismatches: Vec<EngineMismatches>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
-    /// The indexes of the swept parameters that must be equal in two configurations that are compared.
+    /// The indexes of the swept parameters that divide the configurations into groups. Two configurations are compared
+    /// only if the values of these parameters are equal.
     pub(crate) within: Vec<usize>,
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
@@ -375,8 +376,8 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the draws of the bootstrap that the script needs, by number of rounds. There is an entry for each number of
-/// rounds in which two configurations can both have values, if it is enough for a verdict.
+/// Returns the medians that the bootstrap draws, by number of rounds. The map has an entry for each number of rounds in
+/// which two configurations both have values, if this number is enough for a verdict.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

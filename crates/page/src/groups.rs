@@ -26,7 +26,7 @@ pub(crate) struct Group {
 /// equal values of these parameters are compared.
 ///
 /// The first verdict names the parameters. Without verdicts, a run that compares engines has one group for each
-/// combination of all other parameters, and any other run has only one group.
+/// combination of the parameters other than the engine. Any other run has only one group.
 pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else {
         let others = manifest.swept.iter().enumerate().filter(|(_, path)| path.as_str() != ENGINE);

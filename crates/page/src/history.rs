@@ -45,8 +45,8 @@ struct PastRun {
 #[derive(Serialize)]
 struct SeriesData {
     label: String,
-    /// The number of the series among all series with the same name, starting at 1. Each change of the experiment file
-    /// starts another series.
+    /// The number of the series among all series with the same name, starting at 1. Each change of the configuration in
+    /// the experiment file starts another series.
     version: usize,
     phase: String,
     operation: String,
@@ -213,7 +213,7 @@ impl ExperimentHistory {
         let place = |run: &verdict::HistoryRun| runs.binary_search(&key(run)).unwrap_or_default();
         let mut found: Vec<SeriesData> = Vec::new();
         let mut all = all.to_vec();
-        // The versions of a series are in the order of time. The sort is stable.
+        // Sorts the series by time, because their versions are numbered in this order.
         all.sort_by_key(|one| one.runs.first().map(|run| run.started.clone()));
         for one in &all {
             let [_, label, phase, operation] = &one.place;
@@ -255,7 +255,8 @@ impl ExperimentHistory {
 }
 
 impl SeriesData {
-    /// Returns whether two series have the same name, apart from the versions of their components.
+    /// Returns whether two series have the same name, so that they are versions of one series. The configurations of
+    /// such series have the same label, but different settings.
     fn is_like(&self, other: &Self) -> bool {
         let key = |of: &Self| {
             (of.label.clone(), of.phase.clone(), of.operation.clone(), of.metric, of.machine.clone())

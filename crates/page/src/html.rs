@@ -224,7 +224,7 @@ fn table(run: &RunData) -> String {
             "neither" => "neither higher nor lower is better".to_owned(),
             better => format!("{better} is better"),
         },
-        // The values of other units contain their unit.
+        // Values in any other unit already contain the unit.
         if unit(metric) == Unit::OperationsPerSecond { " (ops/s)" } else { "" },
     );
     let mut heading = "";

@@ -29,8 +29,8 @@ pub(crate) struct Latencies {
     pub(crate) ns: Vec<u64>,
 }
 
-/// Reads and merges the histograms of all trials of a run. If there are too many files, reads only the first trials.
-/// Skips missing or corrupt logs.
+/// Reads and merges the histograms of all trials of a run. If there are too many files, reads only the first trials,
+/// and if necessary only the first configurations. Skips missing or corrupt logs.
 pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> Vec<Latencies> {
     if !opened.folder.histograms().is_dir() {
         return Vec::new();

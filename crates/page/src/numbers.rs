@@ -74,8 +74,8 @@ pub(crate) struct AllNumbers {
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// Rows of results by the indexes of their phase and kind of operation. With each row are the index of its
-/// configuration and the index of its round.
+/// Rows of results, by the index of their phase and the index of their kind of operation. Each item consists of the
+/// index of the configuration, the index of the round, and the row.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
@@ -90,7 +90,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the number of values that a page contains in this form.
+    /// Returns how many numbers a page contains for all rounds together.
     fn count(&self) -> usize {
         match self {
             Self::Each(rounds) => rounds.len(),
@@ -160,8 +160,8 @@ impl AllNumbers {
         placed
     }
 
-    /// Returns the values of a metric for each phase and kind of operation that has a value. The index of the metric is
-    /// the number of metrics so far.
+    /// Returns the values of a metric for each phase and kind of operation that has a value. The caller must then
+    /// append the metric to `metrics`, because the values contain the index of the next metric.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {

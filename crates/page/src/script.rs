@@ -37,7 +37,7 @@ const DECLARATIONS: [&str; 2] = ["const", "let"];
 /// Constants of JavaScript, and shorter expressions of equal value.
 const SHORTER: [(&str, &str); 2] = [("true", "!0"), ("false", "!1")];
 
-/// The state of the function that shortens JavaScript, between two brackets of the script.
+/// Whether the last two statements at one nesting level of brackets are declarations, which [`bare`] can then join.
 #[derive(Clone, Copy, Default)]
 struct Statements {
     /// Whether the current statement is a declaration, such as `let a = 1`.
@@ -81,7 +81,7 @@ fn bare(part: &str) -> String {
         let end = match letter {
             '\'' | '"' | '`' => end_of_text(&characters, at),
             '/' if starts_pattern(&text) => end_of_pattern(&characters, at),
-            // Without the space, these would be one sign.
+            // Without the space, the two signs would form one operator, such as `++`.
             ' ' if text.ends_with(['+', '-']) && is_one_of("+-", characters.get(at + 1)) => at + 1,
             ' ' if is_sign(characters.get(at + 1)) || is_sign(text.chars().last().as_ref()) => {
                 at += 1;

@@ -29,9 +29,10 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// Returns the selection that a page shows first: the selection of the first verdict, or of the section `[verdict]`
-    /// of the experiment. If it has no values, the result is the throughput (in `timed` mode) or the write
-    /// amplification of the last phase, or else any selection with values.
+    /// Returns the selection that a page shows first. This is the selection of the first verdict, or of the section
+    /// `[verdict]` of the experiment. If such a selection has no values, the result is the throughput (in `timed` mode)
+    /// or the write amplification of the last phase. If this phase has no such values, the result is any selection with
+    /// values.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,

@@ -174,8 +174,8 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 
-/// Returns a copy of the design for the sample SSTables. It writes one SSTable per flush, and has no components that
-/// the samples do not measure.
+/// Returns a copy of the design for the sample SSTables. The copy writes one SSTable per flush. It has no WAL, no cache
+/// and no compaction, because the samples do not measure these components.
 fn sampled(design: &Design) -> Outcome<Design> {
     let mut changes = Table::new();
     for (axis, choice) in [("compaction", "none"), ("wal", "none"), ("cache", "none"), ("storage", "memory")]

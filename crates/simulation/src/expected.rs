@@ -37,7 +37,8 @@ pub(crate) struct ExpectedTree<'a> {
     counts: Counts,
     capacity: f64,
     most_writes: f64,
-    /// The fraction of the key space that phases with keys in order have already loaded.
+    /// The keys that earlier loads have added, as a fraction of all keys of the workload. A load in key order continues
+    /// at this position of the key space.
     passed: f64,
     all_keys: f64,
     /// The numbers of writes so far: added keys, writes to random keys, and deletes, in this order.
@@ -66,8 +67,8 @@ struct PerOperation {
 }
 
 impl PerOperation {
-    /// Returns the numbers of lookups and scans so far, after `operations` operations of this phase. `before` contains
-    /// the numbers before the phase.
+    /// Returns the numbers of lookups and scans after `operations` operations of this phase. `before` contains the
+    /// numbers at the start of the phase.
     fn reads_after(&self, operations: f64, before: Operations) -> Operations {
         let added = |rate: f64| (operations * rate).round() as u64;
         Operations {
@@ -215,7 +216,7 @@ impl<'a> ExpectedTree<'a> {
         let before = self.lookup_costs(mixed);
         self.write(rates, operations, &|_, _| (0.0, 1.0))?;
         let after = self.lookup_costs(mixed);
-        // Lookups are spread over the phase; the shape of the tree is taken at its ends.
+        // Lookups are spread over the phase, so their cost is the mean of the costs at both ends of the phase.
         let mean = |one: f64, other: f64| f64::midpoint(one, other);
         let gets = operations * rates.gets;
         let live = live(mean(live_before, self.live_keys()), self.written.0);
@@ -237,8 +238,8 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// Simulates the writes of `operations` operations, and flushes the memtable whenever it is full. `rates` contains
-    /// the mean number of writes per operation. `within(a, b)` returns the part of the key space that receives the keys
-    /// of the phase from its fraction `a` to its fraction `b`.
+    /// the mean number of writes per operation. While the phase advances from the fraction `a` to the fraction `b` of
+    /// its operations, its new keys are in the part `within(a, b)` of the key space.
     fn write(
         &mut self,
         rates: PerOperation,
@@ -266,7 +267,7 @@ impl<'a> ExpectedTree<'a> {
             self.counts.puts += (step * (rates.adds + rates.draws * (1.0 - rates.deletes))).round() as u64;
             done += step;
             self.simulator.note_reads(rates.reads_after(done, before));
-            // A fraction of a byte is rounding.
+            // A difference of less than half a byte is a rounding error.
             if self.pending_bytes.0 + 0.5 >= self.capacity || self.writes() + 0.5 >= self.most_writes {
                 self.flush()?;
             }

@@ -60,15 +60,15 @@ pub struct Simulation<'a> {
 pub struct PhaseRow {
     /// The name of the phase.
     pub phase: String,
-    /// The values of the phase, like the row of `runs.csv` for all operations.
+    /// The values of the phase over all kinds of operations, by the columns of `runs.csv`.
     pub row: Measurements,
 }
 
 /// Simulates all phases of a workload. Returns a row per phase, and the costs of SSTables.
 ///
 /// # Errors
-/// A phase replays a trace or reopens the store, a design or a plan is impossible, or a policy violates an invariant of
-/// its axis.
+/// A phase or the design cannot be simulated (see [`check`]), the workload cannot be planned, or the compaction policy
+/// is invalid or violates an invariant of compaction policies.
 pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> {
     check(simulation.design, simulation.workload)?;
     let all: f64 = simulation.workload.phases.iter().map(operations).sum();
@@ -147,8 +147,8 @@ impl Simulation<'_> {
         WorkloadPlan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Measures the costs of SSTables with the first operations of the workload. `all` is the number of operations of
-    /// the workload.
+    /// Measures the costs of SSTables with a smaller copy of the workload, which has at most about 40,000 operations.
+    /// `all` is the number of operations of the whole workload.
     fn sample(&self, all: f64) -> Outcome<Costs> {
         let sampled = scaled(self.workload, SAMPLED_OPERATIONS / all.max(SAMPLED_OPERATIONS));
         Costs::sample(self.design, &self.plan(&sampled)?, self.device)
@@ -230,8 +230,8 @@ fn take(step: StoreStep, tree: &SimulatedTree<'_>) -> Result<(), workload::Targe
     }
 }
 
-/// Returns the row of `runs.csv` for all operations of a phase. `before` and `after` are the statistics of the tree at
-/// both ends of the phase.
+/// Returns the values of a phase over all kinds of operations, by the columns of `runs.csv`. `before` and `after` are
+/// the statistics of the tree at the start and at the end of the phase.
 fn row(phase: &workload::Phase, totals: &Totals, before: &EngineStats, after: &EngineStats) -> PhaseRow {
     let mut row = Measurements::default();
     let is_open = matches!(phase.rate, Rate::Open { .. });

@@ -193,7 +193,8 @@ impl Filter for AdaptiveFilter {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
 
-    /// Returns the memory of the filter in bytes, as if every slot had a remembered key of the largest size.
+    /// Returns the memory of the filter in bytes. Every slot counts as if it had a remembered key of the largest size,
+    /// so the result does not change while the filter remembers keys.
     fn memory_bytes(&self) -> usize {
         self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
     }

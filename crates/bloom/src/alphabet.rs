@@ -65,7 +65,8 @@ enum Rest {
 
 impl Alphabet {
     /// Collects the byte values that occur at each position of `keys`. The keys are sorted, and the list is not empty.
-    /// The result takes up to `bits` bits of memory, but always has the byte values of at least one position.
+    /// The sets of byte values of single positions take up to `bits` bits of memory. In addition, the result always has
+    /// one set for all later positions.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);
@@ -78,7 +79,7 @@ impl Alphabet {
         Self { shared, positions }
     }
 
-    /// Returns the memory in bits for the sets of byte values of single key positions.
+    /// Returns the memory in bits of the sets of byte values, without the last set, which all later positions share.
     pub(crate) fn bits(&self) -> f64 {
         (self.positions.len() - 1) as f64 * BITS_PER_POSITION
     }

@@ -8,8 +8,8 @@
 
 use crate::position::{mix, reduce, remix};
 
-/// The number of adjacent rows of the solution among which the equation of a key selects. The solution is stored in
-/// blocks of as many rows.
+/// The number of adjacent rows of the solution that the equation of a key can select. A block of the stored solution
+/// has the same number of rows.
 pub(crate) const WIDTH: usize = 64;
 
 /// The linear equation of a key in the system that a ribbon filter solves. The equation selects some of 64 adjacent
@@ -26,8 +26,8 @@ pub(crate) struct Equation {
 }
 
 impl Equation {
-    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. An equation with a larger hash
-    /// begins at an equal or later row.
+    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. The larger the hash, the later
+    /// the first row of the equation. Similar hashes can have the same first row.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));

@@ -17,7 +17,8 @@ pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<
     })
 }
 
-/// An array of bits that the hash of a key selects. The length in bits is a multiple of 64 and not 0.
+/// A bit array. The hash of a key selects the bits that belong to the key. The length in bits is a multiple of 64 and
+/// not 0.
 pub(crate) struct BitArray(Vec<u64>);
 
 impl BitArray {

@@ -10,13 +10,13 @@ use crate::packed::MOST_WIDTH;
 /// The number of bits per key from which a sorted set of codes has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The number that stands for a bit array of key codes in the header of a stored range filter. For a sorted set of
+/// The number that identifies a bit array of key codes, in the header of a stored range filter. For a sorted set of
 /// codes, the header has the number of low bits plus one instead.
 const DENSE: u32 = 0;
 
-/// Returns how many different codes keys can have, and the number of the encoding of their set, so that the codes of
-/// `keys` keys fit into `bits` bits. A code is a small number that a range filter stores for a key. There are at most
-/// `largest` + 1 different codes.
+/// Chooses an encoding in which the codes of `keys` keys fit into `bits` bits. A code is a small number that a range
+/// filter stores for a key. Returns the number of possible codes, which is at most `largest` + 1, and the number that
+/// identifies the encoding.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
@@ -32,8 +32,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// Returns the encoding in which a set of `len` codes below `range` takes the least memory, and this memory in 64-bit
-/// words. Returns `None` if the set is too large for every encoding.
+/// Returns the number that identifies the smallest encoding of a set of `len` codes below `range`. Also returns the
+/// size of the encoded set in 64-bit words. Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));
@@ -58,8 +58,8 @@ pub(crate) enum Codes {
 }
 
 impl Codes {
-    /// Encodes the set of `codes`, and appends the result to `words`. The codes are sorted and below `range`. `form` is
-    /// the number of the encoding: a bit array or a sorted set.
+    /// Encodes the set of `codes`, and appends the result to `words`. The codes are sorted and below `range`. `form`
+    /// identifies the encoding: [`DENSE`] for a bit array, or the number of low bits plus one for a sorted set.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);

@@ -19,10 +19,11 @@
 //! this prefix are false positives.
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
-//! paper accepts new keys, and its infixes are bits of the keys. This filter is built once from all keys, and
-//! computes the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give contiguous numbers, as
-//! binary keys do. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
-//! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
+//! paper accepts new keys, and its infixes are bits of the keys. This filter is built once from all keys, and computes
+//! the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give contiguous numbers, as binary keys do.
+//! In this filter, each of the first positions of a key has its own set of digits. In contrast, the code of single
+//! characters in Zhang et al., "Order-Preserving Key Compression for In-Memory Search Trees" (SIGMOD 2020), has one set
+//! of digits for all positions.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key, including the samples. A lookup or range makes a binary search
 //! of the samples, and about three memory accesses in the set of infixes.
@@ -77,7 +78,8 @@ impl Build<dyn FilterPolicy> for Diva {
 impl FilterPolicy for Diva {
     /// Builds the filter. The stored form begins with four numbers: the possible codes per segment, the codes, the
     /// distinct codes, and the common length of the keys. The alphabet (the byte values of the keys), the samples and
-    /// the codes follow. The header field `probes` is the number of the encoding (see [`Codes`]).
+    /// the codes follow. The header field `probes` has the number that identifies the encoding of the codes (see
+    /// [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -254,8 +256,8 @@ impl Samples {
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
-    /// The length of all keys, if all keys have one length and are mapped to different numbers. Otherwise 0, because
-    /// several keys can then have the same number.
+    /// The length of all keys, if all keys have one length and are mapped to different numbers. Otherwise 0, which
+    /// means that several keys can have the same number.
     length: u64,
     /// The number of possible codes in each segment, which is the key range between two adjacent samples.
     cells: u64,

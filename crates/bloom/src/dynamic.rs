@@ -39,8 +39,8 @@ const TAG: [u8; 4] = *b"dynb";
 /// target rate minus the rates of all later Bloom filters.
 const TIGHTENING: f64 = 0.5;
 
-/// The largest capacity of the first Bloom filter in keys. Every SSTable has a first Bloom filter of this size, even if
-/// it has few keys.
+/// The largest valid value of `initial_keys`, the capacity of the first Bloom filter in keys. Even an SSTable with few
+/// keys has a first Bloom filter of this capacity, so a large value wastes memory.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
 /// The largest number of Bloom filters in the list. With this many Bloom filters, the list has space for more keys than

@@ -144,8 +144,8 @@ impl EliasFano {
         ones
     }
 
-    /// Returns the index, from `start` on, of the first number whose low bits are at least `low`. Returns `end` if no
-    /// number before `end` has such low bits.
+    /// Searches the numbers with the indexes `start` to `end` (exclusive), whose low bits must be sorted. Returns the
+    /// index of the first number whose low bits are at least `low`, or `end` if there is no such number.
     fn first_low(&self, mut start: u64, mut end: u64, low: u64) -> u64 {
         while start < end {
             let middle = start + (end - start) / 2;

@@ -66,8 +66,8 @@ impl Build<dyn FilterPolicy> for Grafite {
 
 impl FilterPolicy for Grafite {
     /// Builds the filter. The stored form begins with three numbers: the possible codes, the keys and the distinct
-    /// codes. The mapping from keys to numbers and the codes follow. The header field `probes` is the number of the
-    /// encoding (see [`Codes`]).
+    /// codes. The mapping from keys to numbers and the codes follow. The header field `probes` has the number that
+    /// identifies the encoding of the codes (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

@@ -73,7 +73,8 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     if input.hashes.is_empty() {
         return head.encode(std::iter::empty());
     }
-    // The search ends, because each attempt has a larger array. Equal hashes are inserted once.
+    // The search ends, because each attempt has a larger array. Duplicate hashes are removed, because peeling cannot
+    // separate two keys that select the same integers.
     let (seed, selection, order) = (0..)
         .find_map(|seed| {
             let mut keys: Vec<u64> = input.hashes.iter().map(|hash| mix(hash.0, seed)).collect();

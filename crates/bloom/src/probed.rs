@@ -27,7 +27,7 @@ impl Default for Params {
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,
-    /// The bits per key of the last filter (`f64::to_bits`), and the best number of probes for this value.
+    /// The bits per key for which `best` was last computed (`f64::to_bits`), and the result: the best number of probes.
     last_best: Mutex<Option<(u64, u32)>>,
 }
 

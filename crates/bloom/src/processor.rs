@@ -1,7 +1,7 @@
 //! Types that represent CPU features. A value of such a type exists only if the CPU has the feature.
 //!
 //! If a filter has special lookup code for some CPU features, the filter type has one of these types as a parameter.
-//! The choice is made when the filter is opened, so a probe has no extra cost.
+//! The filter type is selected when a filter is opened, so a probe need not detect the features of the CPU.
 
 /// Any CPU. Lookup code for this type uses no special CPU features.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
-//! The ribbon filter, which solves a system of linear equations. The fingerprint of a key is a sum of some of 64
-//! adjacent rows. A ribbon filter takes only a few percent more memory than the minimum for any filter.
+//! The ribbon filter, which solves a system of linear equations. The fingerprint of a key is the sum (XOR) of some of
+//! 64 adjacent rows of the solution. A ribbon filter takes only a few percent more memory than the minimum for any
+//! filter.
 //!
 //! In the equation of a key, the coefficients select rows of the solution. The sum of these rows must be the
 //! fingerprint of the key (see `banding`). The solution is stored by columns, so 64 rows (a block) take one 64-bit
@@ -14,10 +15,11 @@
 //!   fourth system. The last system has the construction `standard`. This construction takes about 1.015 · r bits per
 //!   key, including 8 bits of threshold per bucket. Source: Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast
 //!   succinct retrieval and approximate membership using ribbon" (2022).
-//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. With few
-//!   rows, the equations of some absent keys are sums of equations of stored keys, so these absent keys are false
-//!   positives. The false-positive rate of large SSTables increases by up to a fifth. The builder measures the
-//!   increase. This construction takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
+//! * **`homogeneous`**: all fingerprints are 0, so the equations cannot contradict each other. Rows at which no
+//!   equation begins get random values. With few rows, the equations of some absent keys are sums of equations of
+//!   stored keys, so these absent keys are false positives. The false-positive rate of large SSTables increases by up
+//!   to a fifth. The builder measures the increase. This construction takes (1 + (4 + r/4)/64) · r bits per key.
+//!   Source: section 4 of the same paper.
 //! * **`standard`**: the builder increases the number of rows until no equations contradict each other. This
 //!   construction takes 1.1 to 1.2 · r bits per key, and the factor grows with the logarithm of the number of keys.
 //!   Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
@@ -72,8 +74,8 @@ const FEW_KEYS: usize = 512;
 /// fewest false positives.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// The number of rows per key in a system of equations that does not contain all its keys, because some keys are bumped
-/// to the next system. A value below 1 leaves few rows unused.
+/// The number of rows per key in a system of equations from which keys can be bumped to the next system. With a value
+/// below 1, not all keys fit into the system, but few of its rows remain unused.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters, which store the solution of one linear equation per key.
@@ -150,9 +152,8 @@ struct Layer {
     /// The threshold of each bucket of 128 rows. A key whose equation begins in a row below the threshold of its bucket
     /// is not in this system, but in the next one. The list is empty if no keys are moved.
     thresholds: Vec<u8>,
-    /// The estimated fraction of absent keys that are false positives with any number of columns, because their
-    /// equation is a sum of equations of stored keys (see [`spanned`]). The value is 0 unless the filter is
-    /// homogeneous.
+    /// The estimated fraction of absent keys whose equation is a sum of equations of stored keys (see [`spanned`]).
+    /// These keys are false positives, even with many columns. The value is 0 unless the filter is homogeneous.
     spanned: f64,
 }
 

@@ -49,8 +49,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
 
 const TAG: [u8; 4] = *b"rose";
 
-/// The largest number of shortest prefixes that the filter tests for one range. The filter reports every longer range
-/// as not empty.
+/// The largest number of prefixes of the shortest length that the filter tests for one range. The filter reports a
+/// range with more of these prefixes as not empty.
 const MOST_INTERVALS: u64 = 4;
 
 /// The largest valid value of the parameter `range_bits`: the number of last bits that the shortest prefixes omit.

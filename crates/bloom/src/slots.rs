@@ -67,7 +67,7 @@ impl Slots {
                 free += 1;
             }
             blocks[(free - 1) / BLOCK].ends |= 1 << ((free - 1) % BLOCK);
-            // The blocks after the block of the quotient into which the run extends.
+            // The blocks after the block of the quotient, up to the block in which the run ends.
             let reached =
                 offsets.iter_mut().enumerate().take(free.div_ceil(BLOCK)).skip(quotient / BLOCK + 1);
             reached.for_each(|(block, offset)| *offset = (free - block * BLOCK) as u64);

@@ -61,8 +61,8 @@ impl Build<dyn FilterPolicy> for Snarf {
 
 impl FilterPolicy for Snarf {
     /// Builds the filter. The stored form begins with three numbers: the possible codes, the keys and the distinct
-    /// codes. The mapping from keys to numbers, the spline and the codes follow. The header field `probes` is the
-    /// number of the encoding (see [`Codes`]).
+    /// codes. The mapping from keys to numbers, the spline and the codes follow. The header field `probes` has the
+    /// number that identifies the encoding of the codes (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -199,7 +199,8 @@ impl NumberSet for SnarfFilter {
     }
 
     /// Returns the false-positive rate of point lookups whose keys are distributed like the keys of the SSTable. The
-    /// rate is the fraction of codes that belong to stored keys, minus the fraction of numbers that are stored keys.
+    /// rate is the fraction of codes that belong to stored keys, minus the fraction of key numbers that belong to
+    /// stored keys. A lookup of a stored key is not a false positive.
     fn expected_fpr(&self) -> f64 {
         let numbers = self.universe.largest() as f64 + 1.0;
         let different = self.different as f64;

@@ -260,8 +260,9 @@ impl SurfFilter {
             let low = low.filter(|_| from == Some(label));
             let high = high.filter(|_| to == Some(label));
             let found = match self.child(at) {
-                // If both bounds are `None`, all keys below the child are between the bounds. If a bound is present,
-                // the second case is possible only in a corrupt filter.
+                // If both bounds are `None`, all keys below the child are between the bounds, and the result is true.
+                // Otherwise, the search continues at the child. The last two conditions are false only in a corrupt
+                // filter.
                 Some(child) if (low.is_some() || high.is_some()) && child > node && label != END => {
                     self.has_between(child, depth + 1, low, high)
                 }

@@ -126,8 +126,8 @@ impl Universe {
         let is_below = match low.cmp(&self.low) {
             Ordering::Equal => match self.against_its_key(tail) {
                 Some(order) => misses(order),
-                // A bound is above another key with an equal head only if the bound is longer than the head or ends
-                // with a zero byte.
+                // A key below the bound can have the same head only if the bound is longer than the head, or ends with
+                // a zero byte.
                 None => misses(Ordering::Equal) && tail.len() <= HEAD_BYTES && tail.last() != Some(&0),
             },
             order => order.is_lt(),

@@ -116,8 +116,8 @@ impl Policy for Arc {
 
     fn victim(&mut self, hashes: &[u64]) -> Slot {
         let once = self.once.weight() as f64;
-        // The paper's REPLACE: if T1 has exactly its target size, T1 counts as too large only if the second list
-        // needs room.
+        // This is the procedure REPLACE of the paper. T1 is too large if it is above its target size. If the ghost list
+        // B2 contained the incoming block, T1 is already too large at exactly its target size.
         let is_once_over =
             once > self.once_target || (self.found == GhostHit::InOftenGhosts && once >= self.once_target);
         if self.found == GhostHit::NowhereAndOnceIsFull

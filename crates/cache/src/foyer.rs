@@ -138,8 +138,8 @@ impl<S: BuildHasher + Send + Sync + 'static> Cache for Foyer<S> {
             return;
         }
         self.blocks.insert(id, block);
-        // The record follows the insertion, so that a concurrent removal of the SSTable leaves no block without a
-        // record.
+        // The offset is recorded after the insertion. In the other order, a concurrent removal of the SSTable could
+        // take the offset before the block is inserted, and the block would have no recorded offset.
         self.offered.lock().entry((id.tree, id.table)).or_default().insert(id.offset);
     }
 

@@ -20,9 +20,9 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. The default is `xxh3`, which gives equal hashes, and therefore equal counters, on every
-/// machine. The other functions give equal hashes on one machine, but `ahash` and `foldhash` may differ between
-/// machines and versions.
+/// The name of a hash function. The default is `xxh3`, which gives equal hashes on every machine, so a cache has the
+/// same hits on every machine. The other functions give equal hashes on one machine, but `ahash` and `foldhash` may
+/// differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {
@@ -114,7 +114,8 @@ impl Hasher for Xxh3 {
     #[inline(always)]
     fn finish(&self) -> u64 {
         if self.len == GATHERED_BYTES {
-            // If the compiler knows the length, it removes all but one of the five paths of the function.
+            // The function has five paths for inputs of different lengths. The length is a constant here, so the
+            // compiler keeps only one path.
             return xxh3_64_with_seed(&self.gathered, self.seed);
         }
         xxh3_64_with_seed(&self.gathered[..self.len], self.seed)

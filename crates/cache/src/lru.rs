@@ -50,7 +50,8 @@ pub(crate) struct Lru {
     births: PerSlot<u64>,
     /// The number of hits and insertions of the shard so far.
     requests: u64,
-    /// The number of requests after its insertion at which a block expires. `u64::MAX` if blocks never expire.
+    /// The age at which a block expires: the number of requests of the shard since the insertion of the block.
+    /// `u64::MAX` if blocks never expire.
     life: u64,
 }
 

@@ -8,8 +8,8 @@
 //!
 //! Memory per cached block: 24 bytes of name, 40 bytes of handle, 8 bytes of hash, 4 to 10 bytes of hash table, and the
 //! data of the policy. A hit takes one lock. A hit reads the cache line of the lock, two cache lines of the hash table
-//! and its slot, two cache lines of the slab, the reference count of the block, and the cache lines that the policy
-//! writes.
+//! and its slot, two cache lines of the list of cached blocks, the reference count of the block, and the cache lines
+//! that the policy writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;

@@ -68,7 +68,8 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// number `warm_up` on.
 ///
 /// Hits in the warm-up do not count, so a policy may give them up to have more hits later. At the end of the warm-up,
-/// the algorithm therefore keeps those of the requested blocks with which the most later hits are possible.
+/// the simulated cache therefore has the best content for the later requests, chosen from all blocks that were
+/// requested during the warm-up.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
 /// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et

@@ -1,13 +1,13 @@
 //! Interpolation search over sorted heads (8-byte prefixes), with a limit on the number of steps for keys that are
 //! not evenly spread.
 //!
-//! A step assumes that the heads between the current bounds are evenly spread. The step reads the head at the
-//! position where the searched head would be. With evenly spread keys, a search takes log2(log2(n)) steps. With other
-//! keys, interpolation alone may take many more steps. If a step removes less than half of the remaining heads, the
-//! next step therefore reads the middle. Because of these middle reads, a search takes at most 2 log2(n) steps. The
-//! last few heads are read one after another. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search"
-//! (1978); Van Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation
-//! search?" (2019), section 3, for the guard and the scan.
+//! A step assumes that the heads between the current bounds are evenly spread. The step reads the head at the position
+//! where the searched head would be. With evenly spread keys, a search takes log2(log2(n)) steps. With other keys,
+//! interpolation alone may take many more steps. If a step removes less than half of the remaining heads, the next step
+//! therefore reads the middle. Because of these middle reads, a search takes at most 2 log2(n) steps. The last few
+//! heads are read one after another. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van
+//! Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?"
+//! (2019), section 3, for the limit on the number of steps, and for reading the last heads one after another.
 //!
 //! Memory: 8 bytes per separator for the head. If heads do not suffice to compare separators, the bytes after the
 //! heads take additional memory.

@@ -8,9 +8,9 @@
 //! splitting in one pass, O'Rourke, "An on-line algorithm for fitting straight lines between data ranges" (CACM
 //! 1981).
 //!
-//! If a head occurs several times, a line predicts the position of its first occurrence, and the position just after
-//! its last occurrence. A search is right even if a prediction is wrong. The search checks the ends of the range that
-//! it has read, and continues if the result is outside of the range.
+//! If a head occurs several times, a line predicts the position of its first occurrence. For the head plus 1, the line
+//! predicts the position after the last occurrence. A search is right even if a prediction is wrong. The search checks
+//! the ends of the range that it has read, and continues if the result is outside of the range.
 //!
 //! Memory: 8 bytes per separator for the head, and 24 bytes per segment. If heads do not suffice to compare
 //! separators, the bytes after the heads take additional memory. One segment covers about `epsilon`² heads, if heads
@@ -268,8 +268,8 @@ impl Corridor {
         }
     }
 
-    /// Adds a point to the right of all other points. Returns `false`, without the point, if no line can predict all
-    /// points with the allowed error.
+    /// Adds a point to the right of all other points. If no line can predict all points with the allowed error, does
+    /// not add the point, and returns `false`.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -317,8 +317,8 @@ impl Corridor {
 /// Finds the point of a convex chain at which the flattest or steepest line to the new end point `end` starts. Returns
 /// this point, and removes all earlier points of the chain, because no later line starts there.
 ///
-/// `is_passed` gets the angle between the line to the next chain point and the line to `end`, and returns whether the
-/// start moves to the next chain point.
+/// The function tries the chain points in order. At each point, `is_passed` gets the turn (see `Point::turn`) from the
+/// next chain point to `end`, and returns whether the start moves to the next chain point.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {

@@ -31,8 +31,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
      separators = \"shortest\"\n",
 );
 
-/// The tag at the end of the stored bytes, for trees with the shortest separators and for trees with the largest
-/// keys.
+/// The last four bytes of a stored tree, which identify the kind of its separators: [`Between::Shortest`] or
+/// [`Between::Largest`].
 const TAGS: [Tag; 2] = [*b"sbtr", *b"sbtl"];
 const FOOTER_BYTES: u64 = 20;
 

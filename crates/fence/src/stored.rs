@@ -29,7 +29,7 @@ pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
 ///
 /// # Errors
 /// Returns an error if another fence wrote the bytes, if the number of separators differs from the number of blocks, if
-/// the separators do not increase, if a length is outside of the bytes, or if reading fails.
+/// the separators do not increase, if the stored bytes end before the last separator, or if reading fails.
 pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
     let stored = table.read_stored(0..table.stored_bytes())?;
     let mut rest: &[u8] = &stored;

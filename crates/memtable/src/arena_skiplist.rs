@@ -168,7 +168,8 @@ const DENSE_LEVELS: usize = 6;
 fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     let mixed = (hash ^ sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let coins = mixed ^ mixed >> 32;
-    // If two coins are tossed, the probability of at least one head is 3/4.
+    // Each bit is one coin toss. Of two tosses, at least one is heads with the probability 3/4, which is the share of
+    // versions that reach the next dense level.
     let pairs_of_tails = !(coins | coins << 1) & 0xaaaa_aaaa_aaaa_aaaa;
     let dense = pairs_of_tails.leading_zeros() as usize / 2;
     if dense < DENSE_LEVELS {

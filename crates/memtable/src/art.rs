@@ -104,7 +104,7 @@ struct Indexed {
     children: [Option<Child>; 48],
 }
 
-/// The value in [`Indexed::numbers`], the numbers of a node's up to 48 children, for a byte without a child.
+/// The value in [`Indexed::numbers`] for a byte without a child. The numbers of the children are 0 to 47.
 const NO_NUMBER: u8 = 48;
 
 impl<const N: usize> Few<N> {

@@ -232,9 +232,9 @@ impl Tree {
         None
     }
 
-    /// Returns the path of the search for `probe`, and two lengths. The first length is that of the part of the path
-    /// that ends at the last node before `probe`. The second length is that of the part that ends at the first node at
-    /// or after `probe`. A length is 0 if there is no such node.
+    /// Returns the path of the search for `probe`, and the lengths of two parts of this path. The first part ends at
+    /// the last node before `probe`. The second part ends at the first node at or after `probe`. If there is no such
+    /// node, the length of the part is 0.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

@@ -410,7 +410,7 @@ struct Cursor {
     entry: Ref<Version>,
     /// The number of versions that the scan will read, including the current version.
     expected: usize,
-    /// The end of the entries of the leaf whose records the scan has prefetched.
+    /// The index of the leaf entry up to which the scan has prefetched records.
     ///
     /// * A forward scan has prefetched the entries from its position up to this index (exclusive).
     /// * A backward scan has prefetched the entries from its position down to this index (inclusive).

@@ -13,7 +13,7 @@ pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Ve
     arena.link(version, 0).load().target()
 }
 
-/// Returns the oldest version of a key that has a sequence number above `sequence`, or `None` if there is none. The
+/// Returns the oldest of a key's versions whose sequence number is above `sequence`, or `None` if there is none. The
 /// search begins at `newest`, the newest version of the key.
 pub(crate) fn last_above(
     arena: &SharedArena,
@@ -24,8 +24,8 @@ pub(crate) fn last_above(
     iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
 }
 
-/// Returns the newest version of a key that has a sequence number of at most `snapshot`, or `None` if there is none.
-/// The search begins at `newest`, the newest version of the key.
+/// Returns the newest of a key's versions whose sequence number is at most `snapshot`, or `None` if there is none. The
+/// search begins at `newest`, the newest version of the key.
 #[inline]
 pub(crate) fn first_within(
     arena: &SharedArena,

@@ -52,8 +52,8 @@ pub trait Memtable: Send + Sync {
     /// Copies up to `limit` entries, as of `snapshot`, into `batch`, in the order of `direction`.
     ///
     /// A forward scan starts at the first key that is at or above the key in `from` (`Included`), or above this key
-    /// (`Excluded`). A backward scan starts at the last key that is at or below this key, or below it. With
-    /// `Unbounded`, the scan starts at the first or the last key of the memtable.
+    /// (`Excluded`). A backward scan starts at the last key that is at or below the key in `from` (`Included`), or
+    /// below this key (`Excluded`). With `Unbounded`, the scan starts at the first or the last key of the memtable.
     ///
     /// If the call copies fewer than `limit` entries, the scan is complete. To continue a scan, call the function again
     /// with `Excluded(last key)`.

@@ -10,8 +10,8 @@ use types::{Direction, SequenceNumber};
 use crate::shared_arena::VersionRecord;
 use crate::versions::{Versions, begin, go_on};
 
-/// The position of a scan in one of the structures that the scan merges: the next version to return, and a cursor
-/// behind this version.
+/// The position of a scan in one of the structures that the scan merges: the next version to return, and a cursor at
+/// the version after it.
 struct Part<'a, V: Versions> {
     versions: &'a V,
     /// The cursor at the version after `record` in this structure.

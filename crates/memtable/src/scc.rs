@@ -261,7 +261,8 @@ impl Memtable for Index {
     }
 
     fn len(&self) -> usize {
-        // The anchors are counted first, so that every counted anchor is also counted among the versions.
+        // Each anchor is also a version of the arena. The anchors are counted first, so the difference is never
+        // negative.
         let anchors = self.anchors.load(Acquire);
         self.arena.versions() - anchors
     }

@@ -65,8 +65,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the number of points that each shard has on the consistent-hash ring. Returns an error if the number of
-    /// weights is not the number of shards, or if a number of points is out of range.
+    /// Returns the number of points that each shard has on the consistent-hash ring. Returns an error if `weights` is
+    /// not empty and does not have one number per shard, or if a number of points is out of range.
     fn points(&self) -> Result<Vec<u32>, String> {
         let (shards, nodes) = (self.shards as usize, self.virtual_nodes);
         if self.weights.is_empty() {

@@ -13,7 +13,7 @@ use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
 use crate::shared_arena::{SharedArena, VersionRecord};
 
-/// A position in the order of versions: before, at or after the version with this key and sequence number.
+/// A position in the order of versions, given by a key and a sequence number. No version need exist at this position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe<'a> {
     pub(crate) key: &'a [u8],

@@ -1,5 +1,5 @@
-//! Computes bits per key as a function of the logarithm of a sorted run's size. The allocation `monkey`, and the
-//! allocation `inverse` of the crate `study`, use this function.
+//! Computes bits per key as a function of the logarithm of a sorted run's size. Two allocations share this code:
+//! `monkey`, and `inverse` of the crate `study`.
 
 use std::f64::consts::LN_2;
 
@@ -18,9 +18,9 @@ pub enum Favour {
 /// Returns the bits per key for the filters of level `level` of a tree. The average over all entries of the tree is
 /// `base` bits per key.
 ///
-/// The false-positive rate, e^(−bits · ln² 2), becomes proportional to the number of keys n of a sorted run, or to 1/n.
-/// The bits per key are therefore a linear function of ln n. A level for which this function is negative gets 0 bits,
-/// and the other levels share the whole memory budget.
+/// The false-positive rate, e^(−bits · ln² 2), becomes proportional to the number of keys n of a sorted run
+/// ([`Favour::Small`]) or to 1/n ([`Favour::Large`]). The bits per key are therefore a linear function of ln n. If the
+/// linear function is negative for a level, the level gets 0 bits, and the other levels share the whole memory budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);
@@ -33,7 +33,8 @@ pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usiz
         let entries: f64 = sharing.iter().map(|load| load.entries).sum();
         let mean = sharing.iter().map(|load| load.entries * slope(load)).sum::<f64>() / entries;
         let bits = |load: &LevelLoad| budget / entries + slope(load) - mean;
-        // The level with the fewest bits is removed first, because its removal gives fewer bits to all other levels.
+        // If a level would get a negative number of bits, the level with the fewest bits leaves the list of levels that
+        // share the budget. All other levels then get fewer bits.
         let least = (0..sharing.len()).min_by(|a, b| bits(sharing[*a]).total_cmp(&bits(sharing[*b])));
         match least {
             Some(least) if bits(sharing[least]) < 0.0 => drop(sharing.remove(least)),

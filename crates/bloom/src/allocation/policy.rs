@@ -8,7 +8,7 @@
 ///    less than 0 bits.
 pub trait Allocation: Send + Sync {
     /// Returns the bits per key for the filters of `levels[level]`. The average over all keys of the tree is `base`
-    /// bits. If the result is 0, the level has no filter, or the filter variant builds its smallest filter.
+    /// bits. If the result is 0, the filter variant builds its smallest filter.
     ///
     /// # Panics
     /// Panics if `level` is not an index of `levels`.

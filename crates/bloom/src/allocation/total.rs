@@ -1,8 +1,9 @@
 //! An allocation that divides a fixed number of bits among all filters of the tree, however many keys the tree has.
 //!
-//! Source: the document byron, section 3.2, which gives all filters together budgets of 100 thousand, 1 million and
-//! 10 million bits. Every filter gets a share of the budget in proportion to its number of keys, so all filters have
-//! equal bits per key. A filter keeps its size when the tree grows.
+//! Source: the document byron, section 3.2, which gives all filters together budgets of 100 thousand, 1 million and 10
+//! million bits. Every filter gets a share of the budget in proportion to its number of keys, so all filters have equal
+//! bits per key. Existing filters keep their size when the tree grows. Until compactions have rewritten them, all
+//! filters together can exceed the budget.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -30,7 +30,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
 ];
 
 /// Checks all invariants that one thread can observe. The check makes the same calls on three new caches, and the gets
-/// of all three caches must have the same hits. One of the caches is used by another thread.
+/// of all three caches must have the same hits. Another thread uses one of the caches, because the hits must not depend
+/// on the calling thread.
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
     let second = replay(&*make())?;

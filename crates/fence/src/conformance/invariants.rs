@@ -134,7 +134,7 @@ fn show(key: &[u8]) -> String {
 }
 
 /// Checks that searches in batches of many sizes give the same results as single searches. The keys of a batch are
-/// unsorted, and are partly absent.
+/// unsorted, and the SSTable lacks some of them.
 fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let mut table = Table::new(&keys, 2, Cut::Shortest);
@@ -225,7 +225,8 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let fence = subject.policy.open(&table).map_err(|error| error.to_string())?;
     fence.seek(&table.blocks[100][0], &table).map_err(|error| error.to_string())?;
     let memory = fence.memory_bytes();
-    // A fence may keep three separators' worth of memory per block: both ends and an offset, or two layouts.
+    // A fence may take three times the memory of the separators: for example, for the smallest key, the largest key and
+    // the offset of each block, or for two copies of the separators in different layouts.
     let most = 3 * table.separators().memory_bytes() + 1024;
     ensure(memory <= most, || {
         format!("`memory_bytes` is {memory} for {} blocks; the maximum is {most}", table.blocks.len())

@@ -38,8 +38,8 @@ const BUCKET_ENTRIES: u64 = 4;
 /// The largest share of used entries in the cuckoo filter. Above this share, insertions often find no free entry.
 const MOST_LOAD: f64 = 0.95;
 
-/// The capacity of a new cuckoo filter in keys, divided by the number of keys for which it is built. The rest is room
-/// for later files.
+/// The capacity of a new cuckoo filter in keys, divided by the number of keys for which it is built. The difference is
+/// room for the keys of later files.
 const ROOM: f64 = 1.25;
 
 /// The smallest number of buckets of the cuckoo filter.
@@ -175,7 +175,7 @@ impl CuckooIndex {
         if self.fill(home.bucket, entry) || self.fill(other.bucket, entry) {
             return;
         }
-        // Both buckets are full of versions of one key, so moving entries makes no room.
+        // If all entries of both buckets have the fingerprint of this key, no entry can move to a third bucket.
         let mut both = Self::slots(home.bucket).chain(Self::slots(other.bucket));
         let is_hopeless = both.all(|slot| self.fingerprint(self.entries.get(slot)) == home.fingerprint);
         let moves = if is_hopeless { 0 } else { MOST_MOVES };

@@ -55,7 +55,7 @@ impl Digits {
     }
 }
 
-/// The digit that fills the remaining positions of a number after the end of a key, or after a byte that occurs in no
+/// The digit that all further positions of a number get, after the end of a key or after a byte that occurs in no
 /// stored key.
 #[derive(Clone, Copy)]
 enum Rest {

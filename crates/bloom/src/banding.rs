@@ -26,8 +26,8 @@ pub(crate) struct Equation {
 }
 
 impl Equation {
-    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. The larger the hash, the later
-    /// the first row of the equation. Similar hashes can have the same first row.
+    /// Creates the equation of a key in a system of `rows` rows. `mixed` is the hash of the key, mixed with a seed. The
+    /// larger the hash, the later the first row of the equation. Similar hashes can have the same first row.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));

@@ -53,7 +53,8 @@ const WORD_BITS: u64 = 64;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_WORDS: usize = 8;
 
-/// The number of bits at the start of a block that identify the partner of the block within its batch of blocks.
+/// The length in bits of the number at the start of a block. This number selects the partner of the block among the 128
+/// blocks of a batch.
 const PARTNER_BITS: u32 = 7;
 const BATCH: usize = 1 << PARTNER_BITS;
 

@@ -171,8 +171,8 @@ impl NumberSet for GrafiteFilter {
         self.has_codes(first, border - 1) || self.has_codes(border, last)
     }
 
-    /// Returns the false-positive rate of point lookups. The rate assumes that the number of a looked-up key is
-    /// random between the smallest and the largest key number.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up keys are mapped to random
+    /// numbers between the smallest and the largest number of a stored key.
     fn expected_fpr(&self) -> f64 {
         theory::codes(self.different, self.range, self.universe.largest(), 1)
     }

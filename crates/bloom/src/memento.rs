@@ -52,8 +52,8 @@ const TAG: [u8; 4] = *b"memo";
 /// The seed of the hash function for the prefixes of key numbers.
 const SEED: u64 = 0x6d_656d_656e_746f;
 
-/// The largest number of prefixes of key numbers for which the filter probes a range. A range with more prefixes is
-/// never reported empty.
+/// The largest number of prefixes that the filter probes for one range. The filter never reports a range with more
+/// prefixes as empty.
 const MOST_PREFIXES: u64 = 8;
 
 const MOST_FINGERPRINT_BITS: u32 = 20;
@@ -95,8 +95,8 @@ impl Build<dyn FilterPolicy> for Memento {
 }
 
 impl FilterPolicy for Memento {
-    /// Builds the filter. The stored form is the number of memento bits (last bits of key numbers), the mapping from
-    /// keys to numbers, and the slots. The header field `probes` is the width of a slot in bits.
+    /// Builds the filter. The stored form has three parts: the length of a memento in bits, the mapping from keys to
+    /// numbers, and the slots. The header field `probes` is the width of a slot in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -149,7 +149,8 @@ impl FilterPolicy for Memento {
     }
 }
 
-/// The rule that splits a key number into a quotient, which selects a slot, and the content of this slot.
+/// The rule that splits the number to which a key is mapped into a quotient and the content of a slot. The quotient
+/// selects the slot.
 struct Split {
     quotients: usize,
     /// The number of bits of a slot. The first bits are the fingerprint of the prefix, and the last bits are the
@@ -159,14 +160,14 @@ struct Split {
 }
 
 impl Split {
-    /// Returns the quotient (the slot number) and the fingerprint for the prefix of a key number.
+    /// Returns the quotient (the slot number) and the fingerprint for `prefix`, the first bits of a key's number.
     fn prefix(&self, prefix: u64) -> (usize, u64) {
         let mixed = mix(prefix, SEED);
         let mask = (1 << (self.bits - self.memento_bits)) - 1;
         (reduce(mixed, self.quotients), remix(mixed) >> 24 & mask)
     }
 
-    /// Returns the quotient (the slot number) and the slot content for a key number.
+    /// Returns the quotient (the slot number) and the slot content for the number to which a key is mapped.
     fn slot(&self, number: u64) -> (usize, u64) {
         let (quotient, fingerprint) = self.prefix(number >> self.memento_bits);
         (quotient, fingerprint << self.memento_bits | number & self.largest_memento())
@@ -177,7 +178,7 @@ impl Split {
     }
 }
 
-/// A Memento filter in memory. Each slot has a fingerprint and the last bits of a key number.
+/// A Memento filter in memory. Each slot has a fingerprint and the last bits of the number to which a key is mapped.
 struct MementoFilter {
     universe: Universe,
     split: Split,
@@ -204,9 +205,9 @@ impl NumberSet for MementoFilter {
         })
     }
 
-    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between the
-    /// smallest and the largest key number. Two numbers with equal prefixes differ in their stored last bits, so they
-    /// are never confused.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up keys are mapped to random
+    /// numbers between the smallest and the largest number of a stored key. Two numbers with equal prefixes differ in
+    /// their stored last bits, so they are never confused.
     fn expected_fpr(&self) -> f64 {
         let prefixes = (self.universe.largest() >> self.split.memento_bits) as f64 + 1.0;
         let absent = 1.0 - self.slots.keys as f64 / (self.universe.largest() as f64 + 1.0);

@@ -8,7 +8,7 @@ use crate::batch::one_by_one;
 use crate::filter::Filter;
 use crate::universe::Universe;
 
-/// A set of key numbers that may report an absent number as present. A [`Universe`] maps keys to numbers.
+/// A set of the numbers to which a [`Universe`] maps keys. The set may report an absent number as present.
 pub(crate) trait NumberSet: Send + Sync {
     /// Returns the mapping from keys to the numbers of this set.
     fn universe(&self) -> &Universe;

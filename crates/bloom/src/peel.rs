@@ -31,8 +31,8 @@ pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// Returns the length of the fingerprint array.
     fn len(&self) -> u64;
 
-    /// Returns the indices in the fingerprint array that a key selects, computed from the mixed hash of the key. The
-    /// indices are distinct.
+    /// Returns the indices in the fingerprint array that a key selects. The indices are distinct. `mixed` is the hash
+    /// of the key, mixed with a seed.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 

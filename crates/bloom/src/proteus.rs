@@ -167,7 +167,8 @@ fn hash(prefix: u64) -> KeyHash {
 /// A Proteus filter in memory: an exact set of short prefixes and a Bloom filter of longer prefixes.
 struct ProteusFilter {
     universe: Universe,
-    /// The exact set of the key numbers without their last `set_bits` bits. `None` if the filter has no exact set.
+    /// The exact set of the numbers to which keys are mapped, without their last `set_bits` bits. `None` if the filter
+    /// has no exact set.
     set: Option<Codes>,
     set_bits: u32,
     set_len: u64,
@@ -206,8 +207,8 @@ impl ProteusFilter {
         self.set.as_ref().is_none_or(|set| set.has_between(first, last))
     }
 
-    /// Returns the prefix that the exact set stores for a key number, which is the number without its last `set_bits`
-    /// bits.
+    /// Returns the prefix that the exact set stores for a key: the number to which the key is mapped, without its last
+    /// `set_bits` bits.
     fn prefix(&self, number: u64) -> u64 {
         number.checked_shr(self.set_bits).unwrap_or(0)
     }
@@ -250,9 +251,9 @@ impl NumberSet for ProteusFilter {
             || (self.set_has(to, to) && self.filter_has_between(start, last))
     }
 
-    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between
-    /// the smallest and the largest key number. A number that has the longer prefix of a key is a false positive. If
-    /// a number has only the shorter prefix of a key, the Bloom filter decides.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up keys are mapped to random
+    /// numbers between the smallest and the largest number of a stored key. A number that has the longer prefix of a
+    /// key is a false positive. If a number has only the shorter prefix of a key, the Bloom filter decides.
     fn expected_fpr(&self) -> f64 {
         let largest = self.universe.largest();
         let share = |len: u64, bits: u32| len as f64 / prefixes_of(largest, bits) as f64;

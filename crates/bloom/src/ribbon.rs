@@ -67,7 +67,8 @@ const MOST_LAYERS: usize = 4;
 /// The number of stored words of a layer in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// The number of bumped keys below which the builder puts all of them into one last system of the form `standard`.
+/// If fewer keys than this number are bumped, the builder puts all of them into one last system with the construction
+/// `standard`.
 const FEW_KEYS: usize = 512;
 
 /// The number of seeds that the builder of a homogeneous filter tries. The builder keeps the seed that causes the

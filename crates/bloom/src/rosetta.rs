@@ -147,7 +147,8 @@ impl FilterPolicy for Rosetta {
     }
 }
 
-/// Returns the number of different prefixes of sorted key numbers. A prefix is a number without its last `level` bits.
+/// Counts the different prefixes of the sorted `numbers`, to which keys are mapped. A prefix is a number without its
+/// last `level` bits.
 fn different(numbers: &[u64], level: u32) -> u64 {
     numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
 }
@@ -251,8 +252,8 @@ impl NumberSet for RosettaFilter {
         })
     }
 
-    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between
-    /// the smallest and the largest key number.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up keys are mapped to random
+    /// numbers between the smallest and the largest number of a stored key.
     fn expected_fpr(&self) -> f64 {
         let Level { bits, probes, prefixes } = &self.levels[0];
         let absent = 1.0 - *prefixes as f64 / (self.universe.largest() as f64 + 1.0);

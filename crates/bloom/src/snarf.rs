@@ -121,15 +121,15 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// Returns the number of segments of the spline for `numbers` key numbers: one segment per [`SEGMENT`] numbers, or
-/// fewer if the memory budget is small.
+/// Returns the number of segments of a spline for `numbers` keys: one segment per [`SEGMENT`] keys, or fewer if the
+/// memory budget is small.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// The model of the key distribution: a monotone, piecewise linear mapping from key numbers to codes. Each segment
-/// covers an equal number of codes.
+/// The model of the key distribution: a monotone, piecewise linear mapping from the numbers of keys (see [`Universe`])
+/// to codes. Each segment covers an equal number of codes.
 struct Spline {
     /// The key numbers at which the segments begin, and at the end the largest key number. The list is empty if the
     /// code of each number is the number itself. Otherwise the list has at least two elements.

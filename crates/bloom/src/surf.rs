@@ -49,7 +49,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
      suffix = \"real\"\n",
 );
 
-/// The number of bits of a label, which is one of the 256 byte values or the end of a key.
+/// The number of bits of a label. A label is one of the 256 byte values or the end of a key.
 const LABEL_BITS: u32 = 9;
 
 /// Builds `SuRF` filters, which are tries of the shortest distinct prefixes of the keys.

@@ -195,8 +195,8 @@ impl Geometry {
     }
 }
 
-/// Distributes the fingerprints of all keys to blocks. Returns `None` if the two blocks of a key are both full, so that
-/// the caller tries more blocks or another seed.
+/// Distributes the fingerprints of all keys to blocks. Returns `None` if both blocks of a key are full. The caller then
+/// tries more blocks or another seed.
 fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Option<Vec<Vec<Entry>>> {
     let mut contents: Vec<Vec<Entry>> = vec![Vec::with_capacity(geometry.slots); blocks];
     for hash in hashes {

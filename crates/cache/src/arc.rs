@@ -39,8 +39,8 @@ pub(crate) struct Arc {
     found: GhostHit,
 }
 
-/// The list of evicted blocks (ghost list B1 or B2 of ARC) that contained the name of the incoming block, if there was
-/// one.
+/// Whether a list of evicted blocks contained the name of the incoming block, and which list: the ghost list B1 or B2
+/// of ARC.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum GhostHit {
     #[default]

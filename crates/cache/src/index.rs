@@ -37,8 +37,8 @@ const USES: usize = 0b11;
 /// zeros in these bits.
 const TAG: usize = 0b11_1100;
 
-/// A tombstone: marks the position of a removed entry in the hash table, so that a reader continues its search after
-/// this position. The tag of a tombstone is 0, and the tag of an entry is never 0.
+/// A tombstone, which marks the position of a removed entry in the hash table. A search continues after a tombstone.
+/// The tag of a tombstone is 0, and the tag of an entry is never 0.
 const GONE: usize = align_of::<Entry>();
 
 /// The smallest number of positions of a hash table of blocks.
@@ -78,7 +78,8 @@ impl Table {
     }
 }
 
-/// A hash table of blocks that is read without locks, with the metadata of its writer and a state `T` of the writer.
+/// A hash table of blocks that readers use without locks. It also contains data that only the writer uses: metadata,
+/// and a state of the type `T`.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
     epochs: Arc<Epochs>,

@@ -25,9 +25,9 @@ const SAMPLE_BITS: u32 = 24;
 /// sums.
 const BYTES_PER_BLOCK: u64 = 150;
 
-/// A histogram of requests for blocks by reuse distance, from which the misses of an LRU cache of any capacity follow.
-/// The reuse distance is the total length of the distinct blocks that were requested since the last request for the
-/// block.
+/// A histogram of requests for blocks by reuse distance. From this histogram, the misses of an LRU cache of any
+/// capacity can be computed. The reuse distance is the total length of the distinct blocks that were requested since
+/// the last request for the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReuseCurve {
     /// The width of a bin of reuse distances in bytes.

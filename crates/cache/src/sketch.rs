@@ -15,8 +15,8 @@ const SCRAMBLERS: [u64; 4] =
 /// The maximum value of a counter of the sketch.
 const MAX_COUNT: u64 = 15;
 
-/// The bits that remain valid after a word of 4-bit counters is shifted right by one bit, which halves all its
-/// counters. All other bits come from neighboring counters.
+/// A mask for halving all 4-bit counters of a word at once. The word is shifted right by one bit, and the mask then
+/// clears the bits that come from neighboring counters.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
 /// The number of 4-bit counters in one word of the sketch.

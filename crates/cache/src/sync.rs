@@ -1,5 +1,5 @@
-//! Atomics, cells per thread, and barriers. The interleaving model of this crate (in `crates/interleave`) replaces
-//! this module with its own module, which has the same names.
+//! The atomics, the cells with one value per thread, and the memory barriers of this crate. The interleaving model of
+//! this crate (in `crates/interleave`) replaces this module with its own module, which has the same names.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 

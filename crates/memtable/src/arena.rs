@@ -13,7 +13,7 @@ use types::PADDING;
 /// larger chunk of its own.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The number of chunks that an arena has when its memtable reaches the expected size, within the limits of
+/// The size of a chunk is the expected size of the memtable divided by this number, within the limits of
 /// [`CHUNK_BYTES`]. Small chunks limit the unused memory at the end of the arena.
 const CHUNKS_PER_CAPACITY: usize = 16;
 

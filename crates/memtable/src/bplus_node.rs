@@ -68,7 +68,7 @@ pub(crate) type Optimistic<T> = Result<T, Changed>;
 /// A version in the arena that is not in the tree yet, with its position in the order of versions.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// Decides how a search treats an entry that equals the searched position: the result is before the entry or after it.
+/// Whether the result of a search is before or after an entry that equals the searched position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,

@@ -46,8 +46,8 @@ const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
 /// allocated directly from the address range.
 const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 
-/// The smallest and the largest size of the first chunk of an arena, as base-2 logarithms of numbers of 8-byte units.
-/// The sizes are 64 KiB and 256 MiB.
+/// The smallest and the largest size of the first chunk of an arena: 64 KiB and 256 MiB. Each number is the base-2
+/// logarithm of a number of 8-byte units.
 const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 
 /// The maximum number of chunks of an arena. Even if the first chunk has the smallest size, this number of chunks

@@ -157,7 +157,7 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks that a filter builder to which keys are added one by one returns the bytes that `build` returns. The order of
+/// Checks that a filter builder, which gets the keys one by one, returns the bytes that `build` returns. The order of
 /// the keys, the batches and the number of threads must not change the bytes.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {

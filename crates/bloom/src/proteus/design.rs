@@ -116,13 +116,13 @@ pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
 /// The chosen prefix lengths of a Proteus filter, and the memory of its exact set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Design {
-    /// The number of last bits of a key number that the exact set omits.
+    /// The exact set omits this many last bits of the number to which a key is mapped.
     pub(super) set_bits: u32,
     /// The number that identifies the encoding of the exact set (see `codes.rs`): a bit array, or a sorted set.
     pub(super) form: u32,
     /// The size of the exact set in words. The size is 0 if the filter has no exact set.
     pub(super) set_words: u64,
-    /// The number of last bits of a key number that the Bloom filter omits.
+    /// The Bloom filter omits this many last bits of the number to which a key is mapped.
     pub(super) filter_bits: u32,
     /// The expected false-positive rate of random ranges with these prefix lengths.
     pub(super) rate: f64,

@@ -21,7 +21,7 @@ pub(super) enum Suffix {
     Hash,
 }
 
-/// Returns the label of a key at depth `depth` of the trie, which is the byte of the key with this index plus one.
+/// Returns the label of a key at a depth of the trie: the value of the key's byte with the index `depth`, plus one.
 /// Returns [`END`] if the key has no such byte.
 pub(super) fn label(key: &[u8], depth: usize) -> u64 {
     key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)

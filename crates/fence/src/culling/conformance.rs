@@ -147,8 +147,8 @@ fn check_range(
 /// The number of times that the check of a key index changes the files.
 const CHANGES: u32 = 60;
 
-/// Checks that after each change of the files, the key index returns for each key all files that contain the key. The
-/// changes add and remove files with overlapping keys.
+/// Checks a key index after each of many changes of the files. For each key, the index must return all files that
+/// contain the key. The changes add and remove files with overlapping keys.
 fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
     let Some(mut index) = culling.0.key_index(&[]) else { return Ok(()) };
     // Files of many sizes. A file shares most keys with the previous file.

@@ -1,9 +1,9 @@
 //! Measures the false-positive rate and the power of verdicts on this machine. lsmbench repeatedly compares equal trees
 //! (A/A runs), and pairs of trees of which one is slower by a known percentage.
 //!
-//! The comparisons of all plans and slowdowns take turns, so that changes of the machine affect all of them. lsmbench
-//! judges each run several times: by every requested metric, and after every requested number of rounds. These verdicts
-//! share the measurements of one run.
+//! Each value of `trials.plan` is combined with each slowdown. The comparisons of these combinations take turns, so
+//! that a change of the machine affects all of them. lsmbench judges each run several times: by every requested metric,
+//! and after every requested number of rounds. These verdicts share the measurements of one run.
 
 use std::path::Path;
 use std::time::Instant;
@@ -54,8 +54,9 @@ pub struct Calibration<'a> {
     pub keep: &'a dyn Fn(&CalibrationTable) -> Outcome<()>,
 }
 
-/// A function that returns the verdicts of a run on one metric after its first rounds. The arguments are the experiment
-/// file, the overrides of the run, the results folder, and the metric with the number of rounds.
+/// A function that computes the verdicts of a run on one metric from only the first rounds of the run. The arguments
+/// are the experiment file, the overrides of its settings (`--set`), the results folder, and the metric with the number
+/// of rounds.
 pub type JudgeRun<'a> = dyn Fn(&Path, &[String], &Folder, (&str, u64)) -> Outcome<Vec<Row>> + 'a;
 
 /// Two trees to compare in a calibration, and the plan of their trials.
@@ -75,7 +76,7 @@ pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<CalibrationTable> {
     std::fs::write(&config, EXPERIMENT)
         .map_err(|error| Problem::doing(format!("write {}", config.display()), error))?;
     let mut table = calibration.table();
-    // The busy times of a get of the equal trees, for each plan.
+    // For each plan, the times of a get in the comparisons of equal trees so far, without waits for a CPU.
     let mut gets: Vec<Vec<f64>> = vec![Vec::new(); calibration.plans.len()];
     for number in 1..=calibration.equal.max(calibration.comparisons) {
         for (plan, gets) in calibration.plans.iter().zip(&mut gets) {

@@ -55,8 +55,8 @@ pub struct JudgedRun {
 pub struct CalibrationTable {
     /// The smallest relative difference that counts as a change in all verdicts: 0.02 means 2 %.
     pub threshold: f64,
-    /// The comparisons in series, in the order of the methods. A series has one method and one slowdown. The first
-    /// series of each method compares equal trees.
+    /// One series of comparisons for each method and slowdown, in the order of the methods. The first series of each
+    /// method compares equal trees.
     pub series: Vec<CalibrationSeries>,
 }
 

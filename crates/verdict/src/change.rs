@@ -68,7 +68,8 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Returns whether one of the two values is 0. The change then has neither a factor nor a percentage.
+    /// Returns whether the candidate or the baseline has the value 0. The change then has neither a factor nor a
+    /// percentage.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }
@@ -115,8 +116,8 @@ impl Change {
         Some(format!("{} to {}", self.signed(low), self.signed(high)))
     }
 
-    /// Returns both ends of the confidence interval, as they are printed. For factors, the smaller factor comes first.
-    /// Returns `None` if there is no interval.
+    /// Returns both ends of the confidence interval in the order in which reports print them. For factors, the smaller
+    /// factor comes first. Returns `None` if there is no interval.
     fn ends(&self) -> Option<[f64; 2]> {
         let Interval { low, high } = self.interval?;
         let turns = self.scale == Scale::Factor && self.ratio < 1.0;

@@ -91,7 +91,7 @@ impl Charts {
     }
 
     /// Draws the charts of an experiment again from the files of its results folder. `change` may first edit the
-    /// resolved experiment, for example its keys `chart` and `style`.
+    /// experiment that the manifest contains, for example its keys `chart` and `style`.
     ///
     /// # Errors
     /// A folder without results; results or charts that cannot be read; a file that cannot be written.
@@ -135,8 +135,8 @@ impl Charts {
     }
 }
 
-/// Returns the path of the engine with a text for the captions of charts: engines cannot match every setting of a
-/// design. Returns an empty list if the run does not sweep engines.
+/// Returns notes for the captions of charts, each with the swept path that it is about. In a sweep of engines, the only
+/// note states that engines cannot match every setting of a design. For any other run, the list is empty.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "settings that the engines cannot match".to_owned())).collect()

@@ -7,8 +7,8 @@ use results::{FoldedStacks, Unit};
 
 use crate::words::{percent, quoted, shown};
 
-/// The largest number of functions that a summary names. The limit applies to functions with more CPU time, and also to
-/// functions with less CPU time.
+/// The largest number of functions with more CPU time that a summary names. The limit for functions with less CPU time
+/// is the same.
 const MOST_NAMED: usize = 3;
 
 /// A summary names a function only if the function causes at least this share of the total increase, or of the total

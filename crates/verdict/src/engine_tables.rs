@@ -53,8 +53,8 @@ struct Line {
 }
 
 impl EngineTables {
-    /// Reads a results folder. `baseline` is the label of the row with which all other rows are compared, or the name of
-    /// an engine, which selects the first row of the engine.
+    /// Reads a results folder. `baseline` selects the row with which all other rows are compared: it is the label of
+    /// this row, or the name of an engine. The name of an engine selects the first row of the engine.
     ///
     /// # Errors
     /// A folder without results; results that sweep no engines; results without a row that has this label or engine.
@@ -172,7 +172,8 @@ impl EngineTables {
     }
 
     /// Returns the label of the table row of a configuration: its engine, with the swept values of its design. Returns
-    /// `None` if the sweep has no values of the workload. The label of the configuration is then the label of the row.
+    /// `None` if no setting of the workload is swept. Each configuration then has its own row, with the label of the
+    /// configuration.
     fn line_label(&self, cell: u64) -> Option<String> {
         if self.manifest.swept.iter().all(|path| is_of_store(path)) {
             return None;

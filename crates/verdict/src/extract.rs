@@ -13,8 +13,8 @@ use types::{Outcome, Problem};
 pub use names::Names;
 use names::file_name;
 
-/// Returns a copy of a manifest for git, with only the fields that every copy keeps, such as the question, the program
-/// and the engines. Paths become file names.
+/// Returns a copy of a manifest for git with only a few fields, such as the question, the program and the engines.
+/// Callers can add further fields to the copy. Paths become file names.
 pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();

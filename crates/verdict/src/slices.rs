@@ -1,5 +1,5 @@
-//! Separates the two parts of the noise in a run with slices. The first part is the noise between slices of the same
-//! start of the processes. The second part is the noise between different starts of the processes.
+//! Separates two parts of the noise in a run whose trials take turns in slices (`trials.plan`). One part is the noise
+//! between the slices of one process. The other part is the noise between restarts of the processes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::judge::{judged_phase, noisy_baselines};
 use crate::words::percent;
 
 /// Returns a note that compares two parts of the noise in the phase of the verdict: the noise between slices, and the
-/// noise between restarts of the processes. Returns `None` if no baseline with slices ran twice.
+/// noise between restarts of the processes. Both are computed from two trials of the baseline in each round. Returns
+/// `None` if the baseline did not run twice, or if there are too few slices.
 pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<String> {
     let phase = judged_phase(experiment);
     let baseline = experiment.cells.get(*noisy_baselines(experiment).first()?)?.number;

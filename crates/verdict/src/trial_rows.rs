@@ -1,6 +1,6 @@
 //! Selects rows of `runs.csv`, and returns the values of their trials as samples.
 //!
-//! All code that judges results reads the values in this module: verdicts, comparisons, the gate and the tables of
+//! All code that judges results reads the values through this module: verdicts, comparisons, the gate and the tables of
 //! engines.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -204,8 +204,8 @@ impl ComparisonReport {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Returns whether the check would pass with new golden files. This is so if the check compares with golden files,
-    /// the check fails, and all answers were right.
+    /// Returns whether new golden files would make a failed check pass. This is so if the check compares with golden
+    /// files, and all answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }

@@ -50,7 +50,7 @@ impl Key {
     }
 }
 
-/// The measured values of one of two results that are compared: the base results or the new results.
+/// The measured values of one side of a comparison: of the base results, or of the new results.
 #[derive(Debug, Default)]
 pub struct Samples {
     /// The values of each compared metric, by trial.
@@ -68,7 +68,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the bound that a value of the same phase exceeds. Returns `None` if all values of the phase are
+    /// Returns the bound that some value in the phase of `key` exceeds. Returns `None` if all values of this phase are
     /// plausible.
     pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
         self.implausible.get(&key.place()).map(String::as_str)
@@ -140,8 +140,8 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the samples of one results folder. `block` is added to the number of each trial. Configurations with a
-    /// wrong answer get no values.
+    /// Adds the samples of one results folder. The number `block` is added to the number of each trial, so that trials
+    /// of different folders can have different numbers. Configurations with a wrong answer get no values.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;

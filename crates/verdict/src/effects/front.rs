@@ -9,9 +9,9 @@ use types::Outcome;
 use super::measured::Effects;
 
 impl Effects {
-    /// Draws the configurations by the first two metrics, and returns the paths of the chart files. The label of a
-    /// point states whether another configuration dominates this configuration. With fewer than two metrics, draws no
-    /// chart.
+    /// Draws the configurations by the first two metrics, and returns the paths of the chart files. If another
+    /// configuration dominates a configuration, the label of its point ends with `(dominated)`. With fewer than two
+    /// metrics, draws no chart.
     ///
     /// # Errors
     /// A folder that cannot be written to.

@@ -53,10 +53,10 @@ pub(super) struct RankedMetric {
     pub(super) samples: Vec<Sample>,
     /// The ranking of the configurations, best configuration first.
     pub(super) standings: Vec<RankedVariant>,
-    /// The effects of factors and interactions on the metric. Empty if no round has a value above 0 for every
-    /// combination, or if effects cannot be computed.
+    /// The effects of factors and interactions on the metric. Empty if effects cannot be computed, or if no round is
+    /// complete. A round is complete if every combination of factor values has a value of the metric above 0.
     pub(super) effects: Vec<Effect>,
-    /// The number of rounds that have a value above 0 for every combination.
+    /// The number of complete rounds, in which every combination of factor values has a value above 0.
     pub(super) rounds: usize,
 }
 
@@ -72,8 +72,8 @@ impl Effects {
     ///
     /// # Errors
     /// Results that cannot be read, or that were changed after the run; a metric, phase or operation that the results
-    /// do not contain; a metric of which neither higher nor lower is better; an experiment without a metric for the
-    /// verdict if `selection` names none; results of a single configuration.
+    /// do not contain; a metric of which neither higher nor lower is better; no metric in `selection`, if the verdict
+    /// of the experiment has no metric either; results of a single configuration.
     pub fn of(folder: &Folder, selection: &Selection) -> Outcome<Self> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;

@@ -62,7 +62,7 @@ impl Heading {
     fn short(&self, path: &str) -> String {
         let path = ConfigPath::new(path);
         match (path.phase(), path.below()) {
-            // The threads of another phase are not this column's.
+            // Without the name of the phase, these threads would look like the threads of this column's phase.
             (Some(phase), [_, "threads"]) if phase != self.phase => format!("{phase}.threads"),
             (Some(_), [_, inside @ ..]) if !inside.is_empty() => inside.join("."),
             _ => path.short().to_owned(),

@@ -62,8 +62,8 @@ impl EngineTables {
         text + &self.provenance()
     }
 
-    /// Renders one table for each number of threads. `table` renders a table from a number of threads and the columns
-    /// of the phases.
+    /// Renders one table for each number of threads. `table` renders the table for a number of threads, from the
+    /// columns of the phases with this number.
     fn by_threads(&self, table: impl Fn(u64, &[&Heading]) -> String) -> String {
         let threads: BTreeSet<u64> = self.columns.iter().map(|heading| heading.threads).collect();
         let of = |threads: u64| {
@@ -80,8 +80,9 @@ impl EngineTables {
         })
     }
 
-    /// Renders the throughput of phases with writes, if the time of pending flushes and compactions belongs to the
-    /// phase. Returns an empty text for results of an earlier version, which do not have this throughput.
+    /// Renders the settled throughput of the phases with writes. The time of such a phase includes the pending flushes
+    /// and compactions after its last operation. Returns an empty text for results of an earlier version, which do not
+    /// contain the settled throughput.
     fn settled_rates(&self) -> String {
         let metric = &c::SETTLED_OPS_PER_SECOND;
         let tables = self.by_threads(|threads, columns| {
@@ -248,7 +249,7 @@ impl EngineTables {
     }
 
     /// Renders the cost of reads per operation: bytes read from storage, and blocks read as reported by the engine. If
-    /// no engine read a byte per operation from storage, a sentence replaces the table of bytes.
+    /// every engine read less than one byte per operation from storage, a sentence replaces the table of bytes.
     fn reads(&self) -> String {
         let read = |row: &Row| per_operation(row, &[&c::OS_READ_BYTES]);
         let medians = self.lines.iter().flat_map(|line| {
@@ -256,7 +257,8 @@ impl EngineTables {
         });
         let mut text = match medians.reduce(f64::max) {
             None => String::new(),
-            // Pages of the program and of its libraries are also read from disk.
+            // The pages of the program and of its libraries also count, so a few bytes do not mean that an engine read
+            // a block.
             Some(most) if most < 1.0 => {
                 "Less than one byte per operation was read from storage, because each block was in a cache of the \
                  engine or in the page cache.\n\n"
@@ -316,7 +318,7 @@ impl EngineTables {
         for (words, names) in doubts {
             let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
         }
-        // An engine that is not installed is skipped in every column.
+        // An engine that is not installed is skipped in every column, but the list contains the engine only once.
         let is_skipped = |left: &&LeftOut| !left.reason.starts_with(IDENTICAL);
         let left_out = self.manifest.left_out.iter().filter(is_skipped).map(|left| {
             let label = left.label.split_once(", ").map_or(&*left.label, |(first, _)| first);

@@ -1,5 +1,5 @@
 //! Inserts the tables of experiments into a Markdown page. The tables of the experiment NAME are inserted between the
-//! comments `<!-- engines NAME -->` and `<!-- /engines -->`. This range of text is called a place.
+//! comments `<!-- engines NAME -->` and `<!-- /engines -->`. The text between two such comments is called a place.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

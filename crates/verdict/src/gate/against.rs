@@ -30,8 +30,9 @@ pub struct Against<'a> {
 /// the gate, lsmbench runs a second batch. A regression then counts only if both batches show it, because one batch in
 /// twenty shows a false regression.
 ///
-/// If undecided comparisons also fail the gate, the report judges the rounds of both batches together. A metric is then
-/// judged at most twice, so a regression above the tolerance passes with a probability of at most 5 %.
+/// If undecided comparisons also fail the gate, the report judges the rounds of both batches together. A single
+/// judgement passes a regression above the tolerance with a probability of at most 2.5 %, which is the error rate at one
+/// end of a 95 % confidence interval. A metric is judged at most twice, so the probability is at most 5 %.
 ///
 /// # Errors
 /// A build that cannot be started, or that fails to run an experiment.
@@ -67,7 +68,8 @@ impl Against<'_> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {
             for (place, command) in self.commands.iter().enumerate() {
-                // Mirrored rounds: a drift affects both builds alike.
+                // The builds swap their order from round to round, so that a drift of the machine affects both builds
+                // alike.
                 let new_first = block % 2 == 1;
                 for is_new in [new_first, !new_first] {
                     let (program, side) = if is_new { (None, "new") } else { (Some(self.base), "base") };

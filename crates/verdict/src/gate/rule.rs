@@ -178,7 +178,7 @@ impl GateRule {
             Better::Higher => Some(1.0 - ratio),
             Better::Neither => None,
         };
-        // A number that cannot be has an interval, which decides nothing.
+        // An implausible value can have a confidence interval, but the interval decides nothing.
         if comparison.doubt == Some(Doubt::Implausible) {
             return Some(GateOutcome::Undecided);
         }
@@ -189,7 +189,8 @@ impl GateRule {
         let (least, most) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
         Some(match comparison.verdict {
             _ if most <= tolerance => GateOutcome::Passed,
-            // The verdict is corrected for the number of comparisons.
+            // The verdict is corrected for the number of comparisons, but the interval is not, so both must show the
+            // regression.
             Verdict::Regressed if least > tolerance => GateOutcome::Failed,
             _ => GateOutcome::Undecided,
         })

@@ -87,8 +87,9 @@ impl Judged<'_> {
     }
 }
 
-/// Compares the CPU time of a candidate with the verdict on its measured time. If they disagree, returns the change of
-/// the CPU time, its interval, and the reason. Returns `None` if they agree.
+/// Compares the verdict on the CPU time of a candidate with the verdict on its measured time. If they disagree, returns
+/// the change of the CPU time with its confidence interval, and words about the cause, such as waits. Returns `None` if
+/// they agree.
 fn cpu_change(
     baseline: &Entry<'_>,
     entry: &Entry<'_>,
@@ -99,7 +100,7 @@ fn cpu_change(
     let is_decided =
         |comparison: &Comparison| matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed);
     let is_same = cpu.verdict == wall.verdict || !(is_decided(&cpu) || is_decided(wall));
-    // A verdict on the one and too much noise in the other is no disagreement.
+    // An inconclusive verdict on the CPU time disagrees with no other verdict, because it may only be due to noise.
     let is_open = cpu.verdict == Verdict::Inconclusive;
     if is_same || is_open {
         return None;

@@ -10,11 +10,11 @@ pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// Returns how many independent random events a measured value counts, such as false positives of a filter. A fraction
-/// counts its numerator. Returns `None` if the number is unknown.
+/// Returns how many independent random events a measured value counts, such as false positives of a filter. For a
+/// fraction, these are the events in its numerator. Returns `None` if the number is unknown.
 ///
-/// A filter always gives the same answer for a key, so repeated lookups of a popular key count as one event per sorted
-/// run.
+/// A filter always gives the same answer for a key. Repeated lookups of a popular key are therefore not independent,
+/// and count as one event per sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };
@@ -41,6 +41,6 @@ pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Opti
         let gets = number(&c::FOUND).zip(number(&c::MISSING)).map(|(found, missing)| found + missing);
         return gets.or_else(|| number(&c::OPS)).map(|gets| value * gets);
     }
-    // A spread of shards is not the share of any events.
+    // The variation of the entries per shard is not computed from a number of events.
     (!named(&[c::SHARD_CV, c::SHARD_CHI_SQUARE])).then_some(value)
 }

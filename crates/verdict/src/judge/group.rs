@@ -47,7 +47,8 @@ pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
 }
 
 /// Splits the configurations into groups that are compared. For example, in a sweep of filters and sizes that compares
-/// the filters, each size is a group. `within` names the settings that are equal in a group.
+/// the filters, each size is a group. The field `within` of the experiment names the settings that are equal in a
+/// group.
 ///
 /// A setting may not apply to a configuration: the filter `xor` has no bits per key. Such a configuration belongs to
 /// every group whose other values are equal.

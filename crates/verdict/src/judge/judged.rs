@@ -159,7 +159,7 @@ impl<'a> Judged<'a> {
         let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
         let is_counted = experiment.mode == RunMode::Counted;
         let seeds = all.seeds();
-        // Trials with one seed have equal counts.
+        // Trials with the same seed have equal counts, so only the first of them is used.
         let all = if is_counted { all.filter(|row| is_first_of_seed(row, &seeds)) } else { all };
         let rows = Rows::of((&all, &twice), &phase, &operation);
         let position = runs.schema().find(metric)?;
@@ -262,8 +262,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Moves the baseline of a group to the front of its entries. Sets the settings in which all other entries differ from
-/// the baseline.
+/// Moves the baseline of a group to the front of its entries. Stores in each other entry the settings in which it
+/// differs from the baseline.
 fn baseline_first<'a>(
     experiment: &ExperimentFacts<'a>,
     group: &Group<'a>,

@@ -52,8 +52,8 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// Returns the first table that a run prints after its trials, with the verdict below the table, for the results in a
-/// folder. Returns an empty text if there is no verdict.
+/// Returns the table and the verdict of the first group of configurations for the first metric, as a run prints them
+/// for the results in a folder. Returns an empty text if there is no verdict.
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
@@ -125,8 +125,8 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_qu
     wrapped("Also: ", "      ", &format!("{summary}{others} {}", cautions.join(" ")))
 }
 
-/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. The second
-/// argument of `is_kept`, which selects notes, is true for a fact and false for a remark.
+/// Formats the notes below a verdict: the facts in one paragraph, and each remark on a separate line. `is_kept` selects
+/// the notes. Its second argument is true for a fact and false for a remark.
 fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -> bool) -> String {
     let facts: Vec<&str> = facts.iter().filter(|note| is_kept(note, true)).map(String::as_str).collect();
     let remarks = remarks.iter().filter(|note| is_kept(note, false));

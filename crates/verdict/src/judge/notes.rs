@@ -98,7 +98,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Returns the note that names the test behind the p-values and their correction.
+    /// Returns the note that names the statistical test of the p-values, and the correction of the p-values.
     fn test_note(&self) -> Option<String> {
         let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
         (has_p && !self.is_exact()).then(|| match self.family {

@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The largest limit that the verdict "no difference" states, as a fraction. All differences lie within the stated
-/// limit.
+/// The largest limit that the verdict "no difference" states, as a fraction. The verdict states that the difference of
+/// each candidate from the baseline is within the limit.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.
@@ -392,7 +392,7 @@ impl Judged<'_> {
         self.change_of(of).map_or_else(String::new, |change| change.size())
     }
 
-    /// Returns a sentence about the costs in which a component differs from the baseline, such as its memory.
+    /// Describes the costs in which a component differs from the baseline, such as `fpr 1.26% vs 0.9%`.
     fn other_prices_of(&self, name: &str) -> Option<String> {
         let prices = self.other_prices(name);
         Some(prices.trim_start_matches("; ").replace(" against ", " vs ")).filter(|text| !text.is_empty())

@@ -12,7 +12,7 @@ use crate::words::{and_more, counted, quoted};
 /// The error rate of all evaluations of the verdicts during a run: the probability of at least one false difference.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The assumed share of the error rate that remains for the evaluation of the verdicts at the end of a run.
+/// The share of the error rate that a forecast reserves for the evaluation of the verdicts at the end of the run.
 const LAST_SHARE: f64 = 0.4;
 
 /// The largest number of configurations that the note about early decisions names.

@@ -94,8 +94,8 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
 }
 
 /// Returns the smallest `x` from which on the curve `own` stays better than the curve `other` by at least the fraction
-/// `by`. Only compares at an `x` that both curves contain. Returns `None` if `own` is not better at the largest of
-/// them.
+/// `by`. Compares the curves only at each `x` that both contain. Returns `None` if `own` does not lead by this fraction
+/// at the largest `x` in both curves.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

@@ -14,8 +14,8 @@ pub struct Highlight {
     pub question: String,
     /// Names of the claims that answer the question, such as `"cs265-001..cs265-007"`.
     pub ids: Ids,
-    /// Theoretical values of designs that other documents call by the same name as the documented design. The report
-    /// prints these values next to the claims.
+    /// Theoretical values of other designs with the same name, because documents may use one name for different
+    /// designs. The report prints these values next to the claims.
     #[serde(default)]
     pub beside: Vec<Theory>,
 }
@@ -27,7 +27,7 @@ pub struct Highlighted {
     pub question: String,
     /// The claims that answer the question, each as its document, its figure, and the claim with its judgement.
     pub judged: Vec<(String, String, Judged)>,
-    /// Theoretical values of designs that other documents call by the same name as the documented design.
+    /// Theoretical values of other designs that have the same name as the documented design.
     pub beside: Vec<Expected>,
 }
 

@@ -19,7 +19,7 @@ pub struct Evidence<'a> {
     pub runs: Result<&'a Table, &'a str>,
     /// The number of CPU cores of the machine that ran the experiment.
     pub cores: Option<u64>,
-    /// The facts about the program and the experiment that computations may read as well.
+    /// The facts about the program and the experiment that computations may read.
     pub facts: &'a dyn Facts,
 }
 
@@ -141,7 +141,7 @@ impl Case<'_> {
     }
 
     /// Compares the claimed number with the computed number `theory`. Returns the finding and the reason. If `theory`
-    /// is only a bound, a claim that is far from it is only confirmed in its direction.
+    /// is only a bound, a claim within the bound but far from it gets the finding [`Finding::DirectionOnly`].
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -291,9 +291,9 @@ impl Case<'_> {
             .ok_or_else(|| "not run: the results contain no row with values of the swept columns".to_owned())
     }
 
-    /// Returns the x at which the curve of the claim's subject crosses a value or another curve. `at` sets the value,
-    /// or the lead over the other curve. If `at` sets a value and there is another curve, combines the x of both
-    /// curves, such as into a ratio.
+    /// Returns the x at which the curve of the claim's subject reaches a value, or from which on it leads another
+    /// curve. `at` states the value or the lead. If `at` states a value, and the comparison has another side, the curve
+    /// of this side reaches the value at an x of its own. The result then combines both x, such as into a ratio.
     fn crossed(
         &self,
         runs: &Table,

@@ -9,8 +9,8 @@ use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
 /// The value of the column `operation` in result rows that include all kinds of operations.
 const ALL: &str = "all";
 
-/// The conditions that select the result rows for one side of a claim. A row is selected if each of these columns
-/// contains one of the listed values.
+/// The conditions that select the result rows for one side of a claim. A condition is a column with its accepted
+/// values. A row is selected if it meets all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lookup {
     columns: BTreeMap<String, Texts>,
@@ -93,8 +93,9 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// Returns the factors for the two measurements that are compared: the claim's own measurement, and the other one. A
-/// number in the key `scale` applies only to the first. A parameter in `scale` applies to each with its own value.
+/// Returns the factor of the claim's own measurement, and the factor of the other measurement with which it is
+/// compared. If the key `scale` is a number, it applies only to the claim's own measurement. If `scale` names a
+/// parameter, the factor of each measurement is its value of this parameter.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),

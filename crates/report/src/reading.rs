@@ -172,8 +172,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// Describes why a column has no value: because the kernel does not provide the hardware counter, or because of
-/// `usual`.
+/// Describes why a column has no value. A hardware counter has no value because the kernel does not provide it. For any
+/// other column, returns the reason `usual`.
 fn uncounted(column: &str, usual: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(

@@ -374,8 +374,8 @@ impl Rule {
     }
 }
 
-/// Returns the values of the results' column to which the document's values of a parameter are translated. Returns
-/// nothing if the values are equal in both.
+/// Returns the column values into which the values of a parameter in the document are translated. Returns nothing if
+/// the column and the document use the same values.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

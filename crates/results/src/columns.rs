@@ -405,8 +405,8 @@ columns! {
     /// `block_index_answers` / number of lookups in data blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;
     /// Total duration of all compactions. A compaction lasts from its start until its SSTables are in the tree. A
-    /// compaction with several concurrent parts counts once. The duration includes pauses. A compaction that still runs at the end of a phase counts
-    /// in the next phase. Only for lsmbench's own tree in `timed` mode.
+    /// compaction with several concurrent parts counts once. The duration includes pauses. A compaction that still runs
+    /// at the end of a phase counts in the next phase. Only for lsmbench's own tree in `timed` mode.
     COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, Varies;
     /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
     SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, Varies;
@@ -508,8 +508,8 @@ columns! {
     /// Number of gets that searched several sorted runs with several threads. Empty if the design has
     /// `threads.per_lookup` = 1. The column is also empty in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
-    /// Number of compactions of level 0 that ran while a compaction of deeper levels paused. Empty unless the design has
-    /// `threads.schedule` = "silk". The column is also empty in `counted` mode.
+    /// Number of compactions of level 0 that ran while a compaction of deeper levels paused. Empty unless the design
+    /// has `threads.schedule` = "silk". The column is also empty in `counted` mode.
     PREEMPTING_COMPACTIONS = "preempting_compactions", "compactions that preempted others", Count, Integer, Neither, Varies;
     /// Time for which compactions waited because clients used the bandwidth. Empty unless the design has
     /// `threads.bandwidth` above 0. The column is also empty in `counted` mode.

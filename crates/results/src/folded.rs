@@ -1,7 +1,7 @@
 //! Folded stacks: the samples of a CPU profile, with one line per distinct stack.
 //!
-//! A line contains the functions of a stack, outermost function first, separated by `;`. After a space follows the
-//! weight of the stack, which is CPU time in nanoseconds. The format comes from the tools for flame graphs (Gregg,
+//! A line contains the functions of a stack, outermost function first, separated by `;`. The line ends with a space and
+//! the weight of the stack, which is CPU time in nanoseconds. The format comes from the tools for flame graphs (Gregg,
 //! *The Flame Graph*, Communications of the ACM 59, 2016), and many programs read it.
 
 use std::collections::BTreeMap;

@@ -21,13 +21,13 @@ pub struct Formula {
     pub column: &'static Metric,
     /// The metrics whose sum is the numerator of the formula.
     numerator: &'static [&'static Metric],
-    /// What the formula does with its numerator: in most formulas, divide it by the sum of other metrics.
+    /// The operation on the numerator. Most formulas divide the numerator by the sum of other metrics.
     denominator: Denominator,
     /// The result of the formula if the sum of its numerator is 0: either 0, or no value.
     zero: Zero,
 }
 
-/// What a formula does with its numerator: divide it, subtract from it, or return it unchanged.
+/// The operation of a formula on its numerator: a division, a subtraction, or no change.
 #[derive(Debug)]
 enum Denominator {
     /// The formula divides by the sum of these metrics.
@@ -100,14 +100,15 @@ pub static FORMULAS: &[Formula] = &[
     // Bytes stored per live byte.
     ratio(&c::SPACE_AMP, &[&c::TABLE_BYTES], &[&c::LIVE_BYTES]),
     ratio(&c::SPACE_AMP_SETTLED, &[&c::TABLE_BYTES_SETTLED], &[&c::LIVE_BYTES]),
-    // Reads. A value in a blob file is one more read than its block.
+    // Reads. A value that a get fetches from a blob file counts as one more block.
     ratio(
         &c::BLOCKS_PER_GET,
         &[&n::BLOCKS_SEARCHED, &c::BLOB_VALUES_READ, &c::BLOB_VALUES_FROM_CACHE],
         &[&n::GETS_ALONE],
     ),
     ratio(&c::BLOCKS_PER_GET, &[&n::BLOCKS_SEARCHED], &[&n::GETS]),
-    // Some engines do not report the purpose of a block. Their blocks per get are known only in phases of gets.
+    // Some engines do not report which kind of operation read a block. Their blocks per get are known only in phases of
+    // gets.
     Formula {
         column: &c::BLOCKS_PER_GET,
         numerator: &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE],
@@ -199,7 +200,7 @@ impl Formula {
     }
 }
 
-/// Fills the empty columns of a row that can be computed from the other values of the row with one of the formulas.
+/// Computes the derived columns of a row: fills each empty column for which one of the formulas gives a value.
 pub fn derive(row: &mut Measurements) {
     for formula in FORMULAS {
         if row.get(formula.column).is_empty() {

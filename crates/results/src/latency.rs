@@ -21,7 +21,7 @@ use crate::ResultsError;
 use crate::whole::write_whole;
 
 /// The text before the checksum on the last line of a latency log. The checksum also covers the name of the file, so
-/// lsmbench detects a log under the name of another log.
+/// lsmbench detects a log that was stored under the name of another log.
 const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
 
 /// The text before the checksum in latency logs of earlier versions of lsmbench. In these logs, the checksum does not

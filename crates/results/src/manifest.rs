@@ -223,16 +223,17 @@ pub struct CellInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
     /// The writes that survive `kill -9` of the process: `acknowledged` for every acknowledged write, or `flushed` for
-    /// every write before the last completed flush. The field is missing if the configuration has no store, or if a server
-    /// or the memory of the process holds the store.
+    /// every write before the last completed flush. The field is missing if the configuration has no store, or if a
+    /// server or the memory of the process holds the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survives_kill: Option<String>,
     /// The operation stream of each phase.
     pub streams: Vec<StreamRecord>,
 }
 
-/// The start of the reason in [`LeftOut::reason`] for a configuration that equals another configuration of the sweep,
-/// such as an engine that does not read a swept setting of the design.
+/// The start of [`LeftOut::reason`] for a combination that is skipped because it is identical to another configuration.
+/// For example, an engine may not read a swept setting of the design, so all values of the setting give identical
+/// configurations.
 pub const IDENTICAL: &str = "this combination is identical to configuration";
 
 /// The prefix of a line in [`EngineInfo::mapping`] about a mismatch: a setting of the design that the engine does not

@@ -44,8 +44,8 @@ impl PartInfo {
         key(self) == key(other)
     }
 
-    /// Makes the machine `name` the current machine of the part, which is the last one in the list. `machine` describes
-    /// a machine that is not in the list yet.
+    /// Makes the machine `name` the current machine of the part, by moving it to the end of the list of machines. If
+    /// the machine is not in the list yet, `machine` returns its description.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
         let node = match known {

@@ -19,7 +19,7 @@ pub struct ConfigPath<'a> {
     parts: Vec<&'a str>,
 }
 
-/// What a setting belongs to: the engine, the design, a phase or a component. The first word of the path names it.
+/// The subject of a setting: the engine, the design, a phase or a component. The first word of the path names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// A setting of the storage engine.

@@ -167,7 +167,7 @@ impl Schema {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
-        // The first column identifies the file, because no swept path has its name.
+        // The first measured column of a file identifies the file, because no swept path has the name of this column.
         let of_file = [TIMELINE_METRICS, LEVEL_METRICS, SLICE_METRICS];
         let of_file = of_file.into_iter().find(|of| rest.contains(&of[0].name));
         let metrics = of_file.unwrap_or(METRICS);

@@ -75,8 +75,8 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The text with which the column `doubt` begins if the candidate and the baseline are not comparable, because no cost,
-/// such as the memory or the false-positive rate, is about equal in both.
+/// The start of the column `doubt` if the candidate is not comparable with the baseline. Two configurations are
+/// comparable if at least one cost, such as the memory or the false-positive rate, is about equal in both.
 pub const NO_RIVAL: &str = "no rival";
 
 /// Returns an empty row of `verdicts.csv`.

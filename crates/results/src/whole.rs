@@ -12,7 +12,7 @@ use crate::ResultsError;
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], durable: bool) -> Result<(), ResultsError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
-        // Readable as any other file; the default is for secrets.
+        // By default, only the owner can read a temporary file. Results are readable like any other file.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)
         .map_err(ResultsError::io(path, "create"))?;

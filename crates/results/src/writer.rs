@@ -72,7 +72,8 @@ impl RowWriter {
         let table = before.filter(|row| row.group().is_some_and(|group| finished.contains(&group)));
         let dropped_rows = before.rows().len() - table.rows().len();
         if before.rows().starts_with(table.rows()) {
-            // A killed run leaves remains only at the end. The lines before the end are not touched.
+            // A killed run leaves an unfinished trial only at the end of the file, so the lines before the end are not
+            // changed.
             let length = length_of_lines(path, table.rows().len() + 1)?;
             writer.file.set_len(length).map_err(ResultsError::io(path, "cut"))?;
         } else {
@@ -127,7 +128,7 @@ impl RowWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), ResultsError> {
         let before = self.file.stream_position().map_err(ResultsError::io(&self.path, "append"))?;
         self.file.write_all(bytes).map_err(|source| {
-            // Half a group would not count as finished, but a clean file is better.
+            // A resumed run would remove the incomplete rows of this trial, but a clean file is better.
             let _ = self.file.set_len(before);
             let _ = self.file.seek(SeekFrom::Start(before));
             ResultsError::Io { path: self.path.clone(), action: "append", source }

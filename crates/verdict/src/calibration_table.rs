@@ -224,7 +224,8 @@ impl CalibrationTable {
     }
 }
 
-/// Converts a fraction to percent. Rounding removes the error of the binary fraction, so 0.05 is `5` and 0.025 is `2.5`.
+/// Converts a fraction to percent. Rounding removes the error of the binary fraction, so 0.05 is `5` and 0.025 is
+/// `2.5`.
 fn in_percent(fraction: f64) -> f64 {
     (fraction * 1e4).round() / 100.0
 }

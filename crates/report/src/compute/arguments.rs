@@ -23,9 +23,9 @@ pub(crate) struct Arguments<'a> {
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Returns the value of each argument of a computation for the claim in `about`. An argument with a list gives each
-/// claim one element, or the whole list if `lists` contains the argument's name. Returns an error if an argument has no
-/// value for this claim.
+/// Returns the value of each argument of a computation for the claim in `about`. If the value of an argument is a list,
+/// each claim gets its own element of the list. If `lists` contains the name of the argument, each claim gets the whole
+/// list. Returns an error if an argument has no value for this claim.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,
@@ -71,7 +71,8 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
     }
 }
 
-/// Returns the claimed numbers that `text` names, such as `cs265-001..cs265-003`. Any other text is returned as a word.
+/// Returns the numbers of the claims that `text` names, such as `cs265-001..cs265-003`. If `text` names no claims,
+/// returns `text` as a word.
 fn named(text: &str, claims: &Claims) -> ArgumentValue {
     if let Some(claim) = claims.get(text) {
         return ArgumentValue::Number(claim.value);

@@ -8,7 +8,7 @@ pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("keys_per_block").map(|keys| 100.0 * (1.0 - 1.0 / keys))
 }
 
-/// Computes the speedup of reads by a cache at one hit rate from the known speedup at another hit rate.
+/// Computes the speedup that a cache gives reads at one hit rate, from the known speedup at another hit rate.
 ///
 /// At a hit rate h, a read takes the fraction 1 - h·s of the time without a cache. Here, s is the fraction of the time
 /// that a hit saves. The known speedup determines s.

@@ -61,11 +61,11 @@ pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, Str
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// Computes how much lookup time the second of two increases of the filter bits saves, in percent. The argument states
-/// the fraction s of the time that the first increase saved.
+/// Computes how much lookup time the second of two increases of the filter bits saves, in percent. The argument
+/// `first_pct` is the percentage of the time that the first increase saved.
 ///
-/// A lookup takes t = a + c·p at a false-positive rate p. If the rates are p0, p1 and p2, the second increase saves the
-/// fraction s/(1 - s) · (p1 - p2)/(p0 - p1).
+/// A lookup takes t = a + c·p at a false-positive rate p. If the rates are p0, p1 and p2, and the first increase saves
+/// the fraction s, the second increase saves the fraction s/(1 - s) · (p1 - p2)/(p0 - p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
     let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();
@@ -96,8 +96,9 @@ fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// Computes how many bits per key the largest level has more than the smallest level: -(L - 1) log2 T / ln 2. The
-/// number is negative, because Monkey makes false-positive rates proportional to level sizes.
+/// Computes by how many bits per key the filters of the largest level exceed the filters of the smallest level under
+/// Monkey: -(L - 1) log2 T / ln 2. The number is negative, because Monkey makes the false-positive rate of a level
+/// proportional to the size of the level.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }

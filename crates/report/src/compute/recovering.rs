@@ -12,8 +12,9 @@ pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes the largest percentage of the acknowledged writes since the last sync of the WAL that a fault can lose: 0
-/// or 100. A failure of the `power` loses `written` data, which is only in the memory of the kernel. It does not lose
-/// `synced` data, and the end of a `process` loses neither.
+/// or 100. The argument `log` is `written` if these writes are only in the memory of the kernel, and `synced` if they
+/// are on the device. A power failure (`fault` is `power`) loses `written` data, but not `synced` data. The end of the
+/// process (`fault` is `process`) loses neither.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,

@@ -6,7 +6,7 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// The number of simulated searches, for keys that are spread evenly over all keys.
+/// The number of simulated searches. The searched keys are spread evenly over all keys.
 const SEARCHES: u32 = 512;
 
 /// Size of a cache line of the CPU, in bytes.

@@ -1,5 +1,5 @@
-//! Formats notes about the runs behind a report: the other engines, the parts that did not run, the warnings, and the
-//! numbers of trials.
+//! Formats notes about the runs on which a report is based: the other engines, the parts that did not run, the
+//! warnings, and the numbers of trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 

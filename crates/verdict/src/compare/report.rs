@@ -162,7 +162,8 @@ impl ComparisonReport {
         &self.rule
     }
 
-    /// Returns whether a difference passes the rule of the report. Returns `None` if neither higher nor lower is better.
+    /// Returns whether a difference passes the rule of the report. Returns `None` if neither higher nor lower is
+    /// better.
     pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }

@@ -172,8 +172,8 @@ impl EngineTables {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// Renders a table with the costs of each engine over the run: peak memory, largest disk space, write amplification,
-    /// and the writes that survive a kill. Omits columns that are unknown for all engines.
+    /// Renders a table with the costs of each engine over the run: peak memory, largest disk space, write
+    /// amplification, and the writes that survive a kill. Omits columns that are unknown for all engines.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {

@@ -31,8 +31,8 @@ pub struct Against<'a> {
 /// twenty shows a false regression.
 ///
 /// If undecided comparisons also fail the gate, the report judges the rounds of both batches together. A single
-/// judgement passes a regression above the tolerance with a probability of at most 2.5 %, which is the error rate at one
-/// end of a 95 % confidence interval. A metric is judged at most twice, so the probability is at most 5 %.
+/// judgement passes a regression above the tolerance with a probability of at most 2.5 %, which is the error rate at
+/// one end of a 95 % confidence interval. A metric is judged at most twice, so the probability is at most 5 %.
 ///
 /// # Errors
 /// A build that cannot be started, or that fails to run an experiment.

@@ -197,8 +197,8 @@ impl Judged<'_> {
         Some(format!("Outliers (included): {first}{}.", and_more(others.len())))
     }
 
-    /// Returns the reason why a comparison is inconclusive. Returns `None` if both configurations have values, but in too
-    /// few trials, because the verdict itself states this reason.
+    /// Returns the reason why a comparison is inconclusive. Returns `None` if both configurations have values, but in
+    /// too few trials, because the verdict itself states this reason.
     fn reason(&self, comparison: &Comparison) -> Option<String> {
         Some(match comparison.doubt? {
             Doubt::TooFewBlocks { blocks: 0 } => "no trial has values of both configurations".to_owned(),

@@ -352,7 +352,7 @@ columns! {
     STEADY = "steady", "steady", Plain, Text, Neither, Varies;
     /// The quantities that were not steady, such as throughput.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, Varies;
-    /// Time per operation in the median slice, which is some dozens to thousands of operations between two clock
+    /// Time per operation in the median slice. A slice is some dozens to thousands of operations between two clock
     /// readings. Occasional CPU use by other processes changes `mean_ns`, but not this column. Component runs only.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
@@ -535,8 +535,8 @@ columns! {
     /// Mean number of key comparisons per entry that a scan returned: in the merge of its memtables and sorted runs,
     /// and in its search in a sorted view. The search for the first entry in a sorted run is not included.
     COMPARISONS_PER_ENTRY = "comparisons_per_entry", "key comparisons per scanned entry", Ratio, Number, Lower, ForSeed;
-    /// Bytes of data blocks that the tree read to update its sorted view and its index of all keys. Empty without
-    /// `sorted_view` and without a culling method that has such an index.
+    /// Bytes of data blocks that the tree read to update its sorted view and its index of all keys. Empty if the design
+    /// has neither `sorted_view` nor a culling method with an index of all keys.
     INDEX_BYTES_READ = "index_bytes_read", "bytes read for indexes of all runs", Bytes, Integer, Lower, ForSeed;
     /// Largest number of bytes that the files of the store took on the file system at one time, measured once per
     /// second until pending flushes and compactions have finished. The inputs and the outputs of a running compaction

@@ -9,8 +9,8 @@ columns! {
     /// Number of the slice in its phase, from 0. In a slice, a trial process executes operations without a pause.
     /// Slices with equal numbers have the same operations in every configuration.
     SLICE = "slice", "slice", Plain, Integer, Neither, Varies;
-    /// Place of the slice in the order of execution, from 0. The trials of a round execute the slice with one number
-    /// one after the other. With the plan `duet`, they executed it at the same time.
+    /// Position of the trial in the order in which the trials of the round execute this slice, from 0. They execute it
+    /// one after the other. With the plan `duet`, they execute it at the same time.
     SLICE_POSITION = "slice_position", "position of the slice", Plain, Integer, Neither, Varies;
     /// `true` if the slice belongs to the second trial of a baseline, which is the A/A run in `noise.csv`. For any
     /// other slice, the value is `false`.

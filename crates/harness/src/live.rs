@@ -57,7 +57,7 @@ impl Live {
     pub(crate) fn serve(&self) {
         let mut last = None;
         for stream in self.listener.incoming().flatten() {
-            // A browser that goes away has no answer.
+            // Ignores the error of a browser that has disconnected.
             let _ = self.answer(&stream, &mut last);
         }
     }
@@ -87,7 +87,8 @@ impl Live {
         }
         let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
         let (status, kind, body) = match (first.split(' ').take(2).collect::<Vec<_>>().as_slice(), name) {
-            // Pages of other sites must not read results through a name of theirs.
+            // Prevents DNS rebinding: a page of another site could read the results if its host name resolves to this
+            // address.
             (_, name) if !["127.0.0.1", "localhost"].contains(&name) => {
                 ("403 Forbidden", "text/plain", String::new())
             }

@@ -80,8 +80,8 @@ fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()
     }
 }
 
-/// Returns the verdicts on the first `rounds` rounds of a run, by the metric that the overrides `set` name. Each metric
-/// is judged separately, so the number of metrics does not change the verdicts.
+/// Judges the first `rounds` rounds of a run, and returns the verdicts. The overrides `set` select the metric. Each
+/// metric is judged separately, so the number of metrics does not change the verdicts.
 fn judged(
     config: &Path,
     set: Vec<String>,
@@ -93,7 +93,7 @@ fn judged(
     rows_of_rounds(&experiment.facts(), folder, rounds)
 }
 
-/// Writes the table to the files that the options `--csv` and `--markdown` name.
+/// Writes the table of verdicts to the files that the options `--csv` and `--markdown` name.
 fn keep(table: &CalibrationTable, arguments: &CalibrateArguments) -> Outcome<()> {
     let files = [(&arguments.csv, table.csv()), (&arguments.markdown, table.markdown())];
     for (file, text) in files.into_iter().filter_map(|(file, text)| Some((file.as_ref()?, text))) {

@@ -68,8 +68,8 @@ fn accepting(arguments: &CheckArguments) -> String {
 /// Returns one list of arguments of `lsmbench run` for each experiment that the user names.
 ///
 /// # Errors
-/// An option does not apply to the kind of check, or the kind of check needs an experiment file and the user names
-/// none.
+/// The user gives `--trials`, which this command does not accept. Or the user gives an option that needs an experiment
+/// file, such as `--seed` or `--against`, and names no experiment file.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {

@@ -58,8 +58,8 @@ fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
     folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Returns an error if two results folders belong to the same experiment. The page has only one place for the tables
-/// of an experiment.
+/// Returns an error if two results folders belong to the same experiment, because a Markdown page has only one place
+/// for the tables of each experiment.
 fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
@@ -74,11 +74,11 @@ fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the results folders: each named folder that contains results, and all subfolders with results of any other
-/// named folder.
+/// Returns the results folders. A named folder without results of its own stands for all its direct subfolders with
+/// results, sorted by name.
 ///
 /// # Errors
-/// A named folder has no results, or cannot be read.
+/// A named folder and its subfolders have no results, or the folder cannot be read.
 fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for path in results {
@@ -147,7 +147,7 @@ fn aside(page: &Path) -> PathBuf {
 fn check_folders(results: &[PathBuf]) -> Outcome<()> {
     let mut known: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     for path in results {
-        // A missing folder is reported later, by its reader.
+        // The function that reads the folders reports a missing folder.
         let Ok(whole) = path.canonicalize() else { continue };
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {

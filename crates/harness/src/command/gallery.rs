@@ -50,7 +50,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
             keep(&arguments.results.join(&experiment.name), below)?;
         }
     }
-    // The page outside of its gallery may have changed during the runs.
+    // Reads the page only now, because its text outside the gallery may have changed during the runs.
     let text = rewritten(&arguments.page, &shown)?;
     let write = |error| Problem::doing(format!("write {}", arguments.page.display()), error);
     check_file(&arguments.page)?;

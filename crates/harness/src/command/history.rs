@@ -19,8 +19,8 @@ const RUN: &str = "run";
 /// A chart has a logarithmic scale if its largest value is more than this many times its smallest value.
 const FAR_APART: f64 = 20.0;
 
-/// Adds the results that the user names, prints the change points of each series with the newest last, and draws the
-/// selected series.
+/// Adds the results that the user names to the history, and prints the change points of each [`Series`], newest last. A
+/// series is one metric of one configuration over all runs. With `--plots`, draws the series as charts.
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
     for name in metric {
@@ -105,8 +105,8 @@ fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// Draws one chart for each experiment, phase, operation, metric and machine. A chart has two lines for each label: the
-/// values of the runs, and the means between the change points.
+/// Draws one chart for each experiment, phase, operation, metric and machine. A chart has two lines for each
+/// configuration: the values of the runs, and the means between the change points.
 fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
     // A single run has no trend.

@@ -73,8 +73,8 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
         let before = all.len();
-        // Results that a later run replaced are drawn if they are named. Their experiments are those of the current
-        // results.
+        // The folder `EARLIER` has results that later runs replaced. They are drawn only if the user names just this
+        // folder.
         let is_earlier = folder.file_name().is_some_and(|name| name == EARLIER);
         if is_earlier && named.len() > 1 {
             line(&format!(
@@ -131,8 +131,8 @@ fn shown_by(config: &Path) -> Outcome<Table> {
     Ok(resolved.into_iter().filter(|(key, _)| SHOWN.contains(&key.as_str())).collect())
 }
 
-/// Returns the tables and keys that affect only the charts, from the current version of the experiment file of the
-/// run. Returns `None` if the file cannot be read or has not changed since the run.
+/// Reads the experiment file of a run again, and returns its tables and keys that affect only the charts. Returns
+/// `None` if the file cannot be read, or if these tables and keys have not changed since the run.
 fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
     let is_config = |path: &&PathBuf| {

@@ -133,8 +133,8 @@ fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
-/// Judges the claims of all files, and returns the contents of the report, with the questions, the contradictions and
-/// the features of systems.
+/// Judges the claims of all files, and returns the contents of the report. The contents also include the questions for
+/// the first page, the contradictions in documents, and the features of systems.
 fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
     let mut answers = Vec::new();
     for file in files {
@@ -282,7 +282,7 @@ fn read_rows(
 /// Returns the figures of documents that an experiment file reproduces, each with its claims and the findings about
 /// these claims.
 fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>> {
-    // A parameter of the document is that of the full experiment, also in a quick run.
+    // Claims refer to the settings of the full experiment, even if the run was a quick run with smaller sizes.
     let full = found.map(|_| Experiment::load(&file.path, &Overrides::default())).transpose()?;
     let facts = Settings { resolved: full.and_then(|full| full.resolved().parse().ok()) };
     let rows = found.map(|found| found.rows.as_ref());
@@ -335,7 +335,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     };
     let (specs, full): (Vec<plot::ChartSpec>, Vec<plot::Chart>) =
         drawn(&found.experiment.charts, Width::Full)?.into_iter().unzip();
-    // Only charts with data are redrawn.
+    // `specs` contains only the charts with data, so no other chart is drawn a second time.
     let phone = drawn(&specs, Width::Phone)?;
     let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| SvgChart {
         name: format!("{}-{}", found.experiment.name, spec.file_stem()),
@@ -346,7 +346,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     Ok(pictures.collect())
 }
 
-/// The settings of a resolved experiment, which claims name by their paths.
+/// The settings of a resolved experiment. Claims refer to a setting by its path, such as `design.memtable.capacity`.
 struct Settings {
     resolved: Option<toml::Table>,
 }

@@ -15,7 +15,7 @@ use crate::build_info::build_info;
 use crate::cli::SiteArguments;
 use crate::output::{line, print};
 
-/// The label of the tree of lsmbench, with which the site compares all engines.
+/// The label of the engine with which the site compares all other engines: the tree of lsmbench.
 const BASELINE: &str = "lsmbench";
 
 /// The name of the file that lists all files of a site, one path per line. A folder with this file is a site, so a

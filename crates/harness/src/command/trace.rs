@@ -157,7 +157,7 @@ fn copy(
 }
 
 /// Calls `visit` with each record of a trace, up to `input.limit` records. Returns the stream after the last record,
-/// when the format of the trace is known.
+/// whose notes and key width then cover all these records.
 ///
 /// # Errors
 /// The trace cannot be read or has no records, or `visit` returns an error.

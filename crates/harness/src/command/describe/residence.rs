@@ -18,7 +18,7 @@ const MOST_SIMULATED: u64 = 20_000;
 /// mainly the memtable and not SSTables.
 const LARGE_SHARE: f64 = 0.5;
 
-/// The state of a tree after its load. The load consists of the first phases of the workload that only add keys.
+/// The state of a tree after its load. The load consists of the phases at the start of the workload that only add keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Residence {
     flushes: u64,
@@ -31,8 +31,8 @@ struct Residence {
     loaded_bytes: f64,
 }
 
-/// Returns TOML comment lines about the state of the tree after the load, one line for all configurations with an equal
-/// state. A warning follows if half of the data or more stays in the memtable. The text is empty for component
+/// Returns TOML comment lines about the state of the tree after the load. Configurations with an equal state share one
+/// line. A warning follows if half of the data or more stays in the memtable. The text is empty for component
 /// experiments, for other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
@@ -114,7 +114,7 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
 }
 
 /// Simulates the flushes and compactions of a load, and returns the number of sorted runs after `flushes` flushes.
-/// Returns `None` if the simulator does not support the design, or for more than [`MOST_SIMULATED`] flushes.
+/// Returns `None` if the simulator does not support the design, or if there are more than [`MOST_SIMULATED`] flushes.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

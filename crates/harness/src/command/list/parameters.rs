@@ -86,8 +86,8 @@ fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
-/// Returns a description of the valid values of a parameter, from the error of its parser about a value of the wrong
-/// type. Returns `None` if the parser accepts the value or gives another error.
+/// Passes a boolean to the parser of a parameter, and returns the text after "expected" in its error message, such as
+/// "a whole number". Returns `None` if the parser accepts the boolean, or if its message has no such text.
 fn expected(axis: &dyn Axis, kind: &str, key: &str) -> Option<String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String(kind.to_owned())),

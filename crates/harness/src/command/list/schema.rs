@@ -37,8 +37,8 @@ fn add(sections: &mut Vec<Section>, name: &str, about: &str, object: &Map<String
     }
 }
 
-/// Returns the schema of the table in the value of a key. The value may be a table, a list of tables, or, for example,
-/// a name or a table. Returns `None` if the value contains no table.
+/// Returns the schema of the table that a key accepts. The value of the key may be this table, a list of such tables,
+/// or a choice such as a name or a table. Returns `None` if the value contains no table.
 fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     let object = schema.as_object()?;
     if object.contains_key("properties") {

@@ -16,8 +16,8 @@ pub(super) struct Template {
     library: &'static str,
     /// The template of the file `tests/conformance.rs`.
     test: &'static str,
-    /// The path in the crate `lsmbench` of the function that tests variants of the axis. `None` if the axis has only
-    /// the test for all axes.
+    /// The function that tests variants of the axis, as a path in the crate `lsmbench`. `None` if the axis has no such
+    /// function. Its variants are then tested only with `check_variant`, which all axes share.
     check: Option<&'static str>,
     /// The path in the crate `lsmbench` of the catalog of the axis.
     catalog: &'static str,

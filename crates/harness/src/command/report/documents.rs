@@ -32,7 +32,8 @@ struct Highlights {
     highlight: Vec<Highlight>,
 }
 
-/// Returns the contradictions in all documents to which the files belong, each checked against the computed values.
+/// Returns the contradictions in the documents that `files` reproduce. Each has a ruling, which is derived from the
+/// computed number of each side of the contradiction.
 ///
 /// # Errors
 /// A file with contradictions cannot be read, or a contradiction cannot be checked.

@@ -34,7 +34,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
             notes.len() - 1
         });
         let note = &mut notes[at];
-        // Some versions are known only after a run, and one of the configurations may not have run.
+        // Some engines report their version only when they run, so a configuration that did not run has no version.
         note.version = note.version.take().or_else(|| version.clone());
         for term in mapping.iter().filter_map(|line| line.strip_prefix(UNEQUAL)) {
             if !note.unequal.iter().any(|known| known == term) {

@@ -15,7 +15,7 @@ const DESIGNS: &str = "configs/designs";
 /// name and the design.
 ///
 /// # Errors
-/// The design does not exist, is invalid, or drops data.
+/// The design does not exist or is invalid, or a component deletes data on purpose ([`Limit::DropsData`]).
 pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {

@@ -131,7 +131,8 @@ pub(super) fn run_jobs<J: TableRow>(
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let columns_of_labels = |labels: &[&str]| padded(labels, &widths);
-    // An unknown place is an error, so nothing is printed before the first result.
+    // The head is printed together with the first result. If this result is an error, such as an unknown place of
+    // `--replay`, no table is printed.
     let mut head = columns_of_labels(heads) + &row(columns) + "\n";
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
     torture::in_order(jobs, threads, explore, |job, report| {

@@ -216,7 +216,7 @@ pub(crate) fn write_until_killed() {
         tell(&format!("{FAILURE}{message}"));
         return;
     }
-    // All writes are done.
+    // All writes are done. The process waits until it is killed.
     loop {
         std::thread::park();
     }

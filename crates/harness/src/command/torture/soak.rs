@@ -195,7 +195,7 @@ fn open_files() -> Outcome<u64> {
     let files = fs::read_dir("/proc/self/fd");
     let files =
         files.map_err(|error| Problem::doing("list /proc/self/fd, which the soak test needs", error))?;
-    // One of the files is the opened list itself.
+    // One of the open files is the directory `/proc/self/fd`, which this function has opened.
     Ok((files.count() as u64).saturating_sub(1))
 }
 

@@ -122,7 +122,7 @@ impl Sweep {
         while tally.kills < arguments.kills && !interrupt::is_requested() {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
-            // A kill comes after two trials of twelve on average.
+            // On average, a kill comes after two of the twelve trials.
             let share = shares.next().expect("the sweep test must have an unlimited number of kill times");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
@@ -183,9 +183,9 @@ impl Sweep {
         let mut command = Command::new(program);
         command.args(["run", CONFIG, "--out", out, "--allow-debug"]).current_dir(self.scratch.path());
         command.args(resume.then_some("--resume")).stdin(Stdio::null()).stdout(Stdio::null());
-        // The output fits into the pipe.
+        // Nothing reads the pipe until the process ends. The output is so short that it fits into the pipe.
         command.stderr(Stdio::piped());
-        // Ctrl-C at a terminal is for this process.
+        // The process gets its own process group, so that Ctrl-C at a terminal interrupts only this process.
         command.process_group(0);
         command.spawn().map_err(|error| Problem::doing("start a run", error))
     }
@@ -214,15 +214,15 @@ fn exact(row: &Row) -> Vec<String> {
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
 }
 
-/// Waits for `time`, or until the process has ended. Returns whether the process has ended.
+/// Waits for `time`. Returns whether the process has ended by then.
 fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
     std::thread::sleep(time);
     let ended = process.try_wait().map_err(|error| Problem::doing("check a run", error))?;
     Ok(ended.is_some())
 }
 
-/// Returns an error if the exit code of a run is not 0, and then prints the output of the run. `name` names the run in
-/// the error.
+/// If the exit code of a run is not 0, prints the output of the run and returns an error. `name` names the run in the
+/// error.
 fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
     let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
     if ended.status.success() {

@@ -1,5 +1,5 @@
-//! Kills before the first acknowledged commit. Such kills prove nothing, so a test continues until a process has
-//! acknowledged a commit.
+//! Handles kills before the first acknowledged commit. Such a kill proves nothing, because the process has no
+//! acknowledged commit that the store could lose. A test therefore continues until a process has acknowledged a commit.
 
 use torture::{Check, Violation};
 

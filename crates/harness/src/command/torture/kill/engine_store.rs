@@ -23,8 +23,8 @@ use super::process::{read_reports, tell};
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
     /// The store contains the first commits of each writer, and no others. The fields are the smallest and the largest
-    /// number of commits of each writer that explain the content. They differ only if the last commits of a writer
-    /// change nothing.
+    /// number of commits of each writer with which the store would have this content. They differ only if the last
+    /// commits of a writer change nothing.
     Kept(Commits, Commits),
     /// The content of the store contradicts an invariant or the durability that the engine declares. Contains the
     /// name of the invariant and the evidence.
@@ -77,7 +77,8 @@ pub(super) fn check(orders: &EngineOrders, printed: &str) -> std::result::Result
     let directory = opening.directory.clone();
     let subject = StoreKind {
         name: orders.engine.clone(),
-        // Without a log, a store promises only the flushed commits.
+        // The check expects all acknowledged commits with the mode `BUFFERED`, and only the flushed commits with the
+        // mode `NONE`.
         wal: if survival == Survival::Acknowledged { WalMode::BUFFERED } else { WalMode::NONE },
         maker: Box::new(EngineMaker { engine, opening }),
     };

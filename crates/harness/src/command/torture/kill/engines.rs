@@ -57,7 +57,7 @@ struct EngineTally {
 /// Runs the test for every selected engine and WAL mode. Returns whether every engine kept the durability that it
 /// declares.
 pub(super) fn kill(arguments: &KillArguments, folder: &Path) -> Outcome<bool> {
-    // An unusable folder is an error before the first kill.
+    // Creates and removes a folder inside `folder`, so that an unusable folder is reported before the first kill.
     drop(scratch(Some(folder))?);
     let jobs = jobs(arguments)?;
     let columns = ["stores", "kills", "early", "acknowledged", "lost", "violations"];
@@ -107,7 +107,7 @@ fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<Eng
     for wal in modes(arguments) {
         let design = design(&*engine, &wal)?;
         let log = EngineOptions::of(&design).log;
-        // Other engines have fewer modes. Two modes of the design may be one mode of the engine.
+        // Several WAL modes of the design can be the same mode of another engine, which is then tested only once.
         if arguments.subjects.wal.is_empty() && !engine.reads_whole_design() && logs.contains(&log) {
             continue;
         }
@@ -178,7 +178,7 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
                     break;
                 }
             }
-            // The scripts do not depend on the limits in their length.
+            // `victim.life` ignores the limits of the engine, but its scripts have the same number of commits.
             if interrupt::is_requested() || !victim.life.goes_on(victim.orders.from) {
                 break;
             }
@@ -211,7 +211,8 @@ impl EngineVictim {
     }
 
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
-    /// acknowledged commits, with either the number of them that the store lost, or the violation that the check found.
+    /// acknowledged commits and the result of the check. The result is the number of acknowledged commits that the
+    /// store lost, or the violation that the check found.
     ///
     /// # Errors
     /// A process cannot be started, or its reports cannot be read.

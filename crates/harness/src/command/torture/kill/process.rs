@@ -18,7 +18,7 @@ pub(super) const FAILURE: &str = "! ";
 
 /// The maximum wait for the first output of a process, which must first open the store.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// The maximum time from the first output of a process until it is killed, without the additional wait of the kill
+/// The maximum time from the first output of a process until it is killed. The wait [`Moment::wait`] is added to this
 /// time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -45,7 +45,7 @@ impl Process {
     pub(super) fn start(orders: &impl Serialize) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        // Ctrl-C at a terminal is for the parent.
+        // The process gets its own process group, so that Ctrl-C at a terminal interrupts only the parent.
         command.process_group(0);
         let forking = OPEN_HERE.write();
         let mut child = command.spawn()?;

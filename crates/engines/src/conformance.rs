@@ -26,8 +26,8 @@ pub struct Checked {
     pub outcome: Result<Kept, String>,
 }
 
-/// Checks every invariant of engines for an engine with its default parameters. For example, its stores answer like an
-/// ordered map, batches are atomic, and stores survive closing and reopening.
+/// Checks that an engine with its default parameters keeps every invariant of engines. For example, its stores answer
+/// like an ordered map, batches are atomic, and stores survive closing and reopening.
 ///
 /// Stores are in temporary folders, which are removed. For an engine that is a C++ library, call this function in a
 /// separate process, because two such libraries may define equal symbols.

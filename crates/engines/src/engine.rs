@@ -61,14 +61,15 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Returns the limits of the engine's stores. For example, a store may be not durable. An engine that reads the
-    /// complete design has the limits of the design.
+    /// Returns the limits of the engine's stores, such as [`Limit::NotDurable`]. An engine that reads the complete
+    /// design has the limits of the design.
     fn limits(&self, _: &Design) -> Vec<Limit> {
         Vec::new()
     }
 
-    /// Whether the engine validates its options only when a store is opened. If so, the store of a single configuration
-    /// may fail to open.
+    /// Whether the engine validates its options only when a store is opened. If so, lsmbench opens an empty store for
+    /// each configuration before a run. If a trial fails nevertheless, only its configuration ends, and not the whole
+    /// run.
     fn may_reject_options(&self) -> bool {
         true
     }

@@ -37,7 +37,7 @@ impl<'s> FamilyTarget<'s> {
         family.map(Self::Family).ok_or_else(|| format!("the store has no column family \"{name}\"").into())
     }
 
-    /// Returns the operations on the store or the column family, for the code that executes a workload.
+    /// Returns the store or the column family as a [`Target`], the interface through which a workload runs.
     pub fn target(&self) -> &dyn Target {
         match self {
             Self::Store(store) => *store,

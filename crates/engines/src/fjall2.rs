@@ -28,8 +28,8 @@ struct Fjall2;
 /// The smallest total size of all memtables that Fjall accepts as a limit, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// Returns the total size of all memtables at which writers wait, in bytes. The default of Fjall is 64 MiB, and
-/// memtables become immutable at half of this limit, so a large memtable would become immutable too early.
+/// Returns the total size of all memtables at which writers wait, in bytes. Fjall makes a memtable immutable at half of
+/// this limit. With the default limit of 64 MiB, a large memtable would therefore become immutable too early.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }

@@ -83,12 +83,13 @@ impl OpenStore {
         &*self.engine
     }
 
-    /// Returns the operations on the whole store, for the code that executes a workload.
+    /// Returns the whole store as a [`Target`], the interface through which a workload runs.
     pub fn target(&self) -> &dyn Target {
         &*self.store
     }
 
-    /// Returns the operations of a column family. If `family` is `None`, returns the operations of the whole store.
+    /// Returns a handle for the operations on a column family. If `family` is `None`, the handle is for the whole
+    /// store.
     ///
     /// # Errors
     /// The store does not have the family.
@@ -96,8 +97,8 @@ impl OpenStore {
         self.family_of(&*self.store, family)
     }
 
-    /// Returns the operations of a column family of `copy`, a store that [`open_copy`](Self::open_copy) has opened. If
-    /// `family` is `None`, returns the operations of the whole copy.
+    /// Returns a handle for the operations on a column family of `copy`, a store that [`open_copy`](Self::open_copy)
+    /// has opened. If `family` is `None`, the handle is for the whole copy.
     ///
     /// # Errors
     /// The copy does not have the family.

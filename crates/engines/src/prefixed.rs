@@ -6,7 +6,8 @@ use std::cell::Cell;
 use workload::{Scan, Target, TargetError, Write};
 
 thread_local! {
-    /// A reused buffer, one for each thread, for the key of an operation with the prefix of its column family.
+    /// A reused buffer of each thread for the stored form of a key: the prefix of the column family, followed by the
+    /// key.
     static KEY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 

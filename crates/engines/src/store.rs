@@ -35,7 +35,7 @@ pub trait Store: Target {
         None
     }
 
-    /// Returns the operations of one column family. `None` if the store has no such family.
+    /// Returns a handle for the operations on one column family. `None` if the store has no such family.
     fn family<'s>(&'s self, _: &str) -> Option<Box<dyn Target + 's>> {
         None
     }

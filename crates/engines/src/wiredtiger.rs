@@ -1,4 +1,4 @@
-//! Adapter for `WiredTiger`, a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
+//! Adapter for `WiredTiger`, a B-tree of pages. Older versions of the library also have an LSM-tree of such B-trees.
 //!
 //! The C interface of `WiredTiger` consists of structures of function pointers, and their layout changes from version
 //! to version. The adapter is therefore compiled against the header of the linked library, and the library is not
@@ -102,10 +102,10 @@ impl WiredTiger {
                 "log=(enabled=true),transaction_sync=(enabled=true,method=none)"
             }
         };
-        // The engine does not start with less than a megabyte.
         let direct = if settings.reads == Reads::Direct { ",direct_io=[data]" } else { "" };
         let extension =
             snappy(settings).map_or_else(String::new, |path| format!(",extensions=[\"{}\"]", path.display()));
+        // WiredTiger does not start with a cache of less than 1 MiB.
         let cache = settings.cache_bytes.max(8 << 20);
         format!("create,cache_size={cache},session_max=1024,{log}{direct}{extension}")
     }

@@ -30,7 +30,7 @@ impl Sizes {
     /// Derives the sizes from the block size and the cache capacity of `settings`, for keys of at most `key` bytes.
     pub(super) fn of(settings: &EngineOptions, key: usize) -> Self {
         let page = (settings.block_bytes / PAGE_UNIT * PAGE_UNIT).clamp(PAGE_UNIT, LARGEST_PAGE) as usize;
-        // The buffer is a power of two with space for many pages.
+        // bf-tree needs a cache whose size is a power of two and that has space for many pages.
         let cache = settings.cache_bytes.max(16 * LARGEST_PAGE);
         Self {
             page,

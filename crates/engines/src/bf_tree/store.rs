@@ -41,7 +41,8 @@ impl BfTreeStore {
     pub(super) fn open(directory: &Path, sizes: Sizes) -> Result<Self, TargetError> {
         let (file, snapshot) = (directory.join(TREE), directory.join(SNAPSHOT));
         let tree = if snapshot.exists() {
-            // bf-tree writes into the file that it opens, so the snapshot must stay as it is.
+            // bf-tree writes into the file that it opens, so this function passes a copy and keeps the snapshot
+            // unchanged.
             fs::copy(&snapshot, &file)?;
             BfTree::new_from_cpr_snapshot(&file, true, None, Some(sizes.cache), None)
         } else {

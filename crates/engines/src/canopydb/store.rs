@@ -35,7 +35,8 @@ impl CanopydbStore {
         options.use_wal = settings.log != Log::None;
         options.default_commit_sync = settings.log == Log::Sync;
         options.checkpoint_target_size = settings.memtable_bytes as usize;
-        // Changes that are not yet written back stall writers, as immutable memtables do in an LSM-tree.
+        // Writers stall when the changes that are not written back reach this size, as with the immutable memtables of
+        // an LSM-tree.
         options.stall_memory_limit = settings.all_memtable_bytes() as usize;
         options.throttle_memory_limit = options.stall_memory_limit;
         let store = Self {
@@ -129,8 +130,8 @@ impl Target for CanopydbStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // The changes that are not yet written back are less than a checkpoint, as a mutable memtable is below its
-        // limit.
+        // No work is pending. The changes that are not written back are too few for a checkpoint, like a mutable
+        // memtable below its capacity.
         Ok(())
     }
 

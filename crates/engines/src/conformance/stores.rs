@@ -231,7 +231,7 @@ fn value_within(random: &mut SplitMix64, limits: &EntryLimits) -> Vec<u8> {
 
 fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
     let key = key(random);
-    // The existing bytes of the buffer stay.
+    // A get appends the value to the buffer, so these bytes must stay.
     let (mut found, mut expected) = (b"before".to_vec(), b"before".to_vec());
     let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
     let is_expected = model.get(&key, &mut expected).map_err(|error| error.to_string())?;

@@ -181,7 +181,7 @@ impl LevelDbStore {
         let mut entries = 0;
         while entries < scan.limit {
             let (mut key_bytes, mut value_bytes) = (0, 0);
-            // SAFETY: The iterator is alive; key and value of a valid one stay where they are until it moves.
+            // SAFETY: The iterator is alive. While it is valid, its key and value stay in place until it moves.
             unsafe {
                 if (self.api.iter_valid)(iterator) == 0 {
                     break;
@@ -330,7 +330,7 @@ impl Target for LevelDbStore {
     }
 
     fn close(&self) -> Result<(), TargetError> {
-        // A synced empty batch syncs the log up to it.
+        // A synced write of an empty batch also syncs all earlier records of the WAL.
         // SAFETY: Each object is destroyed once.
         unsafe {
             let (options, batch) = ((self.api.writeoptions_create)(), (self.api.writebatch_create)());
@@ -345,13 +345,13 @@ impl Target for LevelDbStore {
 
 impl Store for LevelDbStore {
     fn version(&self) -> Option<String> {
-        // SAFETY: They take no arguments and change nothing.
+        // SAFETY: The functions take no arguments and change nothing.
         let (major, minor) = unsafe { ((self.api.major_version)(), (self.api.minor_version)()) };
         Some(format!("{major}.{minor}"))
     }
 
     fn settle_margin(&self) -> Duration {
-        // A library with a function of its own for the wait returns when the work has ended.
+        // If the library has the function `leveldb_settle`, this function returns when the background work has ended.
         if self.api.settle.is_some() { Duration::ZERO } else { settle::margin(settle::UNSEEN) }
     }
 

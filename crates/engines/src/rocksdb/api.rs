@@ -150,7 +150,8 @@ impl Api {
         // SAFETY: The functions belong to a library that is loaded, and the options are live.
         unsafe {
             let options = (self.readoptions_create)();
-            // Reads verify checksums by default. A scan with a bound creates options, so it makes no needless call.
+            // Reads verify checksums by default, so only `false` needs a call. Each scan with a bound creates read
+            // options, so a second call would slow such scans.
             if !verify_checksums {
                 (self.readoptions_set_verify_checksums)(options, 0);
             }

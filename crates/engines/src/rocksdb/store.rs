@@ -116,7 +116,7 @@ impl RocksDbStore {
         let text = CString::new(setup.options.as_str())?;
         let path = CString::new(directory.to_string_lossy().into_owned())?;
         // SAFETY: Objects are created, used and destroyed as the header requires; strings are NUL-terminated and live
-        // through the calls. The base of the options is no longer needed when they are read.
+        // through the calls. `options` does not refer to `base`, so `base` can be destroyed first.
         unsafe {
             let (base, options) = ((api.options_create)(), (api.options_create)());
             let read_options = api.fallible(|message| {
@@ -182,7 +182,7 @@ impl RocksDbStore {
         if !self.statistics {
             return Vec::new();
         }
-        // SAFETY: The options are those that the store was opened with; the text is ours.
+        // SAFETY: The store was opened with these options; the text is ours to free.
         let text = unsafe { self.api.take_text((self.api.options_statistics_get_string)(self.options)) };
         parse_tickers(&text.unwrap_or_default())
     }
@@ -577,8 +577,8 @@ impl Store for RocksDbStore {
         let (copy, destroy) = self.api.checkpoint_create.zip(self.api.checkpoint_object_destroy)?;
         let checkpoint = || {
             let path = CString::new(directory.as_os_str().as_encoded_bytes())?;
-            // SAFETY: The database is alive, the path lives through the call, and the object is destroyed once. A log
-            // of 0 bytes makes the call flush the memtables.
+            // SAFETY: The database is alive, the path lives through the call, and the object is destroyed once. The
+            // argument 0 is the size of the WAL from which the call flushes the memtables, so it always flushes them.
             unsafe {
                 let object = self.api.fallible(|message| create(self.db, message))?;
                 let copied = self.api.fallible(|message| copy(object, path.as_ptr(), 0, message));

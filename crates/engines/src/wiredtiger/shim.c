@@ -1,12 +1,12 @@
-/* Functions over WiredTiger's structures of function pointers, whose layout changes from version to version: compiled
- * with the header of the very library that is linked. */
+/* Functions that call WiredTiger through its structures of function pointers. The layout of these structures changes
+ * from version to version, so this file is compiled with the header of the linked library. */
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wiredtiger.h>
 
-/* What one thread works with. */
+/* The session and the cursor of one thread. */
 typedef struct {
     WT_SESSION *session;
     WT_CURSOR *cursor;
@@ -44,7 +44,7 @@ int shim_begin_thread(WT_CONNECTION *connection, const char *uri, const char *cr
     return 0;
 }
 
-/* The session goes with its connection. */
+/* Frees only the structure, because closing the connection also closes its sessions. */
 void shim_end_thread(shim_thread *thread) {
     free(thread);
 }
@@ -70,7 +70,7 @@ int shim_remove(shim_thread *thread, const void *key, size_t bytes) {
     return error == WT_NOTFOUND ? 0 : error;
 }
 
-/* Leaves the cursor on the entry, so that its value stays where it is until shim_reset. */
+/* Leaves the cursor on the entry, so that the value of the entry stays in place until shim_reset. */
 int shim_search(shim_thread *thread, const void *key, size_t bytes) {
     set_key(thread->cursor, key, bytes);
     return thread->cursor->search(thread->cursor);

@@ -59,8 +59,8 @@ pub(super) struct WiredTigerStore {
     threads: ThreadLocal<Session>,
 }
 
-// SAFETY: A connection may be used by many threads at once (`WT_CONNECTION`, "Thread safety"); sessions stay with the
-// thread that made them.
+// SAFETY: Many threads may use a connection at once (`WT_CONNECTION`, "Thread safety"). A session stays with the thread
+// that created it.
 unsafe impl Send for WiredTigerStore {}
 // SAFETY: As above.
 unsafe impl Sync for WiredTigerStore {}
@@ -68,12 +68,13 @@ unsafe impl Sync for WiredTigerStore {}
 /// The session and the cursor of one thread.
 struct Session(Thread);
 
-// SAFETY: Only the thread that made it uses it. Another thread may drop it with the store, and no thread uses it then.
+// SAFETY: Only the thread that created the session uses it. Another thread may drop the session together with the
+// store, when no thread uses it any more.
 unsafe impl Send for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // SAFETY: It is destroyed once.
+        // SAFETY: The session is destroyed once.
         unsafe { shim_end_thread(self.0) }
     }
 }
@@ -89,7 +90,7 @@ fn check(error: c_int) -> Result<(), TargetError> {
 
 /// Returns whether a lookup found its entry, from the error code of the lookup.
 fn check_found(error: c_int) -> Result<bool, TargetError> {
-    // SAFETY: It takes a number and returns one.
+    // SAFETY: The function takes a number and returns a number.
     match unsafe { shim_is_missing(error) } {
         0 => check(error).map(|()| true),
         _ => Ok(false),
@@ -131,7 +132,7 @@ impl WiredTigerStore {
         let thread = self.thread()?;
         loop {
             let error = work(thread);
-            // SAFETY: It takes a number and returns one.
+            // SAFETY: The function takes a number and returns a number.
             if unsafe { shim_is_conflict(error) } == 0 {
                 return check(error);
             }
@@ -146,7 +147,7 @@ impl WiredTigerStore {
             Direction::Backward => scan.high,
         };
         let mut place = 0;
-        // SAFETY: The thread is this one's, and the keys live through the calls.
+        // SAFETY: The session belongs to the calling thread, and the keys live through the calls.
         unsafe {
             let Some(key) = key else {
                 return check_found(Self::step(thread, scan.direction));
@@ -164,7 +165,7 @@ impl WiredTigerStore {
 
     /// Moves the cursor to the next entry in the given direction. Returns the error code of the library.
     fn step(thread: Thread, direction: Direction) -> c_int {
-        // SAFETY: The thread is this one's.
+        // SAFETY: The session belongs to the calling thread.
         unsafe {
             match direction {
                 Direction::Forward => shim_next(thread),
@@ -206,7 +207,7 @@ impl WiredTigerStore {
 
 impl Target for WiredTigerStore {
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
-        // SAFETY: The thread is this one's; key and value live through the call.
+        // SAFETY: The session belongs to the calling thread; key and value live through the call.
         self.without_conflict(|thread| unsafe {
             shim_put(thread, key.as_ptr(), key.len(), value.as_ptr(), value.len())
         })
@@ -215,7 +216,7 @@ impl Target for WiredTigerStore {
     fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
         let thread = self.thread()?;
         let (mut data, mut bytes) = (null(), 0);
-        // SAFETY: The thread is this one's; the value stays where it is until the cursor is reset.
+        // SAFETY: The session belongs to the calling thread; the value stays in place until the cursor is reset.
         unsafe {
             let found = check_found(shim_search(thread, key.as_ptr(), key.len()))?;
             if found {
@@ -228,7 +229,7 @@ impl Target for WiredTigerStore {
     }
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
-        // SAFETY: The thread is this one's; the key lives through the call.
+        // SAFETY: The session belongs to the calling thread; the key lives through the call.
         self.without_conflict(|thread| unsafe { shim_remove(thread, key.as_ptr(), key.len()) })
     }
 
@@ -237,7 +238,7 @@ impl Target for WiredTigerStore {
             return Ok(0);
         }
         let thread = self.thread()?;
-        // SAFETY: The thread is this one's, and in no transaction.
+        // SAFETY: The session belongs to the calling thread, and is in no transaction.
         unsafe {
             check(shim_begin(thread))?;
             let walked = Self::walk(thread, scan, visit);
@@ -249,7 +250,8 @@ impl Target for WiredTigerStore {
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
         Write::only_puts_and_deletes(writes)?;
-        // SAFETY: The thread is this one's, and in no transaction; keys and values live through the calls.
+        // SAFETY: The session belongs to the calling thread, and is in no transaction; keys and values live through the
+        // calls.
         self.without_conflict(|thread| unsafe {
             let begun = shim_begin(thread);
             if begun != 0 {
@@ -273,7 +275,7 @@ impl Target for WiredTigerStore {
     }
 
     fn flush(&self) -> Result<(), TargetError> {
-        // SAFETY: The thread is this one's.
+        // SAFETY: The session belongs to the calling thread.
         check(unsafe { shim_checkpoint(self.thread()?) })
     }
 
@@ -298,7 +300,7 @@ fn data_files(directory: &Path) -> Vec<(PathBuf, u64)> {
 impl Store for WiredTigerStore {
     fn version(&self) -> Option<String> {
         let (mut major, mut minor, mut patch) = (0, 0, 0);
-        // SAFETY: It writes three numbers.
+        // SAFETY: The function writes three numbers.
         unsafe { shim_version(&raw mut major, &raw mut minor, &raw mut patch) };
         Some(format!("{major}.{minor}.{patch}"))
     }
@@ -316,7 +318,7 @@ impl Store for WiredTigerStore {
 
 impl Drop for WiredTigerStore {
     fn drop(&mut self) {
-        // SAFETY: It is closed once, after the last call; its sessions are closed with it.
+        // SAFETY: The connection is closed once, after the last call; its sessions are closed with it.
         unsafe { shim_close(self.connection) };
     }
 }

@@ -14,7 +14,7 @@ use crate::key_order::{KeyOrder, check_order};
 /// The maximum number of entries that a cursor reads from its scan at once (a chunk).
 const MOST_ENTRIES: usize = 64;
 
-/// The size of a chunk of entries in bytes, from which the next chunk has only one entry.
+/// If a chunk has at least this size in bytes, the next chunk has only one entry.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {

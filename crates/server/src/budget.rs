@@ -43,8 +43,8 @@ pub(crate) struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// Sets the number of bytes in the buffers of this client. Returns whether the buffers of all clients together are
-    /// within the limit, or `true` if the number does not grow. The number is set in any case.
+    /// Sets the number of bytes in the buffers of this client. Returns `false` if the number grows and all clients
+    /// together then exceed the limit. The number is set in this case, too.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes <= before {

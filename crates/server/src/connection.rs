@@ -65,7 +65,7 @@ pub(crate) struct Progress {
     pub(crate) next: Next,
 }
 
-/// What a connection does after it has sent the replies of its session.
+/// The next action of a connection, after it has sent the replies of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The connection reads further requests of the client.
@@ -101,7 +101,7 @@ pub(crate) async fn converse(
     while connection.read().await? {
         loop {
             let bytes = connection.memory_bytes() + session.memory_bytes();
-            // A client with little memory is not the client that takes too much.
+            // A client with small buffers stays connected, because it does not cause the excess.
             if !memory.set(bytes) && bytes > KEPT_BYTES {
                 shared.counters.disconnected.add(1);
                 connection.input = BytesMut::new();

@@ -217,7 +217,8 @@ impl View for Keyspace {
                     return Ok(());
                 }
             }
-            // The values of a group are in memory at the same time.
+            // All values of a group are in memory at the same time, so the size of the next group is chosen for about
+            // `GROUP_BYTES` of values.
             count = (GROUP_BYTES * group.len() / bytes.max(1)).clamp(1, LARGEST_GROUP);
             rest = after;
         }

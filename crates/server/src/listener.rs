@@ -120,7 +120,7 @@ impl Server {
                     shared.end();
                 }
             }
-            // After all clients have ended, all places are free.
+            // Waits until all clients have ended, because each client holds one of the places until then.
             let _ = timeout(LAST_REPLIES, places.acquire_many(connections as u32)).await;
         });
         // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.

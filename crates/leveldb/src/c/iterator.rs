@@ -28,8 +28,8 @@ unsafe fn with_cursor(iterator: *mut leveldb_iterator_t, change: impl FnOnce(&mu
     });
 }
 
-/// Returns a pointer to the key or the value of the iterator's current entry, which `part` selects. Sets `*len` to its
-/// length in bytes. Returns null without a current entry.
+/// Returns a pointer to the part of the iterator's current entry that `part` selects: its key or its value. Sets `*len`
+/// to the length of this part in bytes. Returns null without a current entry.
 ///
 /// # Safety
 /// The handle and the length are null or valid.

@@ -46,7 +46,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
     let ended = if let Some(ended) = until_end(&mut ending, connection.as_mut()).await {
         ended
     } else {
-        // The client receives the responses to its calls. It can send no further calls.
+        // The client can start no further calls, but still receives the responses to its running calls.
         connection.as_mut().graceful_shutdown();
         timeout(FAREWELL, connection).await.unwrap_or(Ok(()))
     };

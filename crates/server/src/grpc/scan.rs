@@ -61,7 +61,7 @@ impl Scan {
         let entries = entries(&bytes.into(), &ends);
         let Some(last) = entries.last() else { return Ok(None) };
         let rest = if self.is_backward { &mut self.high } else { &mut self.low };
-        // A copy of the key does not keep the memory of the response.
+        // Copies the key, because a slice of it would keep the memory of the whole response.
         *rest = Bound::Excluded(Bytes::copy_from_slice(&last.key));
         self.left -= entries.len() as u64;
         if !is_last && self.left > 0 {
@@ -82,7 +82,7 @@ impl Scan {
                 chunk.is_last = true;
                 break;
             };
-            // The next response begins with an entry that has no place here.
+            // An entry that does not fit is the first entry of the next response.
             if !chunk.ends.is_empty() && chunk.bytes.len() + key.len() + value.len() > limit {
                 break;
             }

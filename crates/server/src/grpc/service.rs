@@ -53,7 +53,7 @@ pub(super) async fn answer(
         *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         response
     };
-    // A status among the headers is an error, because the status of a success follows the response.
+    // A status in the headers is an error. A successful call sends its status in the trailers, after the response.
     if response.status() != StatusCode::OK || Status::from_header_map(response.headers()).is_some() {
         shared.counters.errors.add(1);
     }

@@ -20,7 +20,8 @@ pub(crate) struct Command {
     pub(crate) run: Run,
 }
 
-/// The function that executes a command. The kind of the function says what it needs.
+/// The function that executes a command. The variants differ in the data that the function needs, and in whether it may
+/// wait.
 pub(crate) enum Run {
     /// A function that needs only the connection or the server, and never waits for storage.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),

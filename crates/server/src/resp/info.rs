@@ -17,7 +17,7 @@ pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section
     let mut sections: Vec<Section> = Vec::new();
     if is_wanted("server") {
         let mut lines = vec![
-            // The version whose replies clients may expect.
+            // The version of Redis whose replies clients may expect.
             line("redis_version", "7.0.0"),
             line("redis_mode", "standalone"),
             line("lsmbench_version", env!("CARGO_PKG_VERSION")),

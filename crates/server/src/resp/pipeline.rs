@@ -92,8 +92,8 @@ struct Span {
 #[derive(Debug, Default)]
 pub struct Pipeline {
     spans: Vec<Span>,
-    /// The end of the arguments in `spans` and the end of the bytes in the input (both exclusive), for each complete
-    /// request.
+    /// For each complete request: the end of its arguments in `spans`, and the end of its bytes in the input (both
+    /// exclusive).
     requests: Vec<(usize, usize)>,
     /// The text of the arguments of all requests in the inline form (one line of words).
     inline: Vec<u8>,

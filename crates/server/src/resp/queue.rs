@@ -32,7 +32,7 @@ pub(crate) enum Work {
 impl Queue {
     /// Adds a request to the queue of the transaction.
     pub(crate) fn add(&mut self, request: Request<'_>, queued: Queued) {
-        // A vector takes everything.
+        // Writing into a vector cannot fail.
         let _ = write!(self.bytes, "*{}\r\n", request.len());
         for argument in request.arguments(0) {
             let _ = write!(self.bytes, "${}\r\n", argument.len());

@@ -182,7 +182,7 @@ impl<'a> Replies<'a> {
     }
 
     fn number(&mut self, kind: u8, number: i64) {
-        // A vector takes everything.
+        // Writing into a vector cannot fail.
         let _ = write!(self.output, "{}{number}\r\n", char::from(kind));
     }
 

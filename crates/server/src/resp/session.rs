@@ -99,7 +99,8 @@ impl<'s> RespSession<'s> {
             }
         }
         let held = stripes.lock(&mut numbers, access);
-        // A string that replaces a hash removes its fields. Whether there are hashes is certain under the locks only.
+        // A string that replaces a hash also removes the fields of the hash, which needs exclusive locks. Another
+        // client may create hashes until the locks are held, so the check follows the lock.
         if access == Access::Exclusive || !self.keyspace().may_have_hashes() {
             return (held, access);
         }

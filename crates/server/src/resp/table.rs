@@ -112,7 +112,7 @@ fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>)
             replies.array(COMMANDS.len());
             COMMANDS.iter().for_each(|command| replies.bulk(command.name.to_ascii_lowercase().as_bytes()));
         }
-        // The pages of the server describe its commands.
+        // The reply is empty, because the documentation of the server describes its commands.
         Some(b"DOCS") => replies.map(0),
         Some(b"INFO") => {
             replies.array(request.len() - 2);

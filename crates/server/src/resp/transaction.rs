@@ -125,8 +125,8 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Removes a hash with all its fields. Very many fields are removed in several batches, after each of which the
-    /// stored number of fields is correct.
+    /// Removes a hash with all its fields. A hash with very many fields is removed in several batches. Each batch also
+    /// stores the number of remaining fields, so a crash between two batches leaves a valid hash.
     fn remove_hash(&mut self, name: &[u8]) -> Result<(), Failure> {
         loop {
             let Some(count) = fields_of(self, name)? else { return Ok(()) };
@@ -143,8 +143,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the tree's keys of some fields of a hash, including fields that this batch has written, and whether
-    /// these are all fields.
+    /// Returns the tree's keys of the fields of a hash, including fields that this batch has written, and whether these
+    /// are all fields. If the hash has very many fields, returns only as many keys as one batch can delete.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));

@@ -56,8 +56,8 @@ macro_rules! open {
 
 pub(crate) use open;
 
-/// Returns the message that the engine option `option` gets the memtable capacity of the design. If the design has a
-/// memtable filter, the message reports a mismatch, because the engine has no such filter.
+/// Returns the mapping line of the memtable capacity, which the engine option `option` sets. If the design has a
+/// memtable filter, the line reports a mismatch, because the engine has no such filter.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable of {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
@@ -66,12 +66,12 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     }
 }
 
-/// Returns the message that the engine option `option` gets the cache capacity of the design.
+/// Returns the mapping line of the cache capacity, which the engine option `option` sets.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
     format!("cache of {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// Returns the message that the engine option `option` sets the WAL mode of the design.
+/// Returns the mapping line of the WAL mode, which the engine option `option` sets.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("WAL mode \"{}\": {option}", settings.log)
 }

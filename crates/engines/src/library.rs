@@ -12,7 +12,7 @@ use crate::engine::{Identity, Missing};
 
 /// The description of an engine's shared library: how to find the file, and how to recognize a slow build.
 pub(crate) struct Wanted {
-    /// The file name of the library, such as `librocksdb.so`. In a file name, a version may follow.
+    /// The file name of the library, such as `librocksdb.so`. A version may follow, as in `librocksdb.so.11`.
     pub(crate) name: &'static str,
     /// The environment variable with the path or the file name of the library.
     pub(crate) variable: &'static str,
@@ -187,8 +187,8 @@ fn names_functions(strings: &[u8], namespace: &str) -> bool {
     strings.split(|byte| *byte == 0).filter(is_signature).nth(ASSERTING_FUNCTIONS).is_some()
 }
 
-/// Whether machine code contains the CRC instruction for 8 bytes, `crc32`. Its bytes are `f2`, a prefix for wide
-/// operands, and `0f 38 f1`.
+/// Whether machine code contains the CRC instruction `crc32` for operands of 8 bytes. Its bytes are `f2`, one of the
+/// prefixes `48` to `4f` for wide operands, and `0f 38 f1`.
 fn has_checksum_instruction(code: &[u8]) -> bool {
     let ends = memmem::find_iter(code, &[0x0f, 0x38, 0xf1]);
     ends.map(|at| &code[..at]).any(|before| matches!(before, [.., 0xf2, 0x48..=0x4f]))

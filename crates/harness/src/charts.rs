@@ -1,5 +1,5 @@
-//! Creates the renderer of charts. The series of a chart have the order of the variants in the catalogs. Notes about
-//! omitted data go to standard error.
+//! Creates the renderer that draws charts. The renderer sorts the series of a chart by the order of their variants in
+//! the catalogs, and prints notes about omitted data to standard error.
 
 use experiment::catalog_order;
 use plot::FigureStyle;

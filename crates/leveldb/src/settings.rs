@@ -113,9 +113,9 @@ impl Changes {
     }
 }
 
-/// Returns a component, such as the filter, after the option `parameter` was set to `value`. Keeps the variant of the
-/// design if it has this parameter, and otherwise uses the variant `kind`. Returns the variant `none` if `value` is
-/// `None`.
+/// Returns the component of the axis `axis`, such as the filter, with its option `parameter` set to `value`. The
+/// variant of the design stays if it has this option. Otherwise, the variant becomes `kind`. If `value` is `None`, the
+/// variant becomes `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);

@@ -86,8 +86,8 @@ impl Keyspace {
         }
     }
 
-    /// Passes each field and value of a hash to `visit` until it returns `false`, from one snapshot. Returns the number
-    /// of fields, or `None` if the hash does not exist.
+    /// Reads the fields and values of a hash from one snapshot, and passes each of them to `visit` until it returns
+    /// `false`. Returns the number of fields, or `None` if the hash does not exist.
     pub(crate) fn visit_fields(
         &self,
         name: &[u8],

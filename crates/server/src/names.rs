@@ -14,15 +14,16 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// A lower bound for the tree's keys of hash fields. Keys of strings are larger, unless their name is empty or begins
-/// with the byte `00`.
+/// The prefix of the tree's keys of hash fields, and therefore a lower bound of these keys. Keys of strings are larger,
+/// unless the name of the string is empty or begins with the byte `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// A lower bound for the tree's keys of hashes, and an upper bound (exclusive) for the tree's keys of hash fields.
+/// The prefix of the tree's keys of hashes. It is a lower bound of these keys, and an upper bound (exclusive) of the
+/// keys of hash fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// An upper bound (exclusive) for the tree's keys of hashes, and a lower bound for the keys of strings, unless their
-/// name is empty or begins with the byte `00`.
+/// An upper bound (exclusive) of the tree's keys of hashes. It is also a lower bound of the keys of strings, unless the
+/// name of the string is empty or begins with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
 /// The number of bytes before the name of the hash, in the tree's key of a hash field.

@@ -10,8 +10,8 @@ pub(crate) trait View {
     /// Returns the value of a key in the tree.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Passes the value of each of the tree's keys `keys` to `visit` until it returns `false`, from one snapshot. The
-    /// value is `None` if the key is absent.
+    /// Reads the values of `keys`, which are keys of the tree, from one consistent state. Passes each value to `visit`
+    /// until it returns `false`. The value is `None` if the key is absent.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
     /// Returns whether the database may contain hashes. If not, commands need not check whether a name belongs to a

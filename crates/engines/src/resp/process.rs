@@ -24,7 +24,7 @@ const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
 /// first.
 const START_PATIENCE: Duration = Duration::from_mins(1);
 
-/// The maximum time from the command to end a server until its process ends.
+/// The maximum time that a server may run after it has received the command to end.
 const END_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time between two checks whether a server accepts connections or has ended.

@@ -159,8 +159,8 @@ impl Api {
         }
     }
 
-    /// Sets the table options in `options` to these settings, with a `HyperClockCache` as the block cache. Every
-    /// version with this cache accepts a fractional number of filter bits.
+    /// Sets the table options in `options` to these settings, with a `HyperClockCache` as the block cache. The filter
+    /// bits per key may be a fraction, because every version with this cache accepts fractions.
     ///
     /// # Errors
     /// The library has no `HyperClockCache`, or the settings have ribbon filters and the library has none.

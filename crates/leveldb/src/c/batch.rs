@@ -32,7 +32,8 @@ impl leveldb_writebatch_t {
         }
     }
 
-    /// Changes the operations of the batch with `change`. Keeps the error if it is the first error of the batch.
+    /// Changes the operations of the batch with `change`. If `change` fails, keeps its error, unless the batch already
+    /// has an error.
     fn change(&mut self, change: impl FnOnce(&mut WriteBatch) -> Result<(), Failure>) {
         if let Err(failure) = change(&mut self.operations) {
             self.failure.get_or_insert(failure);

@@ -37,12 +37,14 @@ impl<A> BatchCodec<A> {
 /// The operations of one `BatchRequest`, as one write batch per database.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// One write batch per database, by the number of the database. May end before the last database.
+    /// One write batch per database, indexed by the number of the database. Batches that are missing at the end are
+    /// empty.
     parts: Vec<WriteBatch>,
 }
 
 impl Batch {
-    /// Returns one write batch per database, by the number of the database. May end before the last database.
+    /// Returns one write batch per database, indexed by the number of the database. Batches that are missing at the end
+    /// are empty.
     pub(super) fn parts(&self) -> &[WriteBatch] {
         &self.parts
     }

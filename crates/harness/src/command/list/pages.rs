@@ -260,7 +260,8 @@ fn manifest() -> String {
     page
 }
 
-/// Writes the section of a file that lsmbench writes, such as the manifest. The keys of such a file have no defaults.
+/// Writes the section of the reference about a file that lsmbench writes, such as the manifest. The keys of such a file
+/// have no defaults.
 fn write_fields(page: &mut String, section: &Section, title: &str) {
     let _ = writeln!(page, "\n## {title}\n\n{}\n", section.about);
     let cells = |entry: &Entry| vec![code(&entry.key), entry.values.clone(), entry.about.clone()];

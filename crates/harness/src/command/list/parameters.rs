@@ -1,5 +1,5 @@
-//! Describes the parameters of a variant. The meaning of a parameter is the TOML comment above it in the variant's
-//! reference. The valid values of the parameter come from the error message of its parser.
+//! Describes the parameters of a variant. The meaning of a parameter is the comment above it in the TOML reference of
+//! the variant. The valid values of the parameter come from the error message of its parser.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};

@@ -53,8 +53,8 @@ pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     Ok(settled)
 }
 
-/// Returns the questions in folders of documents, each with the findings about the claims of the question. A folder
-/// without questions is skipped.
+/// Reads the questions for the first page from `folders`, each with the findings about its claims. A folder without the
+/// file [`HIGHLIGHTS`] is skipped.
 pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec<Highlighted>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(HIGHLIGHTS)).filter(|path| path.exists()) {
@@ -66,7 +66,7 @@ pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec
     Ok(all)
 }
 
-/// Returns the features of the systems in folders of documents. A folder without features is skipped.
+/// Reads the features of published systems from `folders`. A folder without the file [`FEATURES`] is skipped.
 pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(FEATURES)).filter(|path| path.exists()) {

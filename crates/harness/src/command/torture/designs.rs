@@ -11,8 +11,8 @@ use types::{Outcome, Problem};
 /// The folder of the designs, relative to the root of the repository.
 const DESIGNS: &str = "configs/designs";
 
-/// Loads a design by the path of its file or by its name in `configs/designs`, and reduces its sizes. Returns the
-/// name and the design.
+/// Loads a design by the path of its file or by its name in `configs/designs`, and returns its name and the design. The
+/// sizes of the design are reduced, so that short tests cause flushes and compactions.
 ///
 /// # Errors
 /// The design does not exist or is invalid, or a component deletes data on purpose ([`Limit::DropsData`]).

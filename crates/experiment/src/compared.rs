@@ -31,8 +31,8 @@ impl Experiment {
     /// Returns the name of a configuration in verdicts.
     /// * The name is usually the label of the configuration.
     /// * In a component experiment, the name is the variant with its parameters.
-    /// * If comparisons keep all other swept paths fixed, the name is the value at the remaining path, such as
-    ///   `leveled`. Numbers, sizes and times are not names, so the label takes their place.
+    /// * If comparisons keep all swept paths fixed except one, the name is the value at this path, such as `leveled`. A
+    ///   number, a size or a time is not a name, so the label takes its place.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();

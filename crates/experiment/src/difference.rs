@@ -25,12 +25,13 @@ const ENGINE_LIBRARY: &str = "engine.library";
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
-    // The label of an engine is a name of the configuration, and the library of another engine is that engine.
+    // The label of an engine does not change the engine. If the kinds of the engines differ, their libraries are not a
+    // further difference.
     let is_one_kind = a.engine.kind() == b.engine.kind();
     found.retain(|path| path != ENGINE_LABEL && (is_one_kind || path != ENGINE_LIBRARY));
     match [a, b].iter().all(|cell| engine(&cell.engine).reads_whole_design()) {
         true => designs(a, b, &mut found),
-        // An engine reads only its options of a design.
+        // An engine that does not use the whole design is compared only by the options that it uses.
         false => found.extend(EngineOptions::of(&a.design).differences(&EngineOptions::of(&b.design))),
     }
     let (one, other) = (a.task.to_toml(), b.task.to_toml());

@@ -43,7 +43,8 @@ impl Sweep {
         let names = short_names(&self.factors);
         let mut applied = vec![false; self.factors.len()];
         let may_lack = base.goes_as_far || self.asks_for_all_engines();
-        // Keyed by the text of design and task, which identifies a configuration.
+        // Maps the text of the design and the task, which identifies a configuration, to the index of the
+        // configuration.
         let mut numbers = HashMap::new();
         for (number, combination) in self.combinations().into_iter().enumerate() {
             let mut cell = self.assemble(base, &combination, &names)?;
@@ -387,7 +388,8 @@ impl Parts {
             (Root::Phase | Root::Component | Root::Other, [.., parameter]) => {
                 let (_, of) = path.parts().split_last().expect("a swept path must have at least one part");
                 let choice = paths::get(&self.task, of).and_then(Value::as_table);
-                // A key of the workload has a format, every other choice a kind.
+                // A choice outside of phases is a key format, whose variant is in the key `format`. For all other
+                // choices, the variant is in the key `kind`.
                 let kind = if path.root() == Root::Other { "format" } else { "kind" };
                 choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(*parameter))
             }

@@ -35,7 +35,8 @@ impl SourceFile {
     /// Creates an error about the value of a key, with the file and the line of the key. `key` is the path of the key,
     /// in which a `[[phase]]` table appears by its name, and a `[[chart]]` table by its index from 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
-        // Unnamed tables of an array have an index, which readers do not know.
+        // Unnamed tables have an index in the path. The message omits it, because the file does not contain this
+        // number.
         let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());
         let name = parts.copied().collect::<Vec<_>>().join(".");
         Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))

@@ -124,7 +124,8 @@ impl<'a> Loader<'a> {
         self.check_memory(&sweep, &cells)?;
         let mut warnings = deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?;
         warnings.extend(self.unread(&sweep, &trials, &cells)?);
-        // What a mix of the sweep reads stays in the base.
+        // Keeps a setting that at least one configuration of the sweep uses, even if the mix before the sweep does not
+        // use it.
         let task = task.without_unread(|phase, key| is_read(&cells, phase, key));
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
@@ -352,7 +353,8 @@ impl<'a> Loader<'a> {
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);
         }
-        // A count of 0 stays one, and is rejected below.
+        // Without `--quick`, there is at least one trial per seed. A count of 0 does not change, so that the check
+        // rejects it.
         if !self.overrides.quick && trials.count > 0 {
             trials.count = trials.count.max(trials.seeds);
         }

@@ -44,7 +44,7 @@ const OPEN_LOOP: [Metric; 6] = [
     c::RESPONSE_MAX_NS,
 ];
 
-/// The metrics of the process and its files. They have no value in counted mode, although they are no times.
+/// The metrics of the process and its files. Like times, they have no value in counted mode.
 const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,

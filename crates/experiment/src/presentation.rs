@@ -21,7 +21,7 @@ pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Checks the names in the table `[verdict]`. The error consists of the key with the unknown name, and a sentence.
+    /// Checks the names in the table `[verdict]`. The error consists of the key whose value is wrong, and a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -131,7 +131,7 @@ fn check_chart(
     }
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
-    // The columns of these kinds that are not in `runs.csv`.
+    // The valid columns that `runs.csv` does not contain.
     let own: &[&str] = match chart.form() {
         Form::Timeline => &timeline,
         Form::Cdf => &["service", "response"],
@@ -176,8 +176,8 @@ pub(super) fn operations(task: &Task) -> Vec<String> {
     kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
-/// Checks that the text `name`, if it is set, is one of the texts in `names`. The error names the kind of the text by
-/// `noun`, such as "swept path".
+/// Checks that `name` is one of `names`, or `None`. In the error, `noun` describes the unknown name, such as "swept
+/// path".
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

@@ -162,8 +162,8 @@ impl Sweep {
         }
     }
 
-    /// Returns an error if the sweep has labels, but no list of values to which the labels belong, or if two labels are
-    /// equal.
+    /// Checks the labels of a sweep. Labels need `combine = "zip"`, must be unique, and their number must equal the
+    /// number of values of each path.
     fn check_labels(&self) -> Result<(), SweepError> {
         let Some(labels) = &self.labels else { return Ok(()) };
         let error = |message: String| Err(SweepError::new("labels", message));

@@ -194,7 +194,7 @@ impl Trials {
         for (key, _, part) in needs.into_iter().filter(|(_, is_used, _)| *is_used) {
             part.here().map_err(|missing| (key, missing.to_string()))?;
         }
-        // Rounds of whole seconds are computed from the intervals as well.
+        // The test for a steady state groups the intervals by seconds, so a second must consist of whole intervals.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
             let message = "expected a time of at least 10 ms that divides a second evenly, such as \"1s\", \
                            \"100ms\" or \"20ms\"";

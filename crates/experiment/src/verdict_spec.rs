@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The valid values of `verdict.threshold`, as fractions. Verdicts print percentages with one decimal, so they cannot show
-/// a smaller threshold.
+/// The valid values of `verdict.threshold`, as fractions. Verdicts print percentages with one decimal, so they cannot
+/// show a smaller threshold.
 pub const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.001..=0.5;
 
 /// The table `[verdict]` sets the metric that decides the verdict, and the baseline.

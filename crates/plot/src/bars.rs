@@ -58,13 +58,13 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let standing = Labels::of_names(&labels, length);
     let bars = names.len() * data.series.len();
     let is_lying = standing.is_upright() || bars > 40;
-    // Signs always have room at the end of horizontal bars, but not above vertical bars. The key is shown only with
-    // signs.
+    // Verdict signs such as ▲ always fit at the end of horizontal bars, but not always above vertical bars. The caption
+    // explains the signs only if they fit.
     let has_verdict = !captions.verdict.is_empty();
     if is_lying
         || number_size(data, thickness(data, length / names.len() as f64, false), false, true).is_some()
     {
-        // Without a verdict in the caption, the signs need no key.
+        // A caption without a verdict does not explain the signs.
         captions.verdict.extend(data.signs.iter().filter(|_| has_verdict).map(String::as_str));
     }
     if is_lying {
@@ -201,7 +201,7 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
 
 /// Returns the thickness of a bar in pixels. `slot` is the length that each category has on its axis, in pixels.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
-    // A single bar is not better for being as wide as the page.
+    // Without this limit, a single bar would be as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
@@ -235,7 +235,7 @@ fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64
     let widths = points(data).map(|point| text_width(&number_text(data, point, signed)));
     let widest = widths.fold(f64::MIN_POSITIVE, f64::max);
     let share = ((thick - NUMBER_GAP) / widest).min(1.0);
-    // No sign is better than an illegible one.
+    // A sign must have the full size. If there is no space for it, the bars show no signs.
     let least = if signed { 1.0 } else { SMALLEST_NUMBER };
     (share >= least).then_some(share * LABEL)
 }
@@ -281,7 +281,7 @@ fn number_of(scene: &mut Scene, place: &BarFrame, point: &Point, middle: f64, si
     } else {
         Text::new(text, x, y - 5.0, size, TEXT).anchored(Anchor::Middle)
     };
-    // No grid line runs through a number.
+    // Hides the grid lines under the number.
     scene.rect(text.bounds(), PAPER);
     scene.text(text);
 }

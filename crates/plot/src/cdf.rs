@@ -1,5 +1,5 @@
-//! Cumulative distributions of latencies: the fraction of operations up to each latency, from the histograms of the
-//! run.
+//! Draws cumulative distributions of latencies. A curve shows, for each latency, the fraction of operations that took
+//! at most this long. The values come from the latency histograms of the run.
 //!
 //! The chart merges the trials of a series into one histogram, because a percentile over several trials must cover all
 //! their operations. The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is
@@ -34,8 +34,8 @@ struct Curve {
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution of latencies. `captions` creates the texts around the chart from the conditions, the number
-/// of trials and the default title.
+/// Draws the distribution of latencies. `captions` creates the texts around the chart. Its arguments are the conditions
+/// of the measurement, the number of trials, and the default title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -119,7 +119,7 @@ fn curves(
             let (label, style) = named.series[*at].clone();
             Curve { label, style, merged: Histogram::new_from(&histogram), trials: Vec::new() }
         });
-        // A histogram that does not fit was written with other bounds, by another version.
+        // Adding fails if another version of lsmbench has written this histogram with another range of latencies.
         if curve.merged.add(&histogram).is_ok() {
             curve.trials.push(histogram);
         } else {
@@ -157,7 +157,8 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
         .ok_or_else(|| PlotError::Empty("all latencies in the histograms are 0".to_owned()))?
         .inset(0.02);
     let most = curves.iter().map(|curve| curve.merged.len()).max().unwrap_or(1) as f64;
-    // The last nine that the largest number of operations can show.
+    // The axis ends at the highest percentile that the number of operations can show, such as 99.9 % for 1,000
+    // operations.
     let y = if spec.is_log_y() {
         Scale::Nines { most: 1.0 - 1.0 / most.max(10.0) }
     } else {
@@ -179,7 +180,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
         bottom: room.bottom - labels.height() - 4.0,
     };
     let frame = Frame { rect, x, y };
-    // On a low page, the first nines are too close to each other for all of their labels.
+    // If the plot is low, labels near the bottom of the axis would overlap, so some of them are omitted.
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks.into_iter().rev() {
         if kept.last().is_none_or(|above| (above.at - tick.at) * rect.height() >= LINE) {
@@ -214,7 +215,7 @@ fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
         let share = below as f64 / total;
         let Some((x, y)) = frame.point(ns, share) else { continue };
         let x = x.clamp(frame.rect.left, frame.rect.right);
-        // Steps of less than half a pixel are invisible, and so are the corners of small ones.
+        // Steps shorter than half a pixel are invisible. Steps of up to 1.5 pixels are drawn without a corner.
         let last = points.last().copied().unwrap_or((f64::NEG_INFINITY, f64::NEG_INFINITY));
         if (x - last.0).abs() + (y - last.1).abs() < 0.5 && below < histogram.len() {
             continue;

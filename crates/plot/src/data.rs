@@ -1,5 +1,5 @@
-//! Converts rows to points. A point is the median over the trials of a configuration, with the spread over these
-//! trials.
+//! Converts the rows of results to the points of a chart. A point is the median over the trials of a configuration,
+//! with the spread over these trials.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -34,7 +34,7 @@ impl Spread {
         let at = |share: f64| {
             let place = share * last as f64;
             let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
-            // Equal ends stay exact, infinite ones too.
+            // Equal values need no interpolation, which would turn two infinite values into NaN.
             if below.total_cmp(&above).is_eq() { below } else { below + (above - below) * place.fract() }
         };
         let middle = values.len() / 2;
@@ -180,7 +180,7 @@ impl Data {
         let agree = |pair: &[(f64, f64)]| {
             pair[0].0.total_cmp(&pair[1].0).is_ne() || pair[0].1.total_cmp(&pair[1].1).is_eq()
         };
-        // An expectation of a single series belongs to that series.
+        // If only one series has predictions or bounds, they belong to this series and are not common.
         let has_some = |series: &&Series| series.points.iter().any(|point| known.at(point).is_some());
         let is_common = self.series.iter().filter(has_some).count() > 1;
         if !is_common || !all.windows(2).all(agree) {

@@ -136,7 +136,7 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
     let look = match figure.drawing {
         Drawing::Bars => {
-            // The index of the series belongs between the name of the color and its weight.
+            // Inserts the index of the series into the color, so that `series!55` becomes `series2!55`.
             let fill = PATTERNS[at % PATTERNS.len()].replace("series", &format!("series{at}"));
             format!("draw=series{at},{fill}")
         }
@@ -181,7 +181,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", plain.replace('_', "\\\\_"))
 }
 
-/// Returns a gnuplot script that contains its data. Users of the script set the terminal and the output file.
+/// Returns a gnuplot script that draws the chart. The script contains the data. Users of the script set the terminal
+/// and the output file.
 pub(crate) fn gnuplot(figure: &Figure) -> String {
     let mut text =
         String::from("# gnuplot -e 'set terminal pdfcairo; set output \"figure.pdf\"' THIS-FILE\n");

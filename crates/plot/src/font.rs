@@ -223,7 +223,8 @@ impl BackendTextStyle for TextStyle {
     }
 
     fn size(&self) -> f64 {
-        // The neighbor of the product whose quotient is exactly the size, and not 52.00000000000001.
+        // The back end divides by `SIZE_PER_EM`. Because of rounding, the quotient could be 52.00000000000001 instead
+        // of 52. One of the neighboring numbers then has the exact quotient.
         let size = self.size * SIZE_PER_EM;
         let exact = [size, size.next_down(), size.next_up()];
         exact.into_iter().find(|size| (size / SIZE_PER_EM).to_bits() == self.size.to_bits()).unwrap_or(size)
@@ -264,7 +265,7 @@ impl BackendTextStyle for TextStyle {
         mut draw: D,
     ) -> Result<Result<(), E>, Self::FontError> {
         let font = of(self.weight);
-        // The library scales by the line height, not by the em.
+        // The crate `ab_glyph` scales by the line height of the font, not by the em.
         let line = font.height_unscaled() / font.units_per_em().unwrap_or(2048.0);
         let scale = PxScale::from(self.size as f32 * line);
         let baseline = f64::from(top) + BASELINE_EM * self.size;

@@ -178,7 +178,7 @@ fn minus(text: &str) -> String {
 /// Formats a number with a fixed number of decimals.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
-    // A tiny negative number that is rounded to zero has a sign.
+    // A tiny negative number that is rounded to zero must not be printed as `-0.00`.
     let is_zero = text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.'));
     if is_zero { text.trim_start_matches('-').to_owned() } else { minus(&text) }
 }

@@ -79,10 +79,12 @@ pub struct Context {
     pub order: LabelOrder,
     /// The width of the chart, if the style sets no width.
     pub width: Width,
-    /// A text that the caption shows instead of the number of trials and the interval.
+    /// A text that the caption shows instead of the number of trials and the interval, for charts whose points are not
+    /// medians over trials.
     pub points: Option<String>,
-    /// Settings that a swept parameter changes besides itself: the path of the parameter, and a text for the caption.
-    /// For example, another engine cannot match all settings of a design.
+    /// Swept parameters that also change other settings. Each element is the path of the parameter, and a text about
+    /// these settings for the caption. For example, a sweep of engines also changes the settings that an engine cannot
+    /// match.
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
@@ -337,8 +339,8 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Returns the conditions of the measurement for the caption, such as `lookup phase · only bloom differs · median of 6
-/// trials`. A swept path may also change other settings. The text then is, for example, `engine differs, and settings
-/// that the engines cannot match`.
+/// trials`. If the swept parameter also changes other settings, the caption contains, for example, `engine differs, and
+/// settings that the engines cannot match`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();

@@ -18,7 +18,7 @@ use crate::{ChartSpec, Form, PlotError};
 /// The largest number of points in a series that has whiskers and marks. A longer series has a band instead.
 const FEW_POINTS: usize = 16;
 
-/// Returns the word for the drawn spread over trials in the caption: `whiskers` or `band`.
+/// Returns the word by which the caption names the drawn spread over trials: `whiskers` or `band`.
 pub(crate) fn spread_phrase(data: &Data) -> &'static str {
     if is_dense(data) { "band" } else { "whiskers" }
 }

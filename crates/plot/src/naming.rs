@@ -163,15 +163,16 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns the styles of the bars in a chart with a single series. Bars whose names are in a catalog, and at most eight
-/// other bars, have different styles. Otherwise, and for numbers, all bars have the same style.
+/// Returns the styles of the bars in a chart with a single series. The bars have different styles if at least one of
+/// their names is in a catalog, or if there are at most eight bars. Otherwise, and if all names are numbers, all bars
+/// have the same style.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
     let known = labels.iter().any(|label| order.knows(column.name(), label));
     let numbers = names.iter().all(|(name, _)| quantity::of(name, Unit::Plain).is_some());
     if !numbers && (known || labels.len() <= HUES) {
-        // The names are next to the bars, so bars of one kind need no tints.
+        // A name is next to its bar, so bars of one variant do not need lighter fills to be distinguished.
         let plain =
             |style: Style| if style.color == BOUND { style } else { Style { fill: style.color, ..style } };
         order.styles(column.name(), &labels).into_iter().map(plain).collect()

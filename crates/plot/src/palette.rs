@@ -59,7 +59,7 @@ impl Color {
             channels.iter().fold((0.0_f64, 1.0_f64), |(most, least), c| (most.max(*c), least.min(*c)));
         let light = (most + least) / 2.0;
         let turned = 1.0 - (1.0 - NIGHT) * light;
-        // The range of the channels relative to the largest possible one, as in HSL.
+        // Returns the range of the color channels that a lightness permits, as in the color model HSL.
         let reach = |light: f64| 1.0 - (2.0 * light - 1.0).abs();
         let spread = if reach(light) > 0.0 { reach(turned) / reach(light) } else { 0.0 };
         let [r, g, b] = channels.map(|channel| ((turned + (channel - light) * spread) * 255.0).round() as u8);
@@ -175,8 +175,8 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The hatch of the bars, if bars of several series are next to each other.
     pub hatch: Hatch,
-    /// The position of the label in the order of labels, which is equal for labels of one variant with different
-    /// parameters. `None` for an ideal bound.
+    /// The position of the label in the order of labels. Labels of one variant with different parameters have the same
+    /// position. `None` for an ideal bound.
     pub kind: Option<usize>,
 }
 

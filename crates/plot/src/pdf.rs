@@ -152,7 +152,7 @@ fn circle(content: &mut Content, (x, y): (f64, f64), radius: f64, color: Color) 
     content.set_fill_rgb(red, green, blue).move_to(start.0, start.1);
     let mut from = (1.0, 0.0);
     for to in [(0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)] {
-        // Handles continue the direction of the circle, along the radius of the other end.
+        // At each end of the quarter circle, the control point lies on the tangent of the circle.
         let first = at(from.0 + to.0 * QUARTER, from.1 + to.1 * QUARTER);
         let second = at(to.0 + from.0 * QUARTER, to.1 + from.1 * QUARTER);
         let end = at(to.0, to.1);

@@ -269,7 +269,7 @@ fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
             let share = left / rest;
             from = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
             stroke.push(from);
-            // A stroke that ends on a corner would begin its next segment there.
+            // Removes the second of two equal points, which occur if a dash ends exactly at a corner of the line.
             stroke.dedup();
             if phase % 2 == 0 {
                 strokes.push(std::mem::take(&mut stroke));

@@ -64,13 +64,14 @@ impl Scale {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
             let step = nice_step((high - low).min(f64::MAX) / size, ticks) * size;
-            // A number that is a tick except for rounding needs no further step.
+            // The small offset prevents an additional step at an end that is already a tick, apart from rounding
+            // errors.
             let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
             ((first * step).max(f64::MIN), (last * step).min(f64::MAX))
         };
         let size = |low: f64, high: f64| format::axis_unit(low.abs().max(high.abs()), unit).size;
         let (first_low, first_high) = round(low, high, size(low, high));
-        // Rounding up may have reached the next unit.
+        // Rounding may have increased an end so much that the axis has a larger unit, so the ends are rounded again.
         let (low, high) = round(low, high, size(first_low, first_high));
         Self::Linear { low, high }
     }

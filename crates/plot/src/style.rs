@@ -44,7 +44,8 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// Returns this style, completed by another style: a key that this style does not set has its value in `below`.
+    /// Returns this style, completed by the style `below`: a key that this style does not set gets its value from
+    /// `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {

@@ -227,7 +227,8 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
         column.unit() == Unit::Nanoseconds,
     );
     let factor = ratio.max(1.0 / ratio);
-    // A time that is 20 % lower is no speed that is 20 % higher, so percentages of times are not speeds.
+    // For percentages, a time is called higher or lower instead of slower or faster, because a time that is 20 % lower
+    // is not a speed that is 20 % higher.
     let word = match (ratio > 1.0, factor >= LARGE) {
         (true, _) if is_rate => "faster",
         (false, _) if is_rate => "slower",

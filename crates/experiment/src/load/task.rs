@@ -68,7 +68,7 @@ impl Loader<'_> {
     }
 
     fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
-        // With a question, the file is an experiment as well. Its merge operator is part of that experiment.
+        // A workload file can also be an experiment, with the key `question` and its own merge operator.
         let is_operator = |design: &Value| {
             design.as_table().is_some_and(|design| design.keys().all(|key| key == "merge_operator"))
         };

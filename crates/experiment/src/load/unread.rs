@@ -91,7 +91,7 @@ impl Loader<'_> {
                 continue;
             }
             let message = format!("{key} has no effect: {reason}");
-            // A mix of the command line may take the place of one that reads the key.
+            // A mix from the command line may replace a mix that uses the key, so the key is not a mistake.
             let is_other_mix = self.sets.setter(&format!("phase.{phase}.mix")).is_some();
             if REPEATED.contains(&key) || is_other_mix {
                 let sentence = format!("phase.{phase}.{path}: {message}");

@@ -1,5 +1,6 @@
-//! Finds baselines of a resumed run whose second trial is missing in a complete round. A baseline runs twice in a round
-//! to measure the noise. The second trial cannot run later, because both trials must run shortly after each other.
+//! Finds baselines whose second trial can no longer run in a resumed run. A baseline runs twice in a round to measure
+//! the noise, and both trials must run shortly after each other. If a round is complete except for such a second trial,
+//! the resumed run cannot add this trial.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ use super::summary::append;
 /// The largest number of CPU profile comparisons that a run prints. The page of the results shows all of them.
 const MOST_PROFILES: usize = 4;
 
-/// What a run needs for its last step, in which it computes the verdicts and draws the charts.
+/// The inputs of the last step of a run, which computes the verdicts and draws the charts.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
@@ -55,7 +55,7 @@ impl<'a> Conclusion<'a> {
     ) -> Outcome<Ending> {
         let folder = self.folder;
         let table = Table::read(&folder.runs())?;
-        // Charts read the verdicts.
+        // The file must exist before the charts are drawn, because they show the verdicts.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let style = self.experiment.style.clone();
         let charts = Charts { order: catalog_order(), style, tell: self.console.line };

@@ -17,7 +17,7 @@ pub(super) struct Cut {
     rounds: u64,
     /// Whether the experiment cannot be divided into parts, because its trials run side by side or share a time budget.
     is_whole: bool,
-    /// The rank of each configuration among the configurations that are not baselines. `None` for a baseline.
+    /// The index of each configuration in the list of the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
 

@@ -20,8 +20,8 @@ const MOST_LOAD: f64 = 0.25;
 /// slowly.
 const LEAST_FREE: f64 = 0.2;
 
-/// The largest accepted ratio of the speeds of a second and a first write to free memory. A larger ratio means that the
-/// hypervisor takes free memory back. CPU caches explain smaller ratios.
+/// The largest accepted speedup of writes to free memory if the same amount of memory is written a second time. A
+/// larger speedup means that the hypervisor takes free memory back. CPU caches explain smaller speedups.
 const MOST_GAIN: f64 = 3.0;
 
 /// The longest accepted time of a clock reading, in nanoseconds. A slower clock disturbs the measured operations.

@@ -12,7 +12,8 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     if engine.reads_whole_design() && mapping.is_empty() {
         return None;
     }
-    // A configuration without an installed engine was skipped. An engine that disappears later has no identity.
+    // Configurations whose engine is not installed were skipped. If an engine was removed since then, its identity is
+    // unknown.
     let Identity { version, library, doubts } = engine.identify().unwrap_or_default();
     Some(EngineInfo {
         name: engine_label(&cell.engine),
@@ -23,9 +24,10 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     })
 }
 
-/// Returns which writes of a configuration survive `kill -9`, as text for the manifest. Returns `None` if the
-/// configuration has no store that a kill could damage: it runs a component without a tree, its files are in memory, or
-/// a server process holds the store.
+/// Returns which writes of a configuration survive `kill -9`, as text for the manifest. Returns `None` in these cases:
+/// * The configuration runs a component without a tree, so there is no store.
+/// * The files of the store are in memory.
+/// * A server process holds the store.
 pub(crate) fn survival(cell: &Cell) -> Option<String> {
     cell.task.workload()?;
     let engine = engine(&cell.engine);

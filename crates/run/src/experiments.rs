@@ -388,14 +388,14 @@ impl<'a> Run<'a> {
 
     /// Returns whether every confidence interval is as narrow as `trials.precision` requests, after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
-        // No part knows the rounds of the others.
+        // A part has only its own rounds, so it cannot compute the confidence intervals of the whole experiment.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
         let Some(precision) = precision else { return Ok(false) };
         Ok(blocks >= FEWEST_BLOCKS as u64
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Collects what the run needs to compute the verdicts and to draw the charts.
+    /// Returns the inputs that the run needs to compute the verdicts and to draw the charts.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -463,7 +463,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Returns whether the first trial in `turns` is the last trial of its round that can still run.
+/// Returns whether no further trial of the same round can run after the first trial in `turns`.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

@@ -95,7 +95,7 @@ impl Home {
         Ok(manifest)
     }
 
-    /// Returns the results folder of the experiment as a [`Folder`], which knows the paths of the result files.
+    /// Returns the results folder of the experiment as a [`Folder`], which provides the paths of the result files.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }

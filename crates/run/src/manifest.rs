@@ -175,7 +175,7 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
             add(&subject::SUBJECTS, Some(&Value::from(component.kind())));
             let parameters = component.to_toml();
             let parameters = parameters.get(subject::COMPONENT).and_then(Value::as_table);
-            // No two of these catalogs have a common kind.
+            // No name is in two of these catalogs, so at most one of the calls adds a component.
             for value in parameters.into_iter().flat_map(Table::values) {
                 add(&workload::KEYS, Some(value));
                 add(&workload::FORMATS, Some(value));

@@ -119,8 +119,8 @@ impl Progress {
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Removes trials from the size of the run that will not run, because their configuration has failed. `seconds` is
-    /// their estimated duration.
+    /// Removes `trials` trials from the size of the run, because their configuration has failed and they will not run.
+    /// `seconds` is their estimated duration.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;

@@ -138,7 +138,7 @@ impl Side {
                     self.state = State::Ran(slice);
                     return Ok(true);
                 }
-                // Whatever follows a call belongs to the same turn.
+                // After a call ends, the turn goes on with the next work of the process.
                 Event::Message(Message::Yields(Yielded::Returned { at_ns })) => self.return_at(at_ns),
                 Event::None if is_calling && left.is_some_and(|left| left.is_zero()) => return Ok(true),
                 Event::None => {}

@@ -31,7 +31,7 @@ pub(super) struct TrialProcess {
     line: fn(&str),
 }
 
-/// What a wait for a trial process has returned.
+/// The result of waiting for a message of a trial process.
 pub(super) enum Event {
     /// The trial process sent no message within the time limit.
     None,

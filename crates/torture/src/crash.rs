@@ -166,7 +166,7 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
 }
 
 /// A completed history (a seeded sequence of actions on a store): its storage calls, and the times of its commits. The
-/// times tell how many commits must survive a crash.
+/// times determine how many commits must survive a crash.
 struct Life {
     seed: u64,
     script: Script,
@@ -240,7 +240,8 @@ impl<'a> Exploration<'a> {
         let promise = self.life.marks.promise(self.subject.wal, cut, number == states.kept());
         let copies = self.life.marks.copies.len();
         if let Some(outcome) = self.outcomes.get(&fingerprint) {
-            // Violations that do not depend on promises were already reported when the state was first seen.
+            // An earlier power failure left an equal disk state, so its violations are already reported. Only the
+            // commits that must survive may differ.
             if let Ok((digest, found)) = outcome.clone() {
                 let judged = judge(&self.life.script, &promise, digest, || None);
                 self.note(place, judged.and_then(|()| self.judge_copies(cut, &found)));
@@ -408,7 +409,8 @@ fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     [states.dropped(), states.kept()].into_iter().chain(others).collect()
 }
 
-/// Formats a number of commits for messages. `None` stands for a content that the first n commits do not explain.
+/// Formats a number of commits for messages. `None` means that the content of the store does not result from the first
+/// n commits for any n.
 fn shown_commits(commits: Option<usize>) -> String {
     let none = || "content that does not result from the first n commits for any n".to_owned();
     commits.map_or_else(none, |commits| format!("the first {commits} commits"))

@@ -98,7 +98,7 @@ pub struct CorruptionSummary {
     pub images: u64,
     /// The number of images for which `verify` reported the corruption.
     pub told: u64,
-    /// The number of images with a harmless corruption that `verify` did not report, by its class in [`Class::ALL`].
+    /// For each class in [`Class::ALL`], the number of images with a harmless corruption that `verify` did not report.
     pub harmless: [u64; Class::ALL.len()],
     /// The violations (failed checks) that the exploration found.
     pub findings: Findings<CorruptionPoint>,

@@ -125,8 +125,9 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Returns every fault that can be injected into a history: each error that a storage call can return, with no effect,
-/// a part or all of the call's effect. Each of these makes one call fail, or also all later calls.
+/// Returns every fault that can be injected into a history. A fault is a storage call, the error that the call returns,
+/// and the effect that the call has nevertheless: none, a part, or all of its effect. The fault makes only this call
+/// fail, or also all later calls.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -253,7 +254,7 @@ impl Trial<'_> {
     /// Checks a run in which no call of the store returned an error. This is allowed only if the injected fault made a
     /// removal of a file fail.
     fn check_silence(&self) -> Result<(), Violation> {
-        // The next opening removes a file that cannot be removed now.
+        // A removal may fail without an error, because the next opening removes the file.
         match self.faulty.failed().into_iter().find(|call| call.operation != FileOperation::Remove) {
             Some(call) => {
                 let what = format!(

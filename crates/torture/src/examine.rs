@@ -23,8 +23,8 @@ pub(crate) struct Recovered {
     pub(crate) steps: Vec<StorageChange>,
     /// The number of storage calls in `steps` that belong to the opening.
     pub(crate) opening: usize,
-    /// The times of the commits after the recovery, as positions in `steps`. They tell how many commits must survive a
-    /// second crash.
+    /// The times of the commits after the recovery, as positions in `steps`. They determine how many commits must
+    /// survive a second crash.
     pub(crate) marks: Marks,
     /// The digests of the expected content after 0, 1, 2 … commits since the recovery.
     pub(crate) digests: Vec<u128>,

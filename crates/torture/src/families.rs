@@ -63,7 +63,7 @@ impl StoreUnderTest for Families {
         let families = handles(self);
         let of = |key: &[u8]| families[place_of(key, families.len())];
         if let [ScriptWrite { key, value: Some(value), .. }] = commit {
-            // A conditional put and a put are together a put.
+            // A conditional put does nothing if the key exists. The put that follows then replaces the value.
             return match key.len() % 2 == 1 && of(key).put_if_absent(key, value)? {
                 true => Ok(()),
                 false => of(key).put(key, value),

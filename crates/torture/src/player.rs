@@ -20,8 +20,8 @@ pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// The times of the commits and checkpoints of a script, as values of the player's clock. They tell how many commits
-/// the store must contain after a crash.
+/// The times of the commits and checkpoints of a script, as values of the player's clock. They determine how many
+/// commits the store must contain after a crash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     /// The time at which each commit of the script began.

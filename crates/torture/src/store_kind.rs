@@ -21,8 +21,8 @@ impl StoreKind {
     /// Creates the kind of store for a design: one tree, or one tree per column family.
     ///
     /// # Errors
-    /// The WAL mode of the design cannot be built, or does not keep the commits of column families in order: a WAL that
-    /// is synced at intervals, or no WAL.
+    /// The WAL mode of the design cannot be built. With column families, a WAL mode without a WAL or with periodic
+    /// syncs is also an error, because the commits of different families may then not survive in order.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();

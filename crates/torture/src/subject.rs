@@ -71,7 +71,8 @@ pub struct TreeMaker(pub Design);
 
 impl TreeMaker {
     fn options(&self, storage: &Arc<dyn Storage>, directory: &Path) -> OpenOptions {
-        // Equal histories leave equal bytes, and stores in different directories differ.
+        // The identity of a store depends only on its directory. Equal histories then write equal bytes, and stores in
+        // different directories differ.
         let identity = xxh3_64(directory.as_os_str().as_encoded_bytes());
         let options = OpenOptions::new(self.0.clone()).mode(Mode::Counted).identity(identity);
         options.storage(Arc::clone(storage))
@@ -107,7 +108,8 @@ fn is_single(key: &[u8]) -> bool {
 
 impl StoreUnderTest for Tree {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
-        // With the operator that appends, a put is a delete of the key and a merge of each half of the value.
+        // With the operator that appends, a put is replaced by a delete of the key and a merge of each half of the
+        // value.
         let merges = self.design().options.merge_operator == Some(MergeOperator::Append);
         if let ([ScriptWrite { key, value, end }], false) = (commit, merges) {
             return match (value, end) {
@@ -118,7 +120,7 @@ impl StoreUnderTest for Tree {
                     Tree::write(self, &batch)
                 }
                 (None, None) if is_single(key) => self.single_delete(key),
-                // A conditional put and a put are together a put.
+                // A conditional put does nothing if the key exists. The put that follows then replaces the value.
                 (Some(value), _) if key.len() % 2 == 1 && self.put_if_absent(key, value)? => Ok(()),
                 (Some(value), _) => self.put(key, value),
                 (None, None) => self.delete(key),

@@ -17,8 +17,8 @@ use crate::home::DataFolder;
 use crate::valgrind::Callgrind;
 
 impl Run<'_> {
-    /// Reads the instruction counts that an interrupted run has measured, as instructions per operation by the number
-    /// of the configuration.
+    /// Reads the instruction counts that an interrupted run has measured. Returns the instructions per operation of
+    /// each configuration, by its number.
     pub(super) fn kept_instructions(&self) -> Outcome<BTreeMap<u64, f64>> {
         let path = self.home.folder().runs();
         if self.experiment.trials.instructions.is_none() || !self.options.resume || !path.exists() {

@@ -59,8 +59,8 @@ impl Run<'_> {
         })
     }
 
-    /// Writes the rows of a trial to the output files. Returns a message for each phase that is the first with an
-    /// implausible value.
+    /// Writes the rows of a trial to the output files. Returns a message for each phase with implausible values, unless
+    /// an earlier trial of the configuration already had implausible values in this phase.
     pub(super) fn store(
         &self,
         cell: &Cell,

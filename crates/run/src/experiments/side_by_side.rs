@@ -78,7 +78,7 @@ impl Run<'_> {
     /// trial. Returns `None` if the user interrupted the run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
-        // A fixture is built in the folder of the data, so all are built before it is filled.
+        // Builds all missing fixtures before the trials get their data folders.
         let mut fixtures = Vec::new();
         for turn in turns {
             let cell = &self.experiment.cells[turn.cell];
@@ -98,7 +98,8 @@ impl Run<'_> {
             spec.fixture = fixture
                 .map(|fixture| fixture.clone_to(&spec.directory, spec.memory_limit.is_some()))
                 .transpose()?;
-            // The order of the sides is mirrored from round to round, and with it the cores.
+            // In a duet, the index of a trial in its round is also its core. The order of the trials is reversed from
+            // round to round, so the configurations also swap their cores.
             spec.turns = Some(TurnSpec { core: is_duet.then_some(side) });
             specs.push(spec);
         }

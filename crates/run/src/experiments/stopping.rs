@@ -24,7 +24,7 @@ pub(super) struct Stopping {
     stopped: BTreeSet<u64>,
 }
 
-/// What a run with a time budget does after a round of trials.
+/// The next step of a run with a time budget after a round of trials.
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
@@ -53,7 +53,7 @@ impl Stopping {
         self.stopped.contains(&cell)
     }
 
-    /// Decides what the run does after `rounds` rounds of trials. Without a budget, the run always continues.
+    /// Chooses the next step of the run after `rounds` rounds of trials. Without a budget, the run always continues.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();

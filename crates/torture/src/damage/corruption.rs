@@ -60,7 +60,7 @@ pub(crate) enum AppendedBytes {
 }
 
 impl FileChange {
-    /// Returns a short name for the kind of this change, such as for a flipped bit.
+    /// Returns a short name for the kind of this change, such as `flip` for an inverted bit.
     fn name(&self) -> &'static str {
         match self {
             Self::Flip { .. } => "flip",
@@ -279,7 +279,8 @@ fn in_turns(
         images.extend(of_turn.iter().map(|corruption| vec![(*corruption).clone()]));
         for _ in 0..of_turn.len() / 10 {
             let [first, second] = [0; 2].map(|_| of_turn[random.random_range(0..of_turn.len())]);
-            // A truncated manifest no longer names the other files.
+            // Two corruptions are not combined if one of them is in a manifest, because a corrupted manifest may no
+            // longer name the other file.
             let is_named =
                 |corruption: &Corruption| store_image.files[corruption.file].kind != FileKind::Manifest;
             if first.file != second.file && is_named(first) && is_named(second) {

@@ -154,7 +154,8 @@ impl<'a> Inspection<'a> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
             Ok(store) => store,
-            // With the manifest of a family, or without a manifest, the directory is no store.
+            // If a manifest is missing, or was swapped with the manifest of a column family, the directory is not a
+            // store, and the error need not be about corruption.
             Err(error) if error.is_damage() || self.is_manifest_corrupt() => {
                 return is_allowed(&error, is_told);
             }
@@ -209,8 +210,8 @@ impl<'a> Inspection<'a> {
                         let is_stopped = self.store_image.ending == Ending::Stopped;
                         is_all |= !is_stopped || !self.store_image.is_last_log(number);
                     }
-                    // Every SSTable that refers to a corrupted blob file can be set aside, and the SSTable of a
-                    // corrupted filter.
+                    // If a blob file or a filter is corrupted, every SSTable that refers to this file may be moved to
+                    // the quarantine.
                     FileKind::Manifest | FileKind::Blob | FileKind::Filter => is_all = true,
                     FileKind::Other => {}
                 }

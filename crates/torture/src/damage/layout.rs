@@ -114,7 +114,7 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     let mut names = vec!["blocks", "filter", "fence", "directory", "properties", "footer"];
     names.splice(3..3, optional);
     if cuts[1] < cuts[0] {
-        // The fence comes before the blocks, which end where the filter begins.
+        // The fence pointers are before the blocks, and the blocks end where the filter begins.
         let fence = number(bytes, footer + SECTION_BYTES + 8)?;
         cuts[1] += fence;
         cuts.swap(0, 1);

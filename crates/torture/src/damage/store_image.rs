@@ -215,7 +215,7 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
             let writes = records.iter().flat_map(|record| &script.commits()[record.commit]);
             logged = writes.map(|write| write.key.clone()).collect();
         }
-        // The earlier versions belong to the store that lost no SSTable.
+        // The recorded earlier versions do not belong to the store that lost an SSTable.
         let is_same = ending != Ending::SetAside;
         let generations = if is_same { observed.generations.clone() } else { BTreeMap::new() };
         store_images.push(StoreImage {

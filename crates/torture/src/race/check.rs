@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Returns the largest number of commits of this writer up to which a key keeps the version at index `at` of
+    /// Returns the number of the last commit of this writer after which a key still has the version at index `at` of
     /// `versions`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)

@@ -33,7 +33,7 @@ pub(crate) struct Ground {
     pub(crate) copy: PathBuf,
 }
 
-/// What the maintenance thread did during one round of a race.
+/// The results of the maintenance thread in one round of a race: its log, and the numbers of its actions.
 pub(crate) struct Kept {
     pub(crate) log: Log,
     /// The number of maintenance calls such as flushes, and (in `copies`) the number of copies of the store's disk that
@@ -97,8 +97,8 @@ impl<'a> Keeper<'a> {
     }
 
     /// Opens the store on a copy of the disk in a state that a crash could leave, and records its content as one read.
-    /// The state is that after the death of the process, or also after a power failure if acknowledged writes survive
-    /// it.
+    /// The crash is the death of the process. If acknowledged writes survive a power failure, the crash can also be a
+    /// power failure.
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;

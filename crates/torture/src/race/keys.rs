@@ -20,7 +20,8 @@ pub(crate) type Version = u64;
 /// The version that stands for an absent key: the key was never written, or it was deleted.
 pub(crate) const NOTHING: Version = 0;
 
-/// The bit of a version that a later write of the same commit overwrites, so that no read may return it.
+/// The bit of a version that is set if a later write of the same commit replaces the value. No read may return such a
+/// version.
 pub(crate) const HIDDEN: Version = 1 << 63;
 
 /// The maximum number of commits per writer and round, because a version stores the number of its commit in 24 bits.
@@ -60,8 +61,8 @@ pub(crate) fn bytes(key: Key) -> Vec<u8> {
     bytes
 }
 
-/// Returns the key that is stored with the bytes `bytes_found`. Returns `None` if none of the first `count` keys is
-/// stored so.
+/// Returns the key that is stored as the bytes `bytes_found`. Returns `None` if these bytes are none of the first
+/// `count` keys.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)

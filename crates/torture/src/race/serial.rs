@@ -87,8 +87,8 @@ impl<'a> Order<'a> {
         starts
     }
 
-    /// Describes the violation with the operations of a short cycle in the graph. The cycle contains only nodes with
-    /// remaining predecessors, whose number is in `before`.
+    /// Describes the violation with the operations of a short cycle in the graph. `before` contains the number of
+    /// remaining predecessors of each node. The cycle contains only nodes for which this number is not 0.
     fn cycle(&self, starts: &[usize], before: &[u32]) -> Violation {
         let stuck = (0..self.operations.len()).filter(|node| before[*node] > 0).take(MOST_STARTS);
         let ways = stuck.filter_map(|start| {

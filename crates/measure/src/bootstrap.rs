@@ -27,8 +27,8 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A median that the bootstrap has drawn, as the positions of its two middle values in the sorted sample, and the
-/// number of resamples with this median.
+/// A median that the bootstrap has drawn, and the number of resamples with this median. The median is the mean of the
+/// two middle values of a resample, which this type stores as positions in the sorted sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
     /// The position of the lower of the two middle values in the sorted sample.

@@ -60,7 +60,8 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
             order.extend(part);
             order[start..].shuffle(random);
         }
-        // Sums in another order differ in their last digits.
+        // The tolerance of 1e-9 covers rounding errors: sums of the same values in another order differ in their last
+        // digits.
         let of_order = best_cut(&order, cuts).map_or(0.0, |(_, divergence)| divergence);
         as_much += usize::from(of_order >= divergence * (1.0 - 1e-9));
         if as_much > most {
@@ -70,8 +71,8 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// Returns the position at which the values of one part of a series differ most before and after it, and their
-/// divergence. Returns `None` if the part is too short.
+/// Finds the position in one part of a series at which the values before it differ most from the values after it.
+/// Returns this position and the divergence of the two groups of values. Returns `None` if the part is too short.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };

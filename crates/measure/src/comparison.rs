@@ -2,12 +2,13 @@
 //!
 //! The unit of repetition is a round of trials (a block in identifiers). A single operation is not a repetition,
 //! because all operations of one run share the conditions of the run. For each round, the logarithm of candidate /
-//! baseline is computed. A slowdown of a whole round then has no effect, and the ratios 2 and 1/2 are equally far from 1.
+//! baseline is computed. The ratios 2 and 1/2 are then equally far from 1, and a slowdown of a whole round has no
+//! effect.
 //!
 //! A verdict reports a difference if three conditions hold. The confidence interval excludes "no difference". The
-//! difference is significant after the correction for all comparisons of one sweep ([`adjust`]). The median exceeds δ.
-//! Two variants are equivalent if the whole interval is within ±δ (the two one-sided tests of Schuirmann, 1987, at a
-//! stricter level).
+//! difference is significant after the correction for all comparisons of one sweep ([`adjust`]). The median exceeds δ,
+//! the smallest difference that counts. Two variants are equivalent if the whole interval is within ±δ (the two
+//! one-sided tests of Schuirmann, 1987, at a stricter level).
 
 use results::Better;
 
@@ -57,7 +58,7 @@ pub struct Comparison {
     pub doubt: Option<Doubt>,
 }
 
-/// Compares a candidate with a baseline over the rounds of trials in which both were measured. `better` says whether
+/// Compares a candidate with a baseline over the rounds of trials in which both were measured. `better` states whether
 /// higher or lower values are better.
 pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: &Criteria) -> Comparison {
     let logs: Option<Vec<f64>> = baseline.pairs(candidate).map(log_ratio).collect();
@@ -190,7 +191,7 @@ pub fn compare_counts(
     else {
         return if exact.verdict == Verdict::Equivalent { exact } else { doubtful };
     };
-    // Half an event more on each side keeps ratios of no events finite.
+    // Half an event is added to each count, so that the ratio of the counts is finite even if a count is 0.
     let events = counts.map(|count| count + 0.5);
     let spread =
         |at: usize| if is_share { (1.0 - values[at]).clamp(0.0, 1.0) / events[at] } else { 1.0 / events[at] };
@@ -284,8 +285,8 @@ impl Comparison {
         self.delta.min(WIDEST_EQUIVALENCE)
     }
 
-    /// Returns this comparison with its verdict and its numbers. `median` and `interval` are logarithms of the ratio
-    /// candidate / baseline.
+    /// Returns this comparison with a verdict, a confidence interval and a p-value. `median` and `interval` are
+    /// logarithms of the ratio candidate / baseline.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);

@@ -40,12 +40,12 @@ pub struct LevelEffect {
 /// Returns the main effects of all factors, followed by the interactions of all pairs of factors.
 ///
 /// `counts` contains the number of levels of each factor. Each round contains the logarithm of the metric for every
-/// combination of levels. The last factor changes fastest. The p-values come from the analysis of variance with rounds
-/// as blocks, with the correction of Geisser & Greenhouse (*Annals of Mathematical Statistics* 29, 1958) for correlated
-/// rounds.
+/// combination of levels, in the order in which the level of the last factor changes fastest. The p-values come from
+/// the analysis of variance with rounds as blocks, with the correction of Geisser & Greenhouse (*Annals of Mathematical
+/// Statistics* 29, 1958) for correlated rounds.
 ///
 /// # Panics
-/// A round has another number of combinations, or there is no round.
+/// There is no round, or a round does not contain one value for each combination.
 pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Effect> {
     let cells: usize = counts.iter().product();
     assert!(
@@ -141,8 +141,7 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
 /// Returns the p-value of an effect, from the analysis of variance. `explained` is the variation that the effect
 /// explains, and `rest` is the variation of the effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
-    // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
-    // are equal.
+    // Rounding errors cause variations up to this size, even if an effect does not exist or all rounds are equal.
     const ROUNDING: f64 = 1e-24;
     if explained <= ROUNDING {
         return 1.0;

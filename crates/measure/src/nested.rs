@@ -61,7 +61,8 @@ fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     if base <= 0.0 || candidate <= 0.0 {
         return None;
     }
-    // The logarithm of a ratio of sums, linear in each pair.
+    // The linear approximation of the logarithm of the ratio. It assigns a part of the logarithm to each pair, so that
+    // the variation between pairs gives the standard error.
     let part = |pair: &(f64, f64)| count * (pair.1 / candidate - pair.0 / base);
     let batch = (count.sqrt() as usize).max(1);
     let whole = pairs.chunks_exact(batch);

@@ -45,8 +45,8 @@ impl Noise {
     }
 }
 
-/// Returns the smallest true difference that a comparison probably detects. It detects a difference that is significant
-/// at `level` and whose median exceeds `delta`.
+/// Returns the smallest true difference that a comparison probably detects. A comparison detects a difference if it is
+/// significant at `level` and its median exceeds `delta`.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

@@ -1,6 +1,6 @@
 //! The values of one metric for one variant, over all rounds of trials.
 
-/// The distance from the median from which on a value is an outlier, as a multiple of the median absolute deviation.
+/// The distance from the median, in median absolute deviations, above which a value is an outlier.
 const OUTLIER_SPREADS: f64 = 10.0;
 
 /// The values of one metric for one variant, round by round.
@@ -31,7 +31,7 @@ impl Sample {
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
         let Some(spread) = Self::new("", distances).median() else { return Vec::new() };
         let is_outlier = |value: f64| (value - median).abs() > OUTLIER_SPREADS * spread;
-        // Where half of the values are equal, the spread is 0, and no value can be called an outlier.
+        // If more than half of the values are equal, the spread is 0, and no value counts as an outlier.
         let blocks = self.blocks.iter().filter(|(_, value)| spread > 0.0 && is_outlier(*value));
         blocks.copied().collect()
     }
@@ -70,7 +70,8 @@ pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     if !fits(baseline) || !fits(candidate) {
         return None;
     }
-    // The sign of a negative zero is removed, so that two zeros are equal. Their logarithms could not be subtracted.
+    // Changes -0 to 0, so that two zeros are equal and have the log ratio 0. The difference of their logarithms would
+    // be NaN.
     let (baseline, candidate) = (baseline.abs(), candidate.abs());
     Some(if baseline.total_cmp(&candidate).is_eq() { 0.0 } else { candidate.ln() - baseline.ln() })
 }

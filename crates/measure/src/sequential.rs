@@ -94,7 +94,8 @@ pub fn outlook(
     };
     match verdict {
         Verdict::Improved | Verdict::Regressed => return Outlook::Decided(verdict),
-        // The interval of the median may be as narrow by luck of few rounds.
+        // With few rounds, the interval of the median can be narrow by chance. The interval of the mean must therefore
+        // also be within the margin.
         Verdict::Equivalent if mean.abs() + reach(error, rounds) <= margin => {
             return Outlook::Decided(verdict);
         }

@@ -28,7 +28,8 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
 /// p-value is either 0 or 1.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
-    // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
+    // The mean is not finite if a ratio is 0 or infinite. All ratios are then equal, because the caller rejects all
+    // other such samples.
     if error == 0.0 || !mean.is_finite() {
         return if mean == 0.0 { 1.0 } else { 0.0 };
     }

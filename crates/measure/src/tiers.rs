@@ -45,7 +45,7 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
         |(one, other): &(usize, usize)| compare(&samples[*one], &samples[*other], better, criteria);
     let mut comparisons: Vec<Comparison> = pairs.iter().map(compared).collect();
     adjust(&mut comparisons);
-    // The first of a pair beats the second where the second regressed against it, and the reverse.
+    // The first variant of a pair is the baseline of its comparison, so it is better if the second variant regressed.
     let winner = |((one, other), comparison): (&(usize, usize), &Comparison)| match comparison.verdict {
         Verdict::Regressed => Some((*one, *other)),
         Verdict::Improved => Some((*other, *one)),

@@ -84,7 +84,8 @@ fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) ->
     if let Some((_, value)) = swept.iter().find(|(path, _)| swept_axis(path) == Some((axis, true))) {
         return is_kind(value);
     }
-    // If only parameters of the axis are swept, the label names the variant next to the variants of other axes.
+    // If only parameters of the axis are swept, the name of the variant is a part of the label. The part may also be a
+    // variant of another axis.
     let is_of_other_axis = swept
         .iter()
         .any(|(path, value)| swept_axis(path).is_some_and(|(_, is_whole)| is_whole) && is_kind(value));
@@ -93,7 +94,7 @@ fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) ->
 }
 
 /// Returns the axis of a swept parameter, such as `bloom`. The flag is true if the variants of this axis are swept, and
-/// false for a parameter such as `design.bloom.bits_per_key`. Returns `None` outside of designs.
+/// false for a parameter such as `design.bloom.bits_per_key`. Returns `None` if the path is not a part of a design.
 fn swept_axis(path: &str) -> Option<(&str, bool)> {
     let path = ConfigPath::new(path);
     Some((path.axis()?, matches!(path.below(), [_] | [_, "kind"])))

@@ -150,7 +150,7 @@ impl Examined<'_> {
         self.run();
         self.program();
         self.paths();
-        // Rows that do not match their seal have no further faults.
+        // If there are other faults, the rows are not checked, because they may not match their checksum.
         if self.faults.is_empty() {
             self.rows();
         }
@@ -173,7 +173,7 @@ impl Examined<'_> {
                 &format!("the files have {bytes} bytes; the limit is {MOST_BYTES} bytes; {COPY}"),
             );
         }
-        // A seal covers the rows of the run. A line after these rows has no seal.
+        // The checksum covers only the rows that the run has written. Lines that were added later make the file longer.
         let length = folder.runs().metadata().map_or(0, |data| data.len());
         let sealed = self.manifest.runs.as_ref().map(|seal| seal.bytes);
         if sealed.is_none() {

@@ -47,7 +47,7 @@ pub(crate) fn pages(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     Ok(done.into_values().collect())
 }
 
-/// Renders a document as a page. The table of contents is beside the text.
+/// Renders a document as a page. The table of contents is next to the text.
 fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -> SiteFile {
     let path = address(document).unwrap_or_default();
     let rendered = Markdown::of(text, &|link| target(sources.root, document, link));
@@ -79,7 +79,8 @@ pub(crate) fn night(charts: &[String]) -> String {
     }
 }
 
-/// Returns the address on the site of a document of the repository. Returns `None` for other files.
+/// Returns the path of the page for a document of the repository, relative to the root of the site. Returns `None` if
+/// the file is not a document.
 fn address(document: &Path) -> Option<String> {
     let text = document.to_str()?;
     if let Some(of_report) = text.strip_prefix(REPORT) {
@@ -106,7 +107,8 @@ pub(crate) fn target(root: &Path, document: &Path, link: &str) -> Option<Target>
         return std::fs::read_to_string(root.join(path)).ok().map(Target::Chart);
     }
     let (own, other) = (address(document)?, address(&path).filter(|_| root.join(&path).is_file())?);
-    // The HTML pages about published systems have anchors of their own.
+    // The HTML pages about published systems have other anchors than their Markdown files, so the link loses its
+    // anchor.
     let anchor =
         if anchor.is_empty() || path.starts_with(REPORT) { String::new() } else { format!("#{anchor}") };
     Some(Target::Page(format!("{}{other}{anchor}", to_root(&own))))
@@ -150,7 +152,8 @@ fn read(root: &Path, document: &Path) -> Outcome<String> {
     std::fs::read_to_string(&path).map_err(|error| Problem::doing(format!("read {}", path.display()), error))
 }
 
-/// Returns the rows of the first table of a document as HTML. Links are valid on pages at the root of the site.
+/// Returns the first table of a document as HTML, with links that are valid on a page at the root of the site. Empty if
+/// the document has no table.
 pub(crate) fn first_table(root: &Path, document: &str) -> Outcome<String> {
     let text = read(root, Path::new(document))?;
     let from_root = |link: &str| match target(root, Path::new(document), link)? {

@@ -9,7 +9,7 @@ pub(crate) struct Evidence {
     pub(crate) experiment: String,
     /// The CPU and the number of cores of the machine, such as `AMD EPYC, 2 cores`.
     pub(crate) machine: String,
-    /// The address of the page with the comparison, from the root of the site.
+    /// The path of the page with the comparison, relative to the root of the site.
     pub(crate) page: String,
     /// Whether the run used reduced sizes (`--quick`).
     pub(crate) is_quick: bool,

@@ -12,7 +12,7 @@ use crate::sources::SiteSources;
 
 /// A results folder that has its own interactive page on the site.
 pub(crate) struct Explored {
-    /// The address of the page, from the root of the site.
+    /// The path of the page, relative to the root of the site.
     pub(crate) address: String,
     pub(crate) page: Page,
     pub(crate) manifest: Manifest,
@@ -67,12 +67,12 @@ impl Kept {
 }
 
 impl Machine {
-    /// Returns the address of the page with the tables of the machine, from the root of the site.
+    /// Returns the path of the page with the tables of this machine, relative to the root of the site.
     pub(crate) fn tables(&self) -> String {
         format!("machines/{}.html", self.name)
     }
 
-    /// Returns the address of the interactive page of the machine, from the root of the site.
+    /// Returns the path of the interactive page of this machine, relative to the root of the site.
     pub(crate) fn explore(&self) -> String {
         format!("machines/{}-explore.html", self.name)
     }

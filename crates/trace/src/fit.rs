@@ -69,8 +69,8 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     let mut theta = wanted;
     let (mut toml, mut distances) = try_theta(theta)?;
     let mut error = distances.twin_theta - wanted;
-    // The most likely exponent of counts is above the exponent of the distribution that drew them, because ranks are
-    // sorted by counts.
+    // The estimated exponent of a generated workload is above the exponent with which it was generated, because the
+    // estimate sorts the keys by their counts. Each attempt therefore corrects the exponent by the last error.
     for _ in 1..ROUNDS {
         if error.abs() < 0.005 {
             break;
@@ -185,7 +185,7 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
 /// Returns the length of the keys of the fitted workload in bytes: the mean length in the trace. If this length has too
 /// few different keys, returns the shortest length with enough keys.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
-    // Half of the numbers are absent keys.
+    // One more bit is necessary, because gets of absent keys use as many further keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;
     (trace.key_sizes.mean().round() as u64).clamp(u64::from(bits.div_ceil(8)), MAX_KEY_BYTES as u64)
 }

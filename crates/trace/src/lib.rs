@@ -1,11 +1,12 @@
 //! Statistics of traces, workloads that are fitted to traces, and writers of trace formats.
 //!
 //! 1. **Statistics.** [`Statistics`] takes the records of a trace one by one, in bounded memory, and returns a
-//!    [`TraceStatistics`]: the mix, sizes, skew, reuse distances with the miss-ratio curve of LRU, and the working set over time.
+//!    [`TraceStatistics`]: the mix, sizes, skew, reuse distances with the miss-ratio curve of LRU, and the working set
+//!    over time.
 //! 2. **Fitted workloads.** [`fit`] writes a workload whose operations have the statistics of a trace, and measures the
 //!    distances between the trace and the workload.
-//! 3. **Writers.** [`TraceFormat`] writes records as text, CSV, or the formats of RocksDB and libCacheSim. [`Sampler`] keeps
-//!    a spatially hashed sample of the keys.
+//! 3. **Writers.** [`TraceFormat`] writes records as text, CSV, or the formats of RocksDB and libCacheSim. [`Sampler`]
+//!    keeps a spatially hashed sample of the keys.
 
 mod arrivals;
 mod distance;

@@ -5,7 +5,8 @@ use crate::summary::AccessSkew;
 /// The largest Zipf exponent that the fit tries.
 const MOST_THETA: f64 = 5.0;
 
-/// The number of hottest keys that a sum over all keys adds one by one. The sum adds the other keys in groups.
+/// The number of ranks that [`expected_log`] adds one by one. It adds higher ranks in groups, because a trace can have
+/// millions of keys.
 const SINGLE_RANKS: u64 = 4096;
 
 /// The numbers of accesses to all keys of a trace, sorted so that the hottest key comes first.
@@ -47,7 +48,7 @@ impl Ranking {
     pub(crate) fn share(&self, share: f64) -> f64 {
         let keys = self.counts.len() as f64 * share;
         let whole: f64 = self.counts.iter().take(keys as usize).map(|count| *count as f64).sum();
-        // The share of a key at the edge.
+        // If the number of hottest keys is not an integer, a fraction of the next key counts.
         let edge = self.counts.get(keys as usize).map_or(0.0, |count| *count as f64 * keys.fract());
         if self.total > 0.0 { (whole + edge) / self.total } else { 0.0 }
     }
@@ -61,7 +62,7 @@ impl Ranking {
         }
         let terms = (1..).zip(&self.counts).map(|(rank, count)| *count as f64 * f64::ln(f64::from(rank)));
         let mean_log = terms.sum::<f64>() / self.total;
-        // The expected logarithm of the rank falls with the exponent.
+        // A larger exponent gives a smaller expected logarithm of the rank, so a binary search finds the exponent.
         let (mut low, mut high) = (0.0, MOST_THETA);
         for _ in 0..40 {
             let theta = (low + high) / 2.0;
@@ -93,7 +94,7 @@ impl Ranking {
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));
-        // Most of the difference is among the first keys.
+        // Most of the compared fractions are small, because skews differ most among the hottest keys.
         let places = places.map(|place| place.powi(4));
         places.map(|share| (self.share(share) - other.share(share)).abs()).fold(0.0, f64::max)
     }

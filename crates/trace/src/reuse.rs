@@ -177,7 +177,8 @@ impl Reuse {
         }
         self.next = keys.len() as u32;
         let positions = (2 * keys.len()).max(FIRST_POSITIONS);
-        // Node i covers the last positions of its lowest bit, of which the first `next` are taken.
+        // Node i of a Fenwick tree counts the last accesses at the n positions up to position i, where n is the lowest
+        // set bit of i. Each of the first `next` positions has one access.
         self.tree = (0..=positions)
             .map(|node| {
                 let first = node - (node & node.wrapping_neg());

@@ -15,14 +15,15 @@ pub struct Sampler {
 impl Sampler {
     /// Creates a sampler. `rate` is the fraction of keys in the sample, from 0 to 1.
     pub fn new(rate: f64) -> Self {
-        // The largest share rounds to the largest number.
+        // For the rate 1, the cast limits the product to `u64::MAX`, so the sample contains all keys.
         Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
     }
 
     /// Returns whether the sample contains a record. The hash of its key decides. For a scan or a range delete, this is
     /// the first key of the range.
     pub fn takes(&self, record: &TraceRecord) -> bool {
-        // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
+        // The statistics sample keys by the highest bits of their hashes. The sampler uses the lowest bits, so that the
+        // statistics can take a sample of its output.
         hash_of(record).swap_bytes() <= self.threshold
     }
 

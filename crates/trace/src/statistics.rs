@@ -14,7 +14,7 @@ use crate::window::Windows;
 /// about 400 MB.
 const MOST_KEYS: usize = 4_000_000;
 
-/// The number of cache capacities between a capacity and its double at which the LRU miss ratio is computed.
+/// The number of points per doubling of the cache capacity on the curve of LRU miss ratios.
 const POINTS_PER_DOUBLING: u32 = 4;
 
 /// The statistics of a trace, over the records that were added so far.

@@ -38,7 +38,8 @@ impl Windows {
     /// the key. `weight` is the number of keys that the sampled key represents.
     pub(crate) fn add(&mut self, last: Option<u64>, weight: f64) {
         let position = self.accesses;
-        // Windows of up to this length begin after the last access.
+        // The positions of the two accesses differ only in this number of low bits. The last access was in an earlier
+        // window of 2^s accesses if s is less than this number.
         let differ = last.map_or(u64::BITS, |last| u64::BITS - (last ^ position).leading_zeros());
         for (shift, level) in (self.first..).zip(&mut self.levels) {
             let window = (position >> shift) as usize;

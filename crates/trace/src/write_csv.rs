@@ -14,7 +14,7 @@ pub(crate) struct CsvWriter<W> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer of a CSV trace, and writes the header.
+    /// Creates a writer that writes a CSV trace to `out`, and writes the header.
     pub(crate) fn new(mut out: W) -> io::Result<Self> {
         writeln!(out, "{CSV_HEADER}")?;
         Ok(Self { out, losses: Losses::default() })

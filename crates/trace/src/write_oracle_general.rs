@@ -39,7 +39,7 @@ pub(crate) struct OracleGeneralWriter {
 }
 
 impl OracleGeneralWriter {
-    /// Creates a writer of an oracleGeneral trace to an empty file.
+    /// Creates a writer that writes an oracleGeneral trace to `file`, which must be empty.
     pub(crate) fn new(file: File) -> Self {
         Self {
             out: BufWriter::new(file),
@@ -81,7 +81,8 @@ impl TraceWriter for OracleGeneralWriter {
         }
         let time_ns = record.time_ns.unwrap_or_default();
         let first_ns = *self.first_ns.get_or_insert(time_ns);
-        // Times since 1970 do not fit beyond 2106, and those since 1601 never.
+        // The format has 32 bits for the seconds. Times since 1970 fit until 2106. A time that does not fit, such as a
+        // time since 1601, is replaced by the time since the first record.
         let since_first = time_ns.saturating_sub(first_ns);
         let seconds = u32::try_from(time_ns / SECOND_NS)
             .unwrap_or_else(|_| u32::try_from(since_first / SECOND_NS).unwrap_or(u32::MAX));

@@ -6,13 +6,12 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record of a RocksDB trace. The tools of the RocksDB version that it names were tested with
+/// The payload of the first record of a RocksDB trace. It names the version of RocksDB whose tools were tested with
 /// this writer.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 
-/// The number that identifies the first record of a RocksDB trace. The next constants identify the other types of
-/// records.
+/// The type of the first record of a RocksDB trace. The next constants are the types of the other records.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -44,7 +43,7 @@ pub(crate) struct RocksDbWriter<W> {
 }
 
 impl<W: Write> RocksDbWriter<W> {
-    /// Creates a writer of a RocksDB trace to an empty file.
+    /// Creates a writer that writes a RocksDB trace to `out`, which must be empty.
     pub(crate) fn new(out: W) -> Self {
         Self { out, last_us: 0, is_begun: false, losses: Losses::default() }
     }
@@ -74,7 +73,7 @@ impl<W: Write> RocksDbWriter<W> {
         };
         let mut batch = vec![0; 8];
         batch.extend_from_slice(&1u32.to_le_bytes());
-        // The default column family has tags of its own, which lack the number.
+        // A write to the default column family has another tag, and no number of a column family.
         match record.family {
             0 => batch.push(match tag {
                 RANGE_DELETION => tag + 1,

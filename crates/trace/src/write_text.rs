@@ -16,7 +16,7 @@ pub(crate) struct TextWriter<W> {
 }
 
 impl<W: Write> TextWriter<W> {
-    /// Creates a writer of text commands to an empty file.
+    /// Creates a writer that writes text commands to `out`, which must be empty.
     pub(crate) fn new(out: W) -> Self {
         Self { out, losses: Losses::default() }
     }

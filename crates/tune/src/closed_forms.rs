@@ -52,7 +52,7 @@ pub fn rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<
         let read = (grown.write_amp - 1.0).max(0.0) * file_factor * entries * user_entry;
         row.set(&c::COMPACTION_BYTES_READ_SETTLED, read.round() as u64);
         row.set(&c::RUNS, grown.runs).set(&c::RUNS_SETTLED, grown.runs).set(&c::LEVELS, grown.levels);
-        // Half of the runs are before that of a present key.
+        // On average, a get of a present key probes half of the other runs before it finds the key.
         let present = 1.0 + (runs - 1.0).max(0.0) / 2.0 * costs.fpr;
         let blocks_per_get = rates.absent * runs * costs.fpr + (1.0 - rates.absent) * present;
         row.set(&c::BLOCKS_PER_GET, blocks_per_get);

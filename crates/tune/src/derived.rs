@@ -107,7 +107,7 @@ fn with_own_keys(mut design: Table) -> Table {
 /// table is a setting in which they differ. Returns an empty table if all are equal.
 fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     let flat: Vec<Vec<(String, Value)>> = designs.iter().map(paths).collect();
-    // A plain value comes before lists of tables.
+    // TOML requires plain values before arrays of tables.
     let mut sweep = Table::from_iter([("combine".to_owned(), Value::from("zip"))]);
     if setups.iter().any(|setup| setup.engine != setups[0].engine) {
         let engines = setups.iter().map(|setup| Value::from(setup.engine.label()));
@@ -127,7 +127,8 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
             design.iter().find(|(other, _)| other == path).map(|(_, value)| value.clone())
         };
         let values: Vec<Option<Value>> = flat.iter().map(of).collect();
-        // A path that some designs lack has no value to set there; those designs differ in another path too.
+        // A path that some designs do not have cannot be set in all configurations. These designs also differ in
+        // another path.
         let Some(values) = values.into_iter().collect::<Option<Vec<Value>>>() else { continue };
         if values.iter().any(|value| *value != values[0]) {
             sweep.insert(format!("design.{path}"), Value::Array(values));

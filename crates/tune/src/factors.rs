@@ -54,7 +54,7 @@ pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     factors
 }
 
-/// Returns the factor for the parameters of an axis, which contains the parameters in which designs with the same
+/// Returns the factor for the parameters of an axis. It contains each parameter in which two designs with the same
 /// variant differ. Returns `None` if no parameter differs.
 fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     let mut first: HashMap<(&str, &str), &Value> = HashMap::new();

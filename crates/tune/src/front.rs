@@ -47,7 +47,8 @@ impl Space<'_> {
             }));
         }
         points.retain(|point| point.score.also.is_some());
-        // The line through the Pareto set follows the numbers of the designs.
+        // The chart joins the points of the Pareto set in the order of their numbers, so the points are sorted by the
+        // second metric.
         points
             .sort_by(|one, other| one.score.also.unwrap_or(0.0).total_cmp(&other.score.also.unwrap_or(0.0)));
         let mut rows = ChartRows::new(&[DESIGN], &[goal, also])?;
@@ -86,7 +87,7 @@ impl Space<'_> {
         };
         match rows.chart(&spec, &context) {
             Some(chart) => chart.write(folder, "pareto-front").map(drop).map_err(Into::into),
-            // A set of one point is no chart.
+            // The rows have too few values for a chart, for example if the Pareto set has only one design.
             None => Ok(()),
         }
     }

@@ -141,7 +141,7 @@ impl Search<'_> {
     fn set(&mut self, at: usize, layer: Layer, objectives: &Objectives, phases: &[PhaseRow]) {
         let value = |phase: &str, operation: &str, metric: &Metric| {
             let row = &phases.iter().find(|row| row.phase == phase)?.row;
-            // The simulated rows are those of all operations together.
+            // These rows are about all operations together, not about single kinds of operations.
             row.number(metric).filter(|_| operation == c::ALL)
         };
         let candidate = &mut self.candidates[at];

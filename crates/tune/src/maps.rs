@@ -43,8 +43,8 @@ impl Space<'_> {
         Ok(())
     }
 
-    /// Draws the heat map of two factors. Draws nothing if a factor has too many values, or fewer than two values with
-    /// a design that meets the limits.
+    /// Draws the heat map of two factors. Only values count for which a design meets the limits. Draws nothing if a
+    /// factor has too many such values, or fewer than two.
     fn draw_map(&self, layer: Layer, down: &Factor, across: &Factor, folder: &Path) -> Outcome<()> {
         let objectives = self.objectives.of(layer);
         let goal = objectives.goal.metric;

@@ -96,7 +96,8 @@ fn run(input: &[u8]) -> bool {
     }
     let Some(forward) = entries(input, Direction::Forward) else { return false };
     let rises = forward.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    // Only then do restart points lie where entries begin. Indexes and bounds are protected by the checksum only.
+    // If both scans agree, the restart points are at the starts of entries. A search can still fail, because only the
+    // checksum protects the hash index and the bounds of a block.
     let is_sound =
         rises && entries(input, Direction::Backward).is_some_and(|back| back.iter().rev().eq(&forward));
     let kinds = input.len().checked_sub(KINDS_BYTES).map(|at| input[at]);
@@ -119,8 +120,8 @@ fn run(input: &[u8]) -> bool {
 fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
     use tree::block::Found;
     match found {
-        // Wrong bounds misdirect a search, and so does a prefix that is written out although the previous key shares
-        // it.
+        // A search may miss a key, because the bounds can be wrong. The block may also repeat a prefix that an entry
+        // shares with the previous key, which misdirects the search.
         Found::Absent => {}
         Found::Tombstone => {
             assert_eq!(value, None, "the lookup returned a tombstone, but the scan returned a value");
@@ -139,7 +140,7 @@ fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
 fn check_relaid(forward: &[Owned]) {
     let bytes: usize =
         forward.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum();
-    // Slots have two bytes, so every block is closed at 64 KiB or earlier.
+    // Offsets in a block have two bytes, so a block with several entries has at most 64 KiB.
     if bytes + forward.len() * 16 > 60_000 {
         return;
     }

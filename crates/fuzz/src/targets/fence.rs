@@ -123,7 +123,7 @@ fn run(input: &[u8]) -> bool {
         .nth(variant % CATALOG.variants().len())
         .expect("the first byte of an input must select a variant of the fence pointers");
     let view = View { stored, blocks, reads: Cell::new(0) };
-    // A fence may keep some memory for each block of the table, in addition to its stored bytes.
+    // Fence pointers may keep some memory for each block of the SSTable, in addition to their stored bytes.
     bounded(input.len() + blocks as usize, SPARE_BYTES, || {
         let opened = policy.open(&view);
         opened.is_ok_and(|fence| {

@@ -65,7 +65,8 @@ fn read(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<Vec<u8>>>, Option<Protocol
                 assert!(!arguments.is_empty(), "a request without a command");
                 requests.push(arguments);
             }
-            // Some at a time, as where replies wait.
+            // Removes only half of the requests, because the server also removes only a part of them if replies must be
+            // sent first.
             let removed = pipeline.len().div_ceil(2);
             let consumed = pipeline.remove(removed);
             let kept = requests.len() - pipeline.len();

@@ -110,8 +110,8 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the file that the fuzz input replaces.
     replaced: usize,
-    /// The seal of the file that the fuzz input replaces. The seal is a number that every checksum of the file covers.
-    /// A manifest has the seal 0.
+    /// The seal of the file that the fuzz input replaces. The seal is a number that identifies the file and its store,
+    /// and every checksum of the file covers it. A manifest has the seal 0.
     seal: u64,
 }
 
@@ -303,8 +303,8 @@ fn check(host: &Host, input: &[u8]) -> bool {
     })
 }
 
-/// Reads all entries of a store in both directions, and writes to the store. `is_clean` is whether `verify` found no
-/// corruption in the store.
+/// Reads all entries of a store in both directions, and writes to the store. If `is_clean` is true, `verify` found no
+/// corruption, so all reads must succeed and agree.
 fn live(tree: &Tree, is_clean: bool) {
     let forward = scan(tree, false);
     let backward = scan(tree, true);

@@ -204,7 +204,7 @@ fn format_seeds() -> Vec<Vec<u8>> {
 }
 
 fn run_format(input: &[u8]) -> bool {
-    // A few rows may stand for many operations each.
+    // A short trace can have very many records, because one row may stand for many operations.
     const MOST_RECORDS: usize = 10_000;
     let Some((how, content)) = choose(input) else { return false };
     let kind = TRACES.kinds().nth(how);

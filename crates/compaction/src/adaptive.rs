@@ -8,11 +8,13 @@
 //!
 //! > cost(new) + bytes of the change ≤ (1 − margin) · cost(current)
 //!
-//! A second kind of change is a read-triggered compaction, which keeps the setting and merges the newest runs into
-//! one run. The cost model assumes that the observed operations repeat for `horizon` windows. The bytes of a change
-//! are exact, because the policy simulates the jobs of the change on the sizes of the runs. The policy changes its
-//! setting only when the tree needs no other job. If the new setting allows more runs at an equal size ratio, no
-//! compaction is necessary, so the change costs nothing. If the new setting allows fewer runs, runs must be merged.
+//! The cost model assumes that the observed operations repeat for `horizon` windows. The bytes of the change are the
+//! bytes that compactions write until the tree fits the new setting. If keys are distinct, these bytes are exact,
+//! because the policy simulates the compactions on the sizes of the runs. If the new setting allows more runs at an
+//! equal size ratio, no compaction is necessary, so the change costs nothing. If the new setting allows fewer runs,
+//! runs must be merged. The policy changes its setting only when the tree needs no other job. A second kind of change
+//! is a read-triggered compaction, which keeps the setting and merges the newest runs into one run.
+//!
 //! In a phase without writes, the window becomes longer. The predicted saving for reads then grows until the saving
 //! exceeds the cost of the merges, as in the ski-rental problem. The total bytes of all changes are therefore at most
 //! the total predicted saving. Because of the margin of 5 %, the policy does not switch between settings with almost
@@ -21,9 +23,9 @@
 //! Gets and scans can also trigger compactions. The tree calls the policy again after some thousand gets and after
 //! some dozens of scans.
 //!
-//! Until the policy has observed operations, its setting is tiering with T = `largest_ratio`. Because this setting
-//! allows the most runs per level, the policy merges few runs if a tree was built with another setting. A tree that
-//! is opened again therefore keeps most of its runs at first.
+//! Until the policy has observed operations, its setting is tiering with T = `largest_ratio`. This setting allows the
+//! most runs per level. If a tree was built with another setting and is opened again, the policy therefore keeps most
+//! of the runs at first.
 //!
 //! # Sources
 //! The settings and their costs: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value
@@ -70,8 +72,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptiv
      fpr = 0.01\n",
 );
 
-/// The minimum saving for which the policy changes the tree, as a fraction of the current cost. The cost of the change
-/// reduces the saving.
+/// The minimum fraction of the current cost that a change must save. The cost of the change itself is first subtracted
+/// from the saving.
 const MARGIN: f64 = 0.05;
 
 /// The size ratios between levels from which the policy chooses.
@@ -129,10 +131,10 @@ impl Build<dyn CompactionPolicy> for Adaptive {
     }
 }
 
-/// A change of the tree by which the policy may lower the cost of the operations that it has observed.
+/// A change that may lower the cost of the observed operations: another setting, or a merge of the newest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// A change to the size ratio and the numbers of runs with this index in the list of settings.
+    /// The policy uses the setting with this index in `Adaptive::settings` from now on.
     Setting(usize),
     /// A merge of the newest `runs` runs into one run.
     Merge { runs: usize },
@@ -167,7 +169,8 @@ impl Adaptive {
         }
         if operations.has_reads() {
             for runs in 2..=outline.runs().len() {
-                // A merge writes at least the bytes of its runs, so merges of more runs cost more.
+                // A merge writes at least the bytes of its runs, so a merge of even more runs cannot cost less than
+                // `least` either.
                 if outline.bytes(0..runs) as f64 >= least {
                     break;
                 }

@@ -32,8 +32,8 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether the SSTable `table` can be moved to the next level, because it overlaps no older run of its level
-/// and not the run `below` of the next level. Its own run has the index `at`.
+/// Returns whether the SSTable `table` can be moved to the next level. It must overlap neither an older run of its
+/// level nor the run `below` of the next level. `at` is the index in `runs` of the run of `table`.
 ///
 /// If the next level is empty, the SSTable must also overlap no newer run. Otherwise, later jobs would have to merge
 /// the moved SSTable with the newer runs.

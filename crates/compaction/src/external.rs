@@ -14,10 +14,11 @@
 //! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
 //! ```
 //!
-//! If `observed_flushes` is not 0, a shape also has the field `operations`. This field counts the operations since
-//! the flush that precedes the latest `observed_flushes` flushes: `{"flushes": N, "gets_found": N, "gets_missing": N,
-//! "scans": N}`. The field is missing if all four numbers are 0. lsmbench then also sends a shape after every 4,096
-//! gets and every 64 scans of a thread, so that the process can request jobs in a phase without writes.
+//! If `observed_flushes` is not 0, a shape also has the field `operations`. This field counts the operations in a
+//! window over the latest `observed_flushes` flushes (see [`OperationWindow`](crate::OperationWindow)): `{"flushes": N,
+//! "gets_found": N, "gets_missing": N, "scans": N}`. The field is missing if all four numbers are 0. lsmbench then also
+//! sends a shape after every 4,096 gets and every 64 scans of a thread, so that the process can request jobs in a phase
+//! without writes.
 //!
 //! The first line to the process is the greeting, and all other lines are shapes. [`Shape`] explains the parts of a
 //! shape. Level 0 comes first, the runs of a level are ordered from newest to oldest, and the SSTables of a run are

@@ -79,7 +79,7 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the number of newest runs of a level that together are within the size limit for one run.
+    /// Returns how many of the newest runs of a level together fit into one run of this level.
     fn fitting_runs(&self, outline: &Outline, level: usize) -> usize {
         let most = self.bytes_of_run(outline, level);
         let sums = outline.runs_of(level).iter().scan(0, |sum, run| {

@@ -1,11 +1,11 @@
 //! Golden-ratio compaction uses a size ratio of φ ≈ 1.618 between levels. A job compacts a few SSTables of a level into
 //! the next level.
 //!
-//! Source: the document byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of tables,
-//! usually two, is compacted into level i+1", so that compactions are many and small. This policy compares the size of
-//! a level with its capacity, which is φ^i full memtables. With a comparison of level i and level i−1, the policy would
-//! request jobs without end, because level i−1 is empty right after its compaction. The SSTables are picked round-robin
-//! in key order. Level 0 is compacted when it has two runs.
+//! Source: the document of the published system byron, section 1.2(D): "when level i grows to φ times level i−1, a
+//! small number of tables, usually two, is compacted into level i+1", so that compactions are many and small. This
+//! policy compares the size of a level with its capacity, which is φ^i full memtables. With a comparison of level i and
+//! level i−1, the policy would request jobs without end, because level i−1 is empty right after its compaction. The
+//! SSTables are picked round-robin in key order. Level 0 is compacted when it has two runs.
 //!
 //! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio has its own parameter
 //! `growth`, so that a `size_ratio` for another policy is not applied by mistake. The tree has about 4.8 times as many

@@ -13,10 +13,10 @@
 //! guards of the level above. Each level therefore has about T times as many guards as the level above. A guard of a
 //! level is a guard of all deeper levels.
 //!
-//! Level 0 is merged as a whole when it has T runs. Groups of the last level are an exception: they may be merged
-//! within their level. Let i be the number of the last level. The exception applies while the last level and the level
-//! above together have less than T^(i+1) full memtables of data. Such a merge removes overwritten data. SSTables of
-//! level 0 are moved if they overlap neither each other nor SSTables of level 1.
+//! Level 0 is merged as a whole when it has T runs. SSTables of level 0 are moved instead if they overlap neither each
+//! other nor SSTables of level 1. Let i be the number of the last level. While levels i − 1 and i together have less
+//! than T^(i+1) full memtables of data, groups of level i are merged within level i, and not into a new level. Such a
+//! merge removes overwritten data.
 //!
 //! # Costs
 //! An entry is written once per level, as with [`tiered`](crate::tiered). A lookup searches at most T − 1 SSTables per

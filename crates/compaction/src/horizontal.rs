@@ -97,7 +97,8 @@ impl Horizontal {
         if flushed == 0 || flushed > self.flushes {
             return None;
         }
-        // Only the runs that form the newest run of the schedule are merged. The tolerance is half a buffer.
+        // The newest run of the schedule has `newest` buffers. The job merges the newest runs of the tree that together
+        // have this size, with a tolerance of half a buffer.
         let newest = newest_run(flushed, self.flushes, self.runs as u64) as f64 - 0.5;
         let mut covered = 0.0;
         let runs = sizes.iter().take_while(|size| {
@@ -132,8 +133,8 @@ impl CompactionPolicy for Horizontal {
 }
 
 /// Returns the weight of a run, which is the number of times that its oldest entries were written. The weight follows
-/// from the size of the run in buffers (full memtables) and from its rank, which is K for the oldest run and decreases
-/// by 1 for each newer run.
+/// from the size of the run in buffers (full memtables) and from the rank of the run. The oldest run has rank K, the
+/// next newer run has rank K − 1, and so on.
 ///
 /// The result is the weight w for which C(w−1+rank, rank) is nearest to `size`.
 fn weight(size: f64, rank: u64) -> u64 {
@@ -150,7 +151,7 @@ fn weight(size: f64, rank: u64) -> u64 {
     }
 }
 
-/// Returns the size of the newest run after `flushed` of `total` flushes, if the schedule is optimal for at most `runs`
+/// Returns the size of the newest run after `flushed` of `total` flushes, in the optimal schedule with at most `runs`
 /// runs. The size is a number of buffers (full memtables). `flushed` is from 1 to `total`.
 fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     loop {
@@ -166,7 +167,7 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     }
 }
 
-/// Returns the size of the oldest run after `flushes` flushes, if the schedule is optimal for at most `runs` runs. The
+/// Returns the size of the oldest run after `flushes` flushes, in the optimal schedule with at most `runs` runs. The
 /// size is a number of buffers (full memtables). `flushes` is at least 1.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     // The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers

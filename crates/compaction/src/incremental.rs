@@ -32,13 +32,14 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The assumed fill ratio of a level while several jobs compact it one after another. The policy compacts the level
-/// with the highest fill ratio first. These jobs therefore have priority over level 0, until level 0 has more than
-/// twice the number of runs that triggers its compaction.
+/// The fill ratio that a policy assumes for a level during a drain, the sequence of jobs that compact the level. The
+/// policy compacts the level with the highest fill ratio first. A drain therefore has priority over level 0, until
+/// level 0 has more than twice the number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// A divisor for the size limit of a job. The quotient limits the data that an output SSTable overlaps in the level
-/// after the output level, so that a later compaction of the SSTable stays small.
+/// The divisor in the limit on overlap. The limit is the size limit of a job, divided by this number. An output SSTable
+/// overlaps at most this many bytes in the level after the output level, so that a later compaction of the SSTable
+/// stays small.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Compacts a full level by several jobs of limited size, in key order. The sequence of these jobs is called a drain.
@@ -49,8 +50,8 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether several jobs are compacting `level`, and some of its SSTables remain. In this case, the level
-    /// still has SSTables with keys after the last output of these jobs.
+    /// Returns whether a drain of `level` is in progress. In this case, jobs have already compacted the start of the
+    /// level. The level still has SSTables with keys after the last output of these jobs.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {
@@ -59,8 +60,8 @@ impl Incremental {
         })
     }
 
-    /// Returns the next of the jobs that compact `level` into the next level. Returns `None` if the level is level 0,
-    /// or if the level or the next level does not have exactly one run.
+    /// Returns the next job that compacts a part of `level` into the next level. Returns `None` if the level is level
+    /// 0, or if the level or the next level does not have exactly one run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
         let first = match last_output(below) {
@@ -78,10 +79,11 @@ impl Incremental {
     }
 
     /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The first SSTable
-    /// is always included. Further SSTables are included while the inputs of the job stay within the size limit.
+    /// is always included. If it overlaps no SSTable of `below`, all following SSTables that overlap none either are
+    /// included. Otherwise, SSTables are included while the inputs of the job stay within the size limit.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
-        // Beyond the size limit, an SSTable is included only if it overlaps no further SSTable of `below`. If the first
-        // SSTable overlaps no SSTable of `below`, only SSTables that overlap none either are included.
+        // Beyond the size limit, an SSTable is still included if it overlaps no SSTable of `below` that the job does
+        // not have yet.
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
         let mut taken = 1;

@@ -227,8 +227,8 @@ fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)
     }
 }
 
-/// Checks that `input`, an input SSTable of a job, overlaps no SSTable outside of the job whose run is between the
-/// input and the output in age. Otherwise, lookups could return old versions.
+/// Checks an input SSTable of a job. If a run is between the input and the output in age, the input must overlap no
+/// SSTable of this run that is outside of the job. Otherwise, lookups could return old versions.
 fn passes_nothing<T: Placed>(
     input: &T,
     rank: usize,

@@ -1,5 +1,5 @@
 //! Leveled compaction as in `LevelDB` and `RocksDB`. Level 0 has several runs, and every other level has one run. The
-//! document cs265 (section 2.5.3) calls this policy lazy-leveled.
+//! document of the published system cs265 (section 2.5.3) calls this policy lazy-leveled.
 //!
 //! The policy equals the textbook policy [`leveled`](crate::leveled), except that level 0 has more than one run. A
 //! compaction into level 1 merges several flushed memtables at once, so level 1 is rewritten less often. However,

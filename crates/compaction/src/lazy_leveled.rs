@@ -3,8 +3,8 @@
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
 //! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so a single run in
 //! this level improves point lookups and space most. A single run in each upper level would cost many more writes and
-//! improve little. (In the document cs265, the name lazy-leveled means another policy, which lsmbench calls
-//! `l0-tiered`.)
+//! improve little. (In the document of the published system cs265, the name lazy-leveled means another policy, which
+//! lsmbench calls `l0-tiered`.)
 //!
 //! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of level 1.
 //! When the level above the largest level L has T runs, these runs are merged with the run of level L. A buffer is one

@@ -81,8 +81,9 @@ pub(crate) struct LeveledPartial {
 pub(crate) enum DeleteTrigger {
     /// An SSTable is compacted if tombstones are at least this fraction of its entries.
     Share(f64),
-    /// An SSTable is compacted if its oldest tombstone is too old. The age is the number of SSTables that the tree
-    /// has created since then. Each level has a part of this maximum age.
+    /// An SSTable is compacted if its oldest tombstone has been in its level for too long. Times are numbers of
+    /// SSTables that the tree has created. This field is the maximum age of a tombstone, and each level has a part of
+    /// it.
     Age(u64),
 }
 

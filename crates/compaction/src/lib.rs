@@ -106,8 +106,10 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
 /// Prepares a measurement of the time that the variant `external` needs to exchange a shape and a job as JSON. Returns
 /// `None` for all other variants, and if the process cannot be started.
 ///
-/// If `choice` has a command, the function instead starts the command `without_jobs`, which must call
-/// [`answer_without_jobs`]. The time then includes the communication with the process, but not the time of a policy.
+/// If the parameter `command` of `choice` is empty, the overhead is only that of the encoding. Otherwise, the function
+/// starts the command `without_jobs` in place of the policy, so the overhead also includes the communication with a
+/// process. The started program must call [`answer_without_jobs`], which picks no jobs, so the time of a policy is not
+/// included.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

@@ -1,7 +1,7 @@
 //! Merge-all compaction: when the tree has n runs, the policy merges all runs into one run.
 //!
-//! Source: the document golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All
-//! runs stay in level 0.
+//! Source: the document of the published system golsm, section Compaction. Merge-all is the simplest policy that limits
+//! the number of runs. All runs stay in level 0.
 //!
 //! # Costs
 //! Sizes are in buffers, where a buffer is one full memtable. After the first n flushes, all data is merged into a run

@@ -12,8 +12,8 @@
 //! the lowest sum of costs. The product of the ratios is at least `flushes`, and the last ratio is at least
 //! `last_ratio`. If the tree grows larger and needs deeper levels, these levels have the last ratio too.
 //!
-//! The policy picks the jobs with [`fluid`](crate::fluid), which has one size ratio and two run limits for the whole
-//! tree.
+//! The policy picks jobs by the rules of [`fluid`](crate::fluid). However, each level has its own size ratio and its
+//! own limit on runs, while `fluid` has one size ratio and two limits for the whole tree.
 //!
 //! # Costs
 //! There is no closed formula for the costs, but the simulator computes them. In a level with n runs, an entry is

@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of gets after which a tree calls its compaction policy again, if the policy observes the operations of
-/// the tree.
+/// The number of gets after which a tree calls its compaction policy again, if the policy observes operations.
 const GETS_BETWEEN_PICKS: u64 = 4096;
 
-/// The number of scans after which a tree calls its compaction policy again, if the policy observes the operations of
-/// the tree. The number is smaller than for gets, because a scan costs more than a get.
+/// The number of scans after which a tree calls its compaction policy again, if the policy observes operations. The
+/// number is smaller than for gets, because a scan costs more than a get.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
 /// The largest number of flushes in a window, for policies that observe the operations of a tree.

@@ -1,12 +1,12 @@
 //! Partial tiered compaction. A job merges only some runs of a level into one run of the next level.
 //!
-//! Source: the document cs265, section 2.5.4, and its defaults. The document names the parameter `max_runs_to_compact`
-//! and strategies for the selection of runs, but no exact rule. The strategies are oldest, smallest and most overlap.
-//! Only the strategy oldest is always correct. With the other strategies, a newer run could move below an older run
-//! with equal keys, and lookups would return old values. This policy therefore selects a group of `max_runs` runs that
-//! are adjacent in age. A group is a candidate only if it overlaps no older run of the level. The group of the oldest
-//! runs is always a candidate. If keys are evenly distributed, this group is the only candidate. The selection strategy
-//! chooses among the candidates.
+//! Source: the document of the published system cs265, section 2.5.4, and its defaults. The document names the
+//! parameter `max_runs_to_compact` and strategies for the selection of runs, but no exact rule. The strategies are
+//! oldest, smallest and most overlap. Only the strategy oldest is always correct. With the other strategies, a newer
+//! run could move below an older run with equal keys, and lookups would return old values. This policy therefore
+//! selects a group of `max_runs` runs that are adjacent in age. A group is a candidate only if it overlaps no older run
+//! of the level. The group of the oldest runs is always a candidate. If keys are evenly distributed, this group is the
+//! only candidate. The selection strategy chooses among the candidates.
 //!
 //! # Costs
 //! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The runs
@@ -116,8 +116,8 @@ fn overlap(runs: &[Run<TableShape>], others: &[Run<TableShape>]) -> bool {
     tables.any(|table| others.iter().any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty()))
 }
 
-/// Returns the total bytes of all SSTables in a group of runs that overlap an SSTable of another run of the group.
-/// Merging runs that overlap more removes more old versions.
+/// Returns how many bytes of a group of runs overlap: the total size of the SSTables that overlap an SSTable of another
+/// run of the group. Merging runs that overlap more removes more old versions.
 fn shared_bytes(group: &[Run<TableShape>]) -> u64 {
     let shares = |run: &Run<TableShape>, table: &TableShape| {
         group.iter().any(|other| {

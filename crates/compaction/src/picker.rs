@@ -95,7 +95,7 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest SSTable of the tree, which is the current time of a policy. A shape has no other
+/// Returns the current time of a policy, which is the number of the newest SSTable of the tree. A shape has no other
 /// clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
@@ -104,8 +104,8 @@ pub(crate) fn now(shape: &Shape) -> u64 {
 /// Returns the approximate time at which the oldest tombstone of an SSTable entered `level`. Times are SSTable numbers.
 /// Returns `None` for an SSTable without tombstones.
 ///
-/// The result is the creation of the SSTable, or the last compaction of its key range into the next level if this was
-/// earlier.
+/// The result is the earlier of two times: the creation of the SSTable, and the last compaction of its key range into
+/// the next level.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -126,8 +126,8 @@ fn overlap(shape: &Shape, level: usize, table: &TableShape) -> Ratio {
     Ratio { bytes, per_bytes: table.bytes }
 }
 
-/// Returns the index of the first SSTable of `run` that begins after the largest key of the newest SSTable in the
-/// next level. Returns 0 if there is no such SSTable, or if the next level is empty.
+/// Finds the largest key of the newest SSTable in the next level. Returns the index of the first SSTable of `run` that
+/// begins after this key. Returns 0 if there is no such SSTable, or if the next level is empty.
 fn after_last_merge(shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
     let below = shape.runs_of(level + 1).iter().flat_map(|run| &run.tables);
     let Some(last_made) = below.max_by_key(|table| table.id) else { return 0 };

@@ -42,7 +42,8 @@ pub trait CompactionPolicy: Send + Sync {
     }
 
     /// Returns whether every job merges all SSTables of the tree, and scans trigger no compactions. A tree without a
-    /// manifest needs such a policy.
+    /// manifest needs such a policy, because it recognizes the inputs of a compaction only by the sequence numbers in
+    /// the names of its SSTables.
     fn merges_all_runs(&self) -> bool {
         false
     }

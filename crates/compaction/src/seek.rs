@@ -19,7 +19,8 @@ pub struct RangeWork {
     /// The number of sources after the first that scans opened, summed over all scans. A scan that opens s memtables
     /// and runs adds s − 1.
     pub extra_sources: u64,
-    /// For each scan, the number of returned entries times the number of sources minus 1, summed over all scans.
+    /// The returned entries of all scans, each counted once per source after the first. A scan of s memtables and runs
+    /// that returns e entries adds e · (s − 1).
     pub extra_entries: u64,
 }
 
@@ -46,8 +47,8 @@ impl RangeWork {
     }
 }
 
-/// Returns how many of the newest memtables and sorted runs a compaction should merge because of past scans, or 0. A
-/// merge is worth its cost if past scans of the merged sources have cost at least as much as the merge.
+/// Returns how many of the newest memtables and sorted runs are worth merging because of past scans, or 0 for no merge.
+/// A merge is worth its cost if past scans of the merged sources have cost at least as much as the merge.
 ///
 /// `sources` contains the size of each memtable or sorted run in bytes, newest first. `seek_price` is the cost of
 /// opening a source after the first, in bytes that a compaction writes. If several numbers are possible, the result is
@@ -57,7 +58,7 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     let (mut price, mut worth) = (0, 0);
     for (before, bytes) in sources.iter().enumerate() {
         price += u128::from(*bytes);
-        // Each additional source has caused an equal part of the cost of scans.
+        // The cost of past scans is divided equally among the additional sources.
         if before > 0 && rent * before as u128 >= price * (sources.len() - 1) as u128 {
             worth = before + 1;
         }

@@ -200,8 +200,8 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Returns the index that a new run gets in `level` if it replaces the SSTables `removed`. The result is the index
-    /// of the newest run of the level with one of these SSTables, or 0 if the level has none of them.
+    /// Returns the index that a new run gets in `level` if it replaces the SSTables `removed`. The new run takes the
+    /// index of the newest run of the level that has one of these SSTables, or 0 if no run has one.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)

@@ -76,8 +76,8 @@ pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     }
 }
 
-/// Returns `buffer_bytes` · `ratio`^`exponent`, the size of a memtable after growth in `exponent` levels. The function
-/// uses only multiplications, because `powf` gives different results on different machines.
+/// Returns `buffer_bytes` · `ratio`^`exponent`, from which policies compute the capacities of levels. The function uses
+/// only multiplications, because `powf` gives different results on different machines.
 pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
     (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
 }

@@ -81,8 +81,8 @@ impl CompactionPolicy for Spooky {
     }
 }
 
-/// Returns the index of the level above the largest level, if several jobs are just merging this level into the largest
-/// level (a drain).
+/// Returns the index of the level above the largest level, if a drain of this level is in progress. A drain is the
+/// sequence of jobs that merges this level into the largest level.
 fn level_being_drained(shape: &Shape) -> Option<usize> {
     let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
     let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };

@@ -39,8 +39,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// The factor that decides whether runs have similar sizes: the largest run must be smaller than the smallest run times
-/// this number.
+/// The factor up to which runs have similar sizes. The largest of these runs must be smaller than this number times the
+/// smallest run.
 const LIKE: u64 = 2;
 
 /// The policy `time-window` with its parameters.

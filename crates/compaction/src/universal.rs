@@ -106,8 +106,8 @@ impl Universal {
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// Returns the exclusive end of the group of runs that the size-ratio rule merges, if the group begins at the run
-    /// `start`.
+    /// Returns the exclusive end of the group of runs that begins at the run `start`. The size-ratio rule merges this
+    /// group.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {

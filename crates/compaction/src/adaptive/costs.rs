@@ -55,8 +55,8 @@ impl LevelForm {
     }
 }
 
-/// A setting of the policy `adaptive` (size ratio T, run limits K and Z), with the mean costs of an upper level and of
-/// the largest level.
+/// A setting of the policy `adaptive`: the size ratio T and the run limits K and Z. A setting also contains the mean
+/// costs of an upper level and of the largest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Setting {
     pub(super) fluid: Fluid,
@@ -112,7 +112,7 @@ impl Sizes {
 pub(super) struct CostModel {
     /// The number of times that the observed operations are expected to occur again.
     pub(super) horizon: f64,
-    /// The cost of one block that a get or a scan reads, as a number of bytes that compactions write.
+    /// The cost of one block read by a get or a scan. The unit is one byte that a compaction writes.
     pub(super) read_price: f64,
     /// The false-positive rate that the model assumes for all filters, from 0 to 1.
     pub(super) fpr: f64,
@@ -146,15 +146,15 @@ impl CostModel {
     }
 }
 
-/// Predicts the costs of a period in which flushes write `flushed` bytes. Returns the number of times that an entry is
-/// written until it is in the largest level, including its flush, and the number of runs of the tree.
+/// Predicts two values for a period in which flushes write `flushed` bytes. The first value is the number of times that
+/// an entry is written until it is in the largest level, including its flush. The second value is the number of runs.
 fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
     let Sizes { bytes, largest_level: deepest, .. } = *sizes;
     let (mut level, mut writes, mut runs) = (0, 1.0, ExpectedRuns::default());
     let mut arrival = sizes.buffer_bytes;
     loop {
-        // Level 0 is never the last level. Levels below a level with room for all data receive nothing.
+        // Level 0 is never the largest level. If a level has room for all data, the levels below it receive nothing.
         let is_reached = level <= 1 || arrival <= bytes;
         let has_room = level > 0 && arrival * ratio > bytes;
         let is_largest = has_room && level >= deepest;
@@ -172,7 +172,7 @@ fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, Expe
                 _ => form.writes,
             };
         }
-        // A cycle has T arrivals, and half of a cycle is left on average.
+        // The weight of the mean number of runs. A cycle has T arrivals, and half of a cycle is left on average.
         let renewed = flushed / (flushed + arrival * ratio / 2.0);
         let expected = held + renewed * (form.runs - held);
         if is_largest {
@@ -183,9 +183,9 @@ fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns how many times merges write an entry that enters the largest level. `arrivals` is the size of this level, as
-/// a number of arriving runs, and `runs` is its number of runs. The result is 1 if the newest run is full, because the
-/// arriving run then becomes a new run.
+/// Predicts how many times compactions write an entry in the largest level. `arrivals` is the size of this level
+/// divided by the size of an arriving run, and `runs` is its number of runs. The result is 1 if the newest run is full,
+/// because the arriving run then becomes a new run.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }

@@ -32,8 +32,8 @@ pub(super) fn transition_bytes(
 }
 
 /// Returns the job that merges the newest `runs` runs of a tree into one run. If the tree has older runs, the output
-/// goes to the level of the oldest merged run. Otherwise, it goes to the first level that is large enough for it with
-/// the size ratio `size_ratio`.
+/// goes to the level of the oldest merged run. Otherwise, the output goes to the first level whose capacity, at the
+/// size ratio `size_ratio`, is larger than the output.
 pub(super) fn merge_newest(outline: &Outline, runs: usize, size_ratio: u64) -> RunJob {
     let all = outline.runs();
     let oldest = all[runs - 1].level;

@@ -106,8 +106,8 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
     play(subject, history, check, |_| Ok(()))
 }
 
-/// Checks that a job that drops data removes only the oldest runs of the tree, each with all its SSTables, and that the
-/// newest run remains.
+/// Checks each job that drops data. The job may drop only the oldest runs of the tree, each with all its SSTables, and
+/// the newest run must remain.
 fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         if job.action != Action::Drop {
@@ -129,7 +129,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
 fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         let levels = store.shape().levels;
-        // A moved SSTable keeps its tombstones at any level. An invalid job has no output position.
+        // A move drops no tombstones, and an invalid job has no output position, so neither is checked.
         if job.action == Action::Move || job.validate(&levels).is_err() {
             return Ok(());
         }

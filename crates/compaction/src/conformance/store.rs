@@ -17,7 +17,7 @@ pub(crate) const KEYS: u16 = 64;
 /// put.
 pub(crate) type RunPlan = BTreeMap<u16, bool>;
 
-/// The newest version that a simulated SSTable contains of a key.
+/// The newest version of a key in a simulated SSTable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     sequence: u64,

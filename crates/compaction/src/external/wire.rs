@@ -179,8 +179,8 @@ pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     }))
 }
 
-/// Returns the job of a built-in policy for the shape of a tree, after both were encoded as JSON and decoded again. A
-/// measurement of this function shows the cost of the encoding.
+/// Returns the job of a built-in policy for the shape of a tree. The shape and the job are encoded as JSON and decoded
+/// again, so a measurement of this function shows the cost of the encoding.
 ///
 /// # Panics
 /// An encoded value cannot be decoded, or the policy drops SSTables. Neither case can happen.

@@ -1,5 +1,5 @@
-//! Exact contents of a simulated tree. The simulated SSTables contain the keys of a real tree, but of each value only
-//! the length.
+//! Exact contents of a simulated tree. The simulated SSTables contain the keys of a real tree, but only the lengths of
+//! its values.
 
 use std::collections::HashMap;
 use std::iter::Peekable;

@@ -90,8 +90,8 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// Returns the expected entries of each key class in a part of the interval. `share` is the fraction of the
-    /// interval that the part has.
+    /// Returns the expected entries of each key class in a part of the interval. `share` is the size of the part, as a
+    /// fraction of the interval.
     fn share(&self, share: f64) -> impl Iterator<Item = Part> {
         self.parts.iter().map(move |part| part.scaled(share))
     }
@@ -186,7 +186,7 @@ impl Spread {
         self.tables_of(&run, first_table, &[])
     }
 
-    /// Returns the expected total number of entries of some SSTables for each key class.
+    /// Returns, for each key class, the expected number of entries in the SSTables `tables`.
     pub fn entries_by_class<'t>(&self, tables: impl IntoIterator<Item = &'t TableId>) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes.len()];
         for parts in tables.into_iter().filter_map(|table| self.tables.get(table)) {
@@ -293,7 +293,7 @@ fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) 
     // has its key.
     let is_open = keys.is_infinite();
     let mut sum = Part::default();
-    // The computation uses logarithms, because 1 minus a small share of many keys would lose the share by rounding.
+    // The computation uses logarithms, because a very small number that is subtracted from 1 would be lost by rounding.
     let (mut log_absent, mut log_drawn_absent) = (0.0, 0.0);
     for input in inputs {
         let newer_absent: f64 = if is_open { 1.0 } else { f64::exp(log_absent) };
@@ -356,7 +356,7 @@ fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
             given += whole;
         }
     }
-    // Less than half an entry is left. Rounding already added this rest to the previous parts.
+    // The rest has less than half an entry, which rounding has already added to the previous parts.
     match parts.last_mut() {
         Some(last) => last.extend(part.into_iter().map(|stretch| stretch.resized(0.0))),
         None => parts.push(part),

@@ -1,11 +1,12 @@
-//! A selector that tries two codecs: in a trial, a light and a dense codec compress the same block. The better codec
-//! then compresses all blocks until the next trial.
+//! A selector that tries two codecs. In a trial, a light codec (fast) and a dense codec (small output) compress the
+//! same block. The better codec then compresses all blocks until the next trial.
 //!
 //! A trial takes several times as long as one compression of the block. The selector therefore makes trials less often
 //! while their results stay the same. If the light codec saves less than the fraction `margin`, blocks are stored raw.
 //! The dense codec is used only if its output is smaller than that of the light codec by at least the fraction
-//! `margin`. The selector of the document cs265 (section 2.7.3) adapts to the load of the machine, so its decisions
-//! differ from run to run (see the selector `by-load`). This selector adapts to the data that it compresses.
+//! `margin`. The selector in the document of the published system cs265 (section 2.7.3) adapts to the load of the
+//! machine, so its decisions differ from run to run (see the selector `by-load`). This selector adapts to the data that
+//! it compresses.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

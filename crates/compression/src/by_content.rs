@@ -1,8 +1,8 @@
 //! A selector that chooses a codec by the content of a block: text, binary data, or already compressed data.
 //!
-//! Source: the choice "by block content" of the document cs265 (section 2.7.4). The fraction of printable bytes and the
-//! entropy of the first 4 KiB of a block determine its kind of content. If a block is of none of these kinds, the level
-//! of the SSTable selects a codec of the parameter `levels`, as in the document.
+//! Source: the choice "by block content" in the document of the published system cs265 (section 2.7.4). The fraction of
+//! printable bytes and the entropy of the first 4 KiB of a block determine its kind of content. If a block is of none
+//! of these kinds, the level of the SSTable selects a codec of the parameter `levels`, as in the document.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! A selector that chooses a codec by the entropy of a block's first bytes. If these bytes look random, the block is
 //! stored raw. Otherwise, a light codec compresses small blocks, and a dense codec compresses large blocks.
 //!
-//! Source: the choice "by data" of the document cs265 (section 2.7.3), which also contains the default thresholds.
+//! Source: the choice "by data" in the document of the published system cs265 (section 2.7.3), which also contains the
+//! default thresholds.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! A selector that chooses a codec by the level of the tree. Compactions soon rewrite the blocks of the upper levels,
 //! so these levels use fast codecs. The lower levels contain most of the data, so these levels use dense codecs.
 //!
-//! Source: the level table of the document cs265 (section 2.7.3). The table is a parameter, because the document
-//! contains two different tables.
+//! Source: the level table in the document of the published system cs265 (section 2.7.3). The table is a parameter,
+//! because the document contains two different tables.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -37,7 +37,7 @@ pub trait Compression: Send + Sync {
     /// The bytes do not decode to exactly this length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
-    /// Returns the number of bytes at the start of an SSTable with which this codec is trained before it compresses
+    /// Returns how many bytes from the start of an SSTable this codec needs for its training before it compresses
     /// blocks. Returns 0 if the codec needs no training.
     fn sample_bytes(&self, _level: usize) -> usize {
         0
@@ -62,8 +62,9 @@ pub trait Compression: Send + Sync {
         0
     }
 
-    /// Returns the parts by which a [`Decompressor`](crate::Decompressor) uses the dictionaries of this codec: a tag
-    /// and a function. Returns `None` if the codec has no dictionaries, or if it is a selector.
+    /// Returns the tag of the codec and the function that opens its dictionaries, with which a
+    /// [`Decompressor`](crate::Decompressor) decompresses blocks. Returns `None` if the codec has no dictionaries, or
+    /// if it is a selector.
     fn learner(&self) -> Option<Learner> {
         None
     }
@@ -73,8 +74,8 @@ pub trait Compression: Send + Sync {
 /// dictionary number at the start of the block.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
-/// The parts by which a [`Decompressor`](crate::Decompressor) uses the dictionaries of a codec: the tag of the codec,
-/// and a function that opens a dictionary.
+/// The tag of a codec with dictionaries, and the function that opens one of its dictionaries. A
+/// [`Decompressor`](crate::Decompressor) needs both to decompress the blocks of the codec.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
     /// The tag of blocks that need a dictionary. A codec never changes its tag, because stored blocks contain the tag.
@@ -89,8 +90,8 @@ pub struct Learner {
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// Returns the error for decompression by a codec that cannot decompress, such as a selector. The blocks that it
-    /// writes are decompressed by the codecs whose tags they contain.
+    /// Returns the error of a codec that cannot decompress, such as a selector. The blocks of a selector contain the
+    /// tags of other codecs, and these codecs decompress the blocks.
     pub fn of_selector() -> Self {
         Self(
             "a codec without a tag of its own cannot decompress a block; decompress the block with the codec \
@@ -99,8 +100,8 @@ impl CorruptBlock {
         )
     }
 
-    /// Returns the error for decompression by a codec that was trained for one SSTable. Its blocks need a dictionary,
-    /// so only a [`Decompressor`](crate::Decompressor) can decompress them.
+    /// Returns the error of a codec that was trained for one SSTable, and that cannot decompress. Its blocks need a
+    /// dictionary, so only a [`Decompressor`](crate::Decompressor) can decompress them.
     pub(crate) fn of_learner() -> Self {
         Self(
             "the block was compressed with a dictionary; decompress the block with the dictionaries of its \

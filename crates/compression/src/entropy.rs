@@ -1,6 +1,6 @@
 //! The order-0 entropy of a block, and its fraction of text bytes. Selectors use these values to choose a codec.
 
-/// The number of bytes at the start of a block from which its entropy and its fraction of text are computed.
+/// The number of bytes at the start of a block from which selectors compute its entropy and its fraction of text.
 const SAMPLE_BYTES: usize = 4096;
 
 /// Returns the order-0 entropy of the first bytes of a block, in bits per byte. The entropy is 0 if all bytes are

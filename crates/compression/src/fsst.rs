@@ -128,8 +128,9 @@ impl Symbols {
     fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
         let mut at = 0;
         for code in (0..count).map(|place| (codes >> (8 * place)) as u8) {
-            // Eight bytes are written, and the next symbol overwrites the excess. No code begins beyond seven
-            // symbols: the mask changes no value, but lets the compiler drop the bounds check.
+            // Each symbol is written as eight bytes, and the next symbol overwrites the excess bytes. `at` is at most
+            // 56, because seven symbols have at most 56 bytes. The mask therefore changes no value, but lets the
+            // compiler remove the bounds check.
             let start = at & 63;
             space[start..start + SYMBOL_BYTES].copy_from_slice(&self.bytes[usize::from(code)]);
             at += usize::from(self.lengths[usize::from(code)]);
@@ -137,7 +138,8 @@ impl Symbols {
         at
     }
 
-    /// Decodes the last codes of a block, for which `out` no longer has space for eight symbols of the largest length.
+    /// Decodes the last codes of a block one by one. At this point, fewer than eight codes are left, or `out` has no
+    /// space for eight symbols of the largest length.
     fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
         let mut codes = codes.iter();
         while let Some(code) = codes.next() {

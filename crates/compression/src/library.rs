@@ -74,7 +74,7 @@ impl Compression for Library {
     fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
         let name = self.functions.name.as_bytes();
         let head = name.len() + 1;
-        // A library that does not report its maximum output compresses nothing.
+        // If the library reports an output size above the limit, the block is stored raw.
         let Some(most) = self.functions.max_output(block.len()) else {
             return shrunk::append(TAG, 0, block, out, |_| None);
         };

@@ -36,7 +36,7 @@ impl Lz4 {
     /// do not fit.
     pub(crate) fn compress_into(&self, block: &[u8], space: &mut [u8]) -> Option<usize> {
         self.tables.with(CompressTable::default, |table| {
-            // A table that has grown for a large block would stay slow to clear for small ones.
+            // A hash table that has grown for a large block is slow to clear, so small blocks get a new small table.
             let is_small = block.len() < usize::from(u16::MAX);
             if is_small && matches!(table, CompressTable::Large(_)) {
                 *table = CompressTable::small();

@@ -30,7 +30,8 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// # Errors
     /// The catalog has no such codec, or the label is the label of a selector.
     fn read(label: &str) -> Result<Self, String> {
-        // Before the choice is made, because the selector's own defaults may be the text being read.
+        // This check comes before `choose`, because `choose` would also parse the defaults of a selector, which may
+        // contain the label that is parsed now.
         let kind = label.split(['(', ' ']).next().unwrap_or_default();
         if C::catalog().variant(kind).is_ok_and(|variant| variant.selector) {
             return Err(format!(
@@ -63,8 +64,8 @@ pub fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// Trains several codecs with the first blocks of an SSTable. Returns all codecs, each after its training if it was
-/// trained. Returns `None` if no training had a result.
+/// Trains several codecs with the first blocks of an SSTable. In the result, each codec that could be trained is
+/// replaced by its trained codec. Returns `None` if no codec could be trained.
 pub fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,

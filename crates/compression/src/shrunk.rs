@@ -9,8 +9,8 @@ thread_local! {
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates the output buffer that all codecs use in this thread, for blocks of `block_bytes` bytes. A measurement of
-/// a codec's memory then does not include the buffer.
+/// Allocates the output buffer of this thread in advance, for blocks of `block_bytes` bytes. All codecs share this
+/// buffer, so a later measurement of the memory of one codec does not include it.
 pub fn make_room(block_bytes: usize) {
     // No format adds more than a sixth of a block, and a small constant.
     let bound = block_bytes + block_bytes / 4 + 1024;

@@ -31,8 +31,8 @@ pub(crate) enum Appending {
 }
 
 impl Appending {
-    /// Creates a file that is written through the page cache: a WAL with this append method, and any other file with
-    /// write(2). `purpose` must not be [`Purpose::Table`].
+    /// Creates a file that is written through the page cache. A WAL is written with this method, and any other file is
+    /// written with write(2). `purpose` must not be [`Purpose::Table`].
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

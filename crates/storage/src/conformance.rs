@@ -24,7 +24,7 @@ use crate::{CATALOG, Purpose, Storage, StorageError};
 ///
 /// The check creates its files in a new folder below [`std::env::temp_dir`], and removes the folder at the end. Some
 /// kernels reject `io_uring`, and some file systems reject `O_DIRECT`. If the system rejects the back end with
-/// [`ErrorKind::Unsupported`], the function checks only the invariants that all kinds of components share.
+/// [`ErrorKind::Unsupported`], the function checks only the rules for variants of a catalog, which need no file.
 ///
 /// # Errors
 /// Returns one line per violated invariant, in the form `kind: "invariant": failure`.

@@ -165,8 +165,8 @@ impl ReadFile for DirectFile {
 }
 
 impl DirectFile {
-    /// Reads the file from `offset` on, until the first `needed` bytes of `buffer` are filled. The file may end before
-    /// the end of the buffer, because `offset` and the length of the buffer are multiples of the block size.
+    /// Reads the file from `offset` on, until the first `needed` bytes of `buffer` are filled. The buffer may extend
+    /// beyond the end of the file, because direct reads cover whole blocks.
     fn fill(&self, buffer: &mut [u8], offset: u64, needed: usize) -> io::Result<()> {
         let mut filled = 0;
         while filled < needed {

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 #[cfg(target_os = "linux")]
 use rustix::fs::{major, minor};
 
-/// The error of a lock that cannot be taken, because another process or another handle of this process holds it.
+/// The error of a lock that another process, or another handle of this process, already holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The ID of the process that holds the lock. `None` if the kernel does not report the process.

@@ -34,8 +34,8 @@ use crate::storage::{Purpose, StorageError, WriteFile};
 const MIN_WINDOW_BYTES: u64 = 64 << 10;
 const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
-/// Zeros that one call writes to the page cache in advance, where records replace them later. The part of a WAL that is
-/// mapped into memory is always a multiple of their length.
+/// A block of zeros that one call writes to the page cache in advance. Records later replace these zeros. The length of
+/// a window is always a multiple of the length of this block.
 static ZEROS: [u8; MIN_WINDOW_BYTES as usize] = [0; MIN_WINDOW_BYTES as usize];
 
 /// The size of an append in bytes from which write(2) is faster than a copy into the memory map.
@@ -61,7 +61,7 @@ struct MappedLog {
     len: u64,
 }
 
-/// The end of a WAL, to which the writer appends, with the part of the file that is mapped there.
+/// The end of a WAL, where the writer appends, with the window that is mapped there.
 struct Tail {
     file: File,
     window: Window,
@@ -89,8 +89,9 @@ struct Window {
 }
 
 impl Window {
-    /// Maps a part of `file` that contains the offset `at`, and reserves its disk space. This part is as long as the
-    /// file so far, within its limits. If the disk cannot reserve so much space, the function uses the minimum size.
+    /// Maps a window of `file` that contains the offset `at`, and reserves its disk space. The window is as long as the
+    /// file so far, but within the minimum and maximum sizes. If the disk cannot reserve so much space, the window has
+    /// the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % MIN_WINDOW_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
@@ -157,8 +158,8 @@ impl Tail {
         if self.end >= self.window.end() {
             self.window = Window::at(&self.file, self.end)?;
         }
-        // If a caller syncs a WAL at all, the caller already syncs the header of the WAL. Zeros are therefore not
-        // written before the first record.
+        // The first append is the header of the WAL. A caller that syncs the WAL at all has synced the header before it
+        // appends the first record, so zeros are not written before the header.
         if self.is_synced || self.end == 0 {
             return Ok(self.window.end());
         }
@@ -211,7 +212,7 @@ impl WriteFile for MappedLog {
     }
 
     fn reserve(&mut self, bytes: u64) {
-        // Without a reservation, the appends reserve and map smaller parts, and report the errors.
+        // If the reservation fails, the appends reserve and map smaller parts themselves, and report their errors.
         if bytes > 0 && !self.tail.is_synced {
             let _ = self.tail.reserve(bytes);
         }

@@ -6,8 +6,8 @@
 //! that a real disk may have after a power failure. The model makes as few guarantees as the file systems that storage
 //! engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
 //! Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, but changes of
-//! one name reach the disk in their original order. A rename is atomic. Of the unsynced bytes, a prefix or any set of
-//! sectors survives.
+//! one name reach the disk in their original order. A rename is atomic. Unsynced bytes survive as a prefix, or as any
+//! set of sectors.
 
 mod content;
 mod names;

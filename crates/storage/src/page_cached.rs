@@ -18,7 +18,8 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// The number of unsynced bytes of an SSTable at which the writer starts to write them to the device, before the sync.
+/// The number of appended bytes of an SSTable after which the kernel is asked to start writing them to the device,
+/// although the file is not synced yet.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
 /// A file that is written through the page cache with write(2).
@@ -26,8 +27,8 @@ struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// The offset up to which the kernel was asked to write bytes to the device. `None` if the writer does not ask
-    /// before the sync, because the file will not be synced soon.
+    /// The offset up to which the kernel was asked to write the file back before a sync. `None` if the writer leaves
+    /// all writeback to the sync or to the kernel, because the file will not be synced soon.
     begun: Option<u64>,
 }
 

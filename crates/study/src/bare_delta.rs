@@ -1,4 +1,5 @@
-//! Delta-encoded blocks without restart pointers, as byron writes them (section 1.2 A).
+//! Delta-encoded blocks without restart pointers, as the published system byron writes them (section 1.2 A of its
+//! document).
 //!
 //! Every `block.restart_interval`-th entry has its full key, but no offset of such an entry is in the block. byron
 //! keeps these offsets and the hash index in memory, like the option `block.memory_index`. Without this option, a

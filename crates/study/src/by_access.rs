@@ -1,5 +1,5 @@
-//! The adaptive fence of cs265. The fence keeps two layouts of its SSTable, and the recent searches determine which
-//! layout the next searches use.
+//! The adaptive fence (fence pointers) of the published system cs265. The fence keeps two layouts of its SSTable, and
+//! the recent searches determine which layout the next searches use.
 //!
 //! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains both
 //! layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger" if many
@@ -166,7 +166,8 @@ struct ByAccessFence {
     /// The numbers of searches since the last selection of a layout. The lower half of this number counts lookups, and
     /// the upper half counts scans.
     searches: AtomicU64,
-    /// Whether many of the counted searches were starts of scans at the last selection of a layout.
+    /// Whether scans were at least the fraction `range_share` of the searches that the last selection of a layout
+    /// counted.
     is_scanned: AtomicBool,
 }
 

@@ -1,10 +1,10 @@
 //! A selector of codecs by the load of the machine: a fast codec if the CPUs are busy, a dense codec if disks or
 //! memory are short, and a codec between the two otherwise.
 //!
-//! Source: "adaptive selection" of cs265, section 2.7.3, with its thresholds and its order of tests. cs265 does not say
-//! how the three loads are measured. In this selector, the loads are the share of CPU time that is not idle, the share
-//! of time in which the busiest disk has requests, and the share of memory that is not available. The loads are
-//! measured while blocks are compressed, once per `period` blocks.
+//! Source: "adaptive selection" in the document of the published system cs265, section 2.7.3, with its thresholds and
+//! its order of tests. cs265 does not say how the three loads are measured. In this selector, the loads are the share
+//! of CPU time that is not idle, the share of time in which the busiest disk has requests, and the share of memory that
+//! is not available. The loads are measured while blocks are compressed, once per `period` blocks.
 //!
 //! Measured loads differ from run to run, so counted runs skip the variant. With fixed `loads`, the selection of codecs
 //! and all counters are deterministic. A block always records its codec, so every block can be read under any load.

@@ -1,11 +1,11 @@
 //! Block format of fixed-size pairs: keys and values without lengths, addressed by arithmetic and found by binary
 //! search.
 //!
-//! Source: the leaves of the static B-tree of csc443 (section 4.2.3). Its pages of 4 KiB have 510 pairs of 4 and 4
-//! bytes. A block of 4 KiB has the same number of pairs, except for the space of the block trailer. All keys of a
-//! block have the same length of 1 to 255 bytes, and all values have the same length of at most 255 bytes. The first
-//! entry of a block determines both lengths. If a block has a tombstone or an entry of another size, the block gets
-//! the layout of a B-tree page ("btree-page") with the same entries.
+//! Source: the leaves of the static B-tree of the published system csc443 (section 4.2.3 of its document). Its pages of
+//! 4 KiB have 510 pairs of 4 and 4 bytes. A block of 4 KiB has the same number of pairs, except for the space of the
+//! block trailer. All keys of a block have the same length of 1 to 255 bytes, and all values have the same length of at
+//! most 255 bytes. The first entry of a block determines both lengths. If a block has a tombstone or an entry of
+//! another size, the block gets the layout of a B-tree page ("btree-page") with the same entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value

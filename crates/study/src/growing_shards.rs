@@ -1,5 +1,5 @@
-//! The sharded memtable of cs265. The memtable adds shards while it fills. A consistent-hash ring with virtual nodes
-//! finds the shard of a key, and a new shard takes over the keys of its part of the ring.
+//! The sharded memtable of the published system cs265. The memtable adds shards while it fills. A consistent-hash ring
+//! with virtual nodes finds the shard of a key, and a new shard takes over the keys of its part of the ring.
 //!
 //! Source: section 2.2.1 of the document, which prints the ring as an ordered map and promises that only K/n of K
 //! keys move if n shards become n + 1. cs265 does not say when a memtable adds a shard. This memtable adds a shard

@@ -1,8 +1,8 @@
 //! A filter allocation that is the inverse of Monkey's allocation: a larger run gets more bits per key.
 //!
-//! Two of the source documents describe this allocation. byron 1.2(C) calls larger levels with more bits per key
-//! "Monkey-inspired", and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the cost:
-//! most runs have almost no filter, and a lookup of an absent key searches all runs that have almost no filter.
+//! The documents of two published systems describe this allocation. byron 1.2(C) calls larger levels with more bits per
+//! key "Monkey-inspired", and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the
+//! cost: most runs have almost no filter, and a lookup of an absent key searches all these runs.
 
 use bloom::logarithmic::{Favour, bits_per_key};
 use bloom::{Allocation, LevelLoad};

@@ -1,5 +1,5 @@
-//! The standard fence of cs265: the smallest key, the largest key and the offset of every block, found by a binary
-//! search.
+//! The standard fence of the published system cs265. These fence pointers contain the smallest key, the largest key and
+//! the offset of every block. A binary search finds the block of a key.
 //!
 //! Source: sections 2.3.2 and 3.4.1 of the document, which print the entry. Section 4.4.5 states its size, 24 bytes.
 //! If all keys have eight bytes, the entries are numbers as in the document, with 24 bytes per block. Other keys are

@@ -1,4 +1,4 @@
-//! Plain blocks: a sequence of entries without an index. cs265 prints this format.
+//! Plain blocks: a sequence of entries without an index. The published system cs265 prints this format.
 //!
 //! The document prints two versions with different headers, which exclude each other (contradiction S53 in the report).
 //! Version 1 (section 2.3.1) has a magic number, the version, flags, a count, two sizes and a checksum, 20 bytes.
@@ -208,7 +208,7 @@ impl EntryWriter for Writer {
             out.extend_from_slice(&MAGIC.to_le_bytes());
             out.extend_from_slice(&[1, if self.stride > 0 { EQUAL_SIZES } else { 0 }]);
             out.extend_from_slice(&(self.count as u16).to_le_bytes());
-            // The size of the entries, and the size before compression, which comes after the format.
+            // The two size fields are equal, because blocks are compressed only after this encoding.
             let size = (self.entries.len() as u32).to_le_bytes();
             out.extend_from_slice(&[size, size].concat());
             let sum = header_checksum(&out[start..], &self.entries);

@@ -1,10 +1,11 @@
-//! Block format of fixed-size pairs in which a value marks a tombstone: `INT_MAX`, as in csc443.
+//! Block format of fixed-size pairs in which the value `INT_MAX` marks a tombstone, as in the published system csc443.
 //!
 //! Source: sections 4.1.1 and 4.3.1 of the document. A delete writes the value `INT_MAX`, and a compaction drops pairs
 //! with this value. A tombstone therefore takes as many bytes as a pair, and a page with tombstones stays a page of
-//! pairs. In the document, a put of `INT_MAX` is a delete (T9). In this crate, the write path marks tombstones with a
-//! flag, so every value can be stored: a block with a put of `INT_MAX`, or with a value that does not have four bytes,
-//! gets the layout of a B-tree page ("btree-page"). The layout of the pairs is that of "fixed-pairs".
+//! pairs. In the document, a put of `INT_MAX` is a delete (contradiction T9 in the report). In this crate, the write
+//! path marks tombstones with a flag, so every value can be stored. A block with a put of `INT_MAX`, or with a value
+//! that does not have four bytes, gets the layout of a B-tree page ("btree-page"). All other blocks have the layout of
+//! "fixed-pairs".
 
 use catalog::{Variant, origin};
 use tree::block::{BlockFormat, Entries, SENTINEL};

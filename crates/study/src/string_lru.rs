@@ -1,5 +1,5 @@
-//! The buffer pool of the csc443 document (section 4.2): one lock, and an LRU list whose keys are strings. A key is the
-//! name of the file followed by the number of the page.
+//! The buffer pool of the published system csc443 (section 4.2 of its document): one lock, and an LRU list whose keys
+//! are strings. A key is the name of the file followed by the number of the page.
 //!
 //! Every request builds such a string, hashes the string, and frees the string. The variant measures the cost of string
 //! keys. In lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In addition

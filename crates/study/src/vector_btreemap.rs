@@ -1,4 +1,5 @@
-//! The first memtable of byron (section 1.2 B): a vector that a flush sorts through a `BTreeMap`.
+//! The first memtable of the published system byron (section 1.2 B of its document): a vector that a flush sorts
+//! through a `BTreeMap`.
 //!
 //! A write appends to the vector. A lookup reads the whole vector, both while the memtable is mutable and while it is
 //! immutable. The flush inserts all versions into a `BTreeMap`, which sorts them and removes old versions. A scan also

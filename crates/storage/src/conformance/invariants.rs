@@ -273,8 +273,8 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks the creation of a file under the name of another file. Readers of the old file, and other names of the old
-/// file, must keep the old content.
+/// Checks that a file can be created under the name of an existing file. Readers and other names of the existing file
+/// must keep the old content.
 fn creating_takes_the_name_alone(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, b"old and long")?;
@@ -430,8 +430,8 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
     })
 }
 
-/// Checks one call that reads several parts of a file. The call has more parts than the longest queue, with many sizes
-/// and in any order. Some parts occur twice, and some parts extend beyond the end of the file.
+/// Checks calls that read several parts of a file, up to 700 parts per call. The parts have many sizes and are in any
+/// order. Some parts occur twice, and some parts extend beyond the end of the file.
 fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(3_000_001, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);

@@ -60,9 +60,9 @@ impl Inode {
         content.synced..content.bytes.len()
     }
 
-    /// Returns the file after a crash: it ends at `end`, and may lose pieces of its unsynced bytes before `end`. Pieces
-    /// end at multiples of `unit`. `is_written` receives the index of a piece, and decides whether the piece is kept or
-    /// replaced by zeros.
+    /// Returns the file after a crash that truncates it to `end` bytes. The unsynced bytes before `end` are divided
+    /// into pieces at multiples of `unit`. `is_written` receives the index of a piece, and returns whether the piece
+    /// survives. All other pieces are replaced by zeros.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();
@@ -85,8 +85,8 @@ impl Inode {
         }
     }
 
-    /// Returns the file after a crash that ends the file at the offset that `end` returns. `end` receives the byte
-    /// range of the unsynced bytes.
+    /// Returns the file after a crash that truncates it. `end` receives the byte range of the unsynced bytes, and
+    /// returns the new length of the file.
     pub(super) fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
         let content = self.content.lock();
         let end = end(content.synced..content.bytes.len());

@@ -21,8 +21,8 @@ const LEAST_BANDWIDTH: u64 = 1000;
 /// The maximum queue depth of a modeled device.
 const MOST_DEPTH: u64 = 65_536;
 
-/// The time in nanoseconds for which a waiting caller polls the clock before the end of its request, instead of
-/// sleeping. Waking a sleeping thread typically takes this time.
+/// The length of the last part of a wait, in nanoseconds. In this part, the caller polls the clock instead of sleeping.
+/// Waking a sleeping thread typically takes this time.
 const POLLED_NS: u64 = 100_000;
 
 /// The parameters of a modeled device. Bandwidths are in bytes per second.

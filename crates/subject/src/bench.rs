@@ -18,8 +18,8 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// The number of slices (groups of operations that are timed together) after which the bench times the loop without the
-/// component once.
+/// The number of slices in which the bench times the loop without the component once. A slice is a group of operations
+/// that are timed together.
 const IDLE_STRIDE: u64 = 8;
 
 /// The largest number of wrong answers of a component that the results of a phase describe.
@@ -139,8 +139,8 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for a run mode (timed or counted). It calls `tell` at the start of each phase, with the number
-    /// of the phase.
+    /// Creates a bench for a run mode (timed or counted). The bench calls `tell` at the start of each phase, with the
+    /// number of the phase.
     pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
@@ -151,7 +151,8 @@ impl<'a> Bench<'a> {
         Self { design, seed, base, directory, mode, clock: Clock::new(), tell, phases, common }
     }
 
-    /// Returns the results that apply to all phases: sizes in bytes, the build time, and theoretical values.
+    /// Returns the results that apply to all phases, so that the caller can add sizes in bytes, the build time, and
+    /// theoretical values.
     pub fn about(&mut self) -> &mut Measurements {
         &mut self.common
     }
@@ -182,8 +183,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs `operations` operations in one thread, in slices of `length` operations. Stops early when the timed parts
-    /// of the slices have taken `limit_ns` nanoseconds in total. `slice` prepares, times and checks the number of
-    /// operations that its argument states.
+    /// of the slices have taken `limit_ns` nanoseconds in total. A call of `slice` receives a number of operations, and
+    /// prepares, times and checks these operations.
     ///
     /// # Errors
     /// The first error of a slice.
@@ -213,8 +214,8 @@ impl<'a> Bench<'a> {
         Ok(timing)
     }
 
-    /// Runs `operations` operations in several threads at the same time. `worker` creates the loop of each thread, and
-    /// each call of the loop executes one slice of operations. A thread stops early when its slices have taken
+    /// Runs `operations` operations in several threads at the same time. `worker` creates one function per thread, and
+    /// each call of this function executes one slice of operations. A thread stops early when its slices have taken
     /// `limit_ns` nanoseconds in total.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,

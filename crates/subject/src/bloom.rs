@@ -127,8 +127,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Probes the filter for `hashes` or their `keys`, and writes its answers to `given`. `batch` is the number of keys
-    /// per call. If `batch` is `None`, each call probes one key.
+    /// Probes the filter with `keys` if it was built from keys, and with `hashes` otherwise. Writes the answers to
+    /// `given`. `batch` is the number of keys per call. If `batch` is `None`, each call probes one key.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -341,7 +341,8 @@ impl Probes {
             for (hash, given) in timed.iter().zip(given.iter()) {
                 let is_right = match way.is_present {
                     true => *given,
-                    // One answer per hash, single or in a batch. A key that is present by chance does no harm.
+                    // Both answers are valid, because the probe may be a false positive, or its key may be present by
+                    // chance. However, a batch must give the same answer as a single probe.
                     false => *given == tested.may_contain(*hash),
                 };
                 slice.answers.expect(is_right, || {

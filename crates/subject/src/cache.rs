@@ -156,7 +156,7 @@ impl Subject for Hits {
     fn cost(&self) -> Cost {
         let requests = self.0.operations.0 as f64;
         let bound = if self.0.bound { 1e-6 } else { 0.0 };
-        // A handle per block, times three for the history that policies keep of evicted blocks.
+        // About 100 bytes for the handle of a block, times three because policies keep a history of evicted blocks.
         let memory_bytes = requests * 48.0 + self.0.blocks.0 as f64 * 300.0;
         Cost {
             memory_bytes,
@@ -172,9 +172,9 @@ impl Subject for Hits {
         let choice = bench.design.choice("cache").clone();
         self.requests(bench, &*self.cache(&choice)?, &names);
         let cache = self.cache(&choice)?;
-        // All these blocks may be blocks of one tree.
+        // In the worst case, all these blocks belong to one tree.
         let capacity = if self.0.shared { cache.capacity() } else { cache.capacity() / self.0.trees.0 };
-        // Half of its capacity, so that no policy needs to evict.
+        // The blocks take half of the capacity, so that no policy needs to evict.
         let held = (capacity / self.0.block.0 / 2).clamp(1, self.0.blocks.0);
         let names: Vec<u64> = (0..count / 2).map(|_| random.below(held)).collect();
         self.hits(bench, &*cache, held, &names);
@@ -242,7 +242,7 @@ impl Hits {
         let (mut tree, mut own) = (0, name);
         if self.0.trees.0 > 1 {
             let blocks_of_tree = self.0.blocks.0.div_ceil(self.0.trees.0);
-            // A trace may have more blocks. The last tree has all of them.
+            // A trace may request more than `blocks` blocks. The additional blocks belong to the last tree.
             tree = (name / blocks_of_tree).min(self.0.trees.0 - 1);
             own = name - tree * blocks_of_tree;
         }
@@ -254,7 +254,8 @@ impl Hits {
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
     }
 
-    /// Returns the loop of one thread, which requests the blocks `names` from the cache and counts the hits.
+    /// Returns the loop of one thread, which requests the blocks with the numbers `names` from the cache and counts the
+    /// hits.
     fn ask<'a>(
         &'a self,
         cache: &'a dyn Cache,
@@ -302,7 +303,7 @@ impl Hits {
     /// Adds the theoretical hit rates of the measured requests to the row `cells`. Adds nothing if the requests are not
     /// drawn from a distribution, or if each tree has its own cache.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
-        // The theory is about one cache.
+        // The theoretical hit rates are those of a single cache.
         let is_one = self.0.shared || self.0.trees.0 == 1;
         let Some(law) = self.0.requests.build().law().filter(|_| is_one) else { return };
         let blocks = popularity_of_blocks(&*law, self.0.blocks.0, 1.0, true);
@@ -343,8 +344,8 @@ impl Hits {
         })
     }
 
-    /// Checks that the cache has the correct bytes for the blocks that were requested last, and that its weight does
-    /// not exceed its capacity.
+    /// Checks that the cache has the correct bytes for the blocks that were requested last. Also checks that the weight
+    /// of the cache does not exceed its capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!(

@@ -159,7 +159,7 @@ impl Growth {
         cells.set(&c::RUNS_PER_GET, runs as f64 / report.flushes.max(1) as f64);
         let bytes: u64 = report.levels.iter().map(|level| level.bytes).sum();
         cells.set(&c::TABLE_BYTES, bytes);
-        // Where no key is overwritten a compaction has nothing to drop.
+        // If no key is overwritten, compactions drop no entries, so the numbers of bytes must be equal.
         let bytes = bytes + report.dropped_bytes;
         let is_right = if load.distinct_keys.is_none() {
             bytes == report.flush_bytes && report.compaction_bytes_read == report.compaction_bytes_written

@@ -1,5 +1,5 @@
-//! Converts the key distribution of a workload to the popularity of its keys, from which a model computes the
-//! theoretical hit rate of a cache.
+//! Computes the popularity of keys and of blocks from the key distribution of a workload. A model then computes the
+//! theoretical hit rate of a cache from the popularity.
 
 use theory::Popularity;
 use workload::{KeyDistribution, PopularKeys};
@@ -11,8 +11,9 @@ pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option
     Some(Popularity::of_keys(&ranks, &law.shares(keys, &ranks)?))
 }
 
-/// Returns the popularity of each block with `keys_per_block` keys. If `ordered` is set, keys with successive indexes
-/// share a block, otherwise they are scattered. Returns `None` if requests are sequential instead of random.
+/// Returns the popularity of each block, if a block contains `keys_per_block` keys. If `ordered` is true, keys with
+/// successive indexes share a block. Otherwise, these keys are scattered over all blocks. Returns `None` if requests
+/// are sequential instead of random.
 pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,

@@ -259,7 +259,7 @@ impl Lookups {
         let timing =
             bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
                 let probes: Vec<Probe> = (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
-                // Keys are adjacent in memory. The key of a get is likewise ready before the call.
+                // The keys are copied before the timing starts, because the caller of a get also has the key in memory.
                 let spelt: Vec<Vec<u8>> =
                     probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
                 let hashed: Vec<HashedKey<'_>> = probes

@@ -25,8 +25,8 @@ limit      = "5s"
 "#,
 );
 
-/// The number of keys that are hashed in one timed slice, and the largest number of their bytes. With these limits, the
-/// keys stay in the CPU caches.
+/// The number of keys that are hashed in one timed slice. The next constant is the largest total size of the keys in
+/// bytes. With these limits, the keys stay in the CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;
 

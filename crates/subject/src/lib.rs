@@ -59,8 +59,8 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     ],
 );
 
-/// The catalogs for parameters of component tests that are not catalogs of workloads: the contents of blocks, and the
-/// requests to a cache.
+/// The catalogs that only the parameters of component tests use: the contents of blocks, and the requests to a cache.
+/// Other parameters use the catalogs of workloads.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
 /// The key of an experiment file that names the tested component, as in `subject = "fence"`.
@@ -69,7 +69,8 @@ pub const SUBJECT: &str = "subject";
 /// The key of the table with the parameters of a component test.
 pub use results::columns::COMPONENT;
 
-/// The parameters of component tests that `--quick` divides, unless the experiment sets values for quick runs.
+/// The parameters of component tests whose values `--quick` divides to shorten a run. An experiment can replace this
+/// rule with its own values for quick runs.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
 /// The subject of a component experiment (the tested component and its operations), with its parameters.

@@ -144,7 +144,8 @@ impl Subject for Writes {
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let data = Data::new(&self.0, bench.design, &mut Random::new(bench.seed))?;
         let policy = bench.design.memtables()?;
-        // As in a tree, there was a memtable before. Some memtables reuse the memory of their predecessor.
+        // Another memtable is filled and freed first, because some memtables reuse the memory of their predecessor, as
+        // in a tree.
         data.fill(&*policy.create(data.capacity_bytes()));
         let table = policy.create(data.capacity_bytes());
         self.insert(bench, &*table, &data);
@@ -335,7 +336,7 @@ impl Writes {
     /// the iteration over all entries (`drain`).
     fn flush(bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data) {
         let entries = data.order.len();
-        // One call, which counts as the number of its entries.
+        // A single call processes all entries, and each entry counts as one operation.
         let whole = |bench: &Bench<'_>, call: &(dyn Fn() + Sync)| -> Timing {
             bench.together(1, (entries as u64, entries, u64::MAX), |_| |_: Range<usize>| call())
         };

@@ -1,5 +1,5 @@
-//! The range filter under test. The test measures the rate of false positives for empty ranges, which depends on the
-//! length and position of ranges and on the kind of keys.
+//! The range filter under test. The test measures the rate of false positives for empty ranges. This rate depends on
+//! the length and the position of the ranges, and on the kind of keys.
 //!
 //! The keys are random numbers below 2^62, written as integers or as strings. Each range is empty: the filter contains
 //! no key in the range. Ranges begin at a random position, or directly after a key ("correlated"). Filters that depend
@@ -262,7 +262,7 @@ impl EmptyRanges {
                 }
             });
             positives += given.iter().filter(|given| **given).count() as u64;
-            // Ranges with a key are never empty.
+            // The filter must not report a range as empty if the range contains a key.
             for start in starts.iter().step_by(16) {
                 let next = ranges.numbers.partition_point(|number| number < start);
                 let key = ranges.numbers[next.min(ranges.numbers.len() - 1)];

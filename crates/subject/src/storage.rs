@@ -110,7 +110,7 @@ impl Subject for Files {
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let storage = storage::CATALOG.build(bench.design.choice("storage"))?;
-        // A modeled device takes its time.
+        // If the back end models a device, its callers wait as long as this device needs.
         storage.set_waiting(true);
         storage.create_directory(bench.directory)?;
         let content = content(self.0.append.0 as usize, bench.seed);

@@ -86,7 +86,7 @@ impl Task {
         if let Self::Component(component) = self {
             let reads = component.reads();
             table.retain(|key, _| reads.contains(&key));
-            // The size of a memtable under test is given by its entries.
+            // The number of entries in the table `[component]` determines the size of a memtable under test.
             if let Some(Value::Table(memtable)) = table.get_mut("memtable") {
                 memtable.remove("capacity");
                 memtable.remove("entries");

@@ -96,7 +96,8 @@ impl<'a> Separation<'a> {
             self.buffers(per_flush, entry_bytes),
         )?;
         let file_bytes = self.policy.file_bytes() as f64;
-        // A collection ends with the file that completes the segment, on average half a file later.
+        // A collection takes files until their total size reaches the size of a segment. On average, the last of these
+        // files ends half a file beyond this size.
         let segment_bytes = file_bytes + file_bytes.min(per_flush * self.record_bytes) / 2.0;
         let overwrites = Overwrites {
             keys,

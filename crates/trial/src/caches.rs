@@ -9,7 +9,7 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the value of the column `cache_state` for a store that bypasses the page cache with direct I/O.
+/// The suffix that the column `cache_state` gets for a store with direct I/O, which bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
 /// Brings the block cache and the page cache of a store into the state that a phase requests. `families` contains the

@@ -289,7 +289,8 @@ impl Shared<'_> {
         }
         let mut operations = totals(&outcomes);
         if !roles.is_empty() {
-            // Roles of one phase may be open or closed loops, so only their own rows have response times.
+            // Some roles of a phase may be open loops, and others closed loops. Only the rows of roles therefore have
+            // response times.
             operations.iter_mut().for_each(|(_, totals)| totals.response.clear());
         }
         let elapsed_ns = self.elapsed_ns(&outcomes, start);
@@ -445,7 +446,7 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time for which the thread had waited for a CPU at the start of the current slice or phase, in nanoseconds.
+    /// The time for which the thread had waited for a CPU before the current slice or phase began, in nanoseconds.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     /// The time at which the next operation of a replay must start, in nanoseconds after the start of the replay.

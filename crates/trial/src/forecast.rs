@@ -119,7 +119,7 @@ impl Forecast {
             before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
         let (flushes, puts, user_bytes) =
             (done(&c::FLUSHES)?, done(&n::PUTS)?, done(&c::USER_BYTES_WRITTEN)?);
-        // The forms assume memtables of one size.
+        // The formulas assume memtables of one size.
         if !is_first || self.design.moves_memory() || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
         }
@@ -179,7 +179,7 @@ impl Forecast {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
         let (fpr, gets) = (burst.whole.number(&c::EXPECTED_FPR)?, done(&n::GETS)?);
-        // A fence that reads blocks to find one searches more blocks than the formula counts.
+        // Some fences read blocks to find the block of a key. The formula does not count these additional blocks.
         let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
         let range_tombstones = burst.whole.reading(&c::RANGE_TOMBSTONES).unwrap_or(0);
         let tombstones = burst.sum_of_levels(&n::TOMBSTONES)? + range_tombstones;

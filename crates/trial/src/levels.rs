@@ -16,7 +16,7 @@ pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measu
         if let Some(settled) = settled {
             formulas::settle(&mut row, &settled.stats.level_since(level, before)?);
         }
-        // The bytes written to a level are relative to the user's bytes written to all levels.
+        // The write amplification of a level is relative to the bytes that the user wrote to the whole store.
         row.set_some(&c::USER_BYTES_WRITTEN, burst.whole.counted(&c::USER_BYTES_WRITTEN, &before.whole));
         formulas::derive(&mut row);
         row.retain(&[c::IDENTITY, l::LEVEL_METRICS]);

@@ -61,7 +61,7 @@ impl Measured {
         let mut response = measure::Histogram::new();
         self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));
         let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
-        // A configuration whose search needs more than response times has an engine that reports the levels.
+        // If a rate search has a limit on level-0 runs, the engine of the configuration reports its levels.
         let level0 = stats.filter_map(|stats| stats.levels.first()?.reading(&c::RUNS));
         Probed {
             p99_ns: response.quantile(0.99).unwrap_or(0),

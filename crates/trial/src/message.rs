@@ -102,8 +102,8 @@ pub struct Recorded {
     pub losses: Vec<String>,
 }
 
-/// Settings for a trial process that runs in turns with the processes of other configurations, so that disturbances of
-/// the machine affect all of them.
+/// Settings for a trial process that runs in turns with the processes of other configurations. Disturbances of the
+/// machine then affect all configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpec {
     /// The core to which all threads of the process are bound. `None` if the threads may run on any core.

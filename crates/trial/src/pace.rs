@@ -57,15 +57,16 @@ impl Pace {
         }
     }
 
-    /// Returns the time at which an operation of the thread must start, in nanoseconds after the start of the warm-up
-    /// or of the measured part. `issued` is the number of earlier operations of the thread since this start. Returns
-    /// `None` in a closed loop.
+    /// Returns the time at which the thread must start its next operation, in nanoseconds after the start of the
+    /// warm-up or of the measured part. `issued` is the number of operations that the thread has issued since this
+    /// start. Returns `None` in a closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
 
     /// Makes a background thread wait until shortly before the start of its next operation. `issued` is the number of
-    /// its earlier operations. Returns `false` if `ends` returns true before, because the phase has ended.
+    /// its earlier operations. `ends` returns true when the phase has ended. In this case, the wait ends early, and the
+    /// function returns `false`.
     pub(super) fn wait_in_background(
         &self,
         issued: u64,

@@ -20,7 +20,7 @@ const STATIC_SET_ALLOWANCE: f64 = 0.02;
 /// digits cause deviations.
 const SLACK: f64 = 0.02;
 
-/// The properties of a configuration and of its earlier phases with which rules check a row of results.
+/// The facts about a configuration and its earlier phases that rules need to check a row of results.
 #[derive(Clone, Debug)]
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
@@ -36,15 +36,15 @@ struct Facts {
     /// The smallest share of values in the bytes of keys and values, over all phases so far. The bounds on sizes count
     /// only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
-    /// The bytes of all entries that were written so far. The next field contains the bytes of the SSTables of their
-    /// flushes.
+    /// The bytes that the user has written in all rows so far. The next field contains the bytes that the flushes of
+    /// these rows have written.
     entered: f64,
     flushed: f64,
     /// The fraction of the accesses that go to the most popular key, according to the key distribution of the phase.
     hottest: Option<f64>,
 }
 
-/// The properties of the filters of a design with which rules check false-positive rates.
+/// The properties of the filters of a design that rules need to check false-positive rates.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
     /// Whether all filters of the design have the same number of bits per key, because memory is not divided unevenly
@@ -264,7 +264,8 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
 }
 
 /// Rule: a higher percentile is not smaller than a lower percentile, and a response time is not shorter than its
-/// service time. In a replay, some operations have no response time, so only open loops compare the two times.
+/// service time. The two times are compared only in open loops, because some operations of a replay have no response
+/// time.
 fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     let mut orders: Vec<&[&Metric]> = vec![
         &[&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::P9999_NS, &c::MAX_NS],
@@ -280,7 +281,7 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
         let both = row.get(pair[0]).number().zip(row.get(pair[1]).number());
         both.is_some_and(|(less, more)| less > more * (1.0 + SLACK))
     };
-    // In component runs the mean is of slices, and no maximum exists.
+    // Rows of component experiments have no maximum, and their mean is the mean over slices.
     let pair = orders.iter().flat_map(|order| order.windows(2)).find(exceeds)?;
     Some(format!("{} exceeds {}", stated(row, pair[0])?, stated(row, pair[1])?))
 }
@@ -434,7 +435,7 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
 /// amplification has a minimum.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
-    // An expectation exists only where keys were only added.
+    // A row has an expected write amplification only if the phase only added keys.
     let (amp, _) = (number(&c::WRITE_AMP)?, number(&c::EXPECTED_WRITE_AMP)?);
     let (user, waiting) = (number(&c::USER_BYTES_WRITTEN)?, number(&c::MEMTABLE_BYTES).unwrap_or(0.0));
     let kept = facts.value_share.unwrap_or(0.0) * facts.least_kept;
@@ -450,7 +451,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
 
 /// Rule: a compaction writes at most the entries that it has read, plus filters, index pages and footers.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
-    // Blocks and filters of other runs are filled differently.
+    // The output may take more bytes than the inputs, because its blocks and filters may be less full.
     const MOST: f64 = 1.25;
     let number = |metric| row.get(metric).number();
     let (read, written) = (number(&c::COMPACTION_BYTES_READ)?, number(&c::COMPACTION_BYTES_WRITTEN)?);

@@ -90,8 +90,8 @@ impl<'a> TraceRecorder<'a> {
 fn scan_record(scan: &Scan<'_>) -> Option<TraceRecord> {
     let (key, end) = match scan.direction {
         Direction::Forward => (scan.low, scan.high),
-        // The first key of a backward scan is inclusive. An exclusive end that is the smallest key above the first key
-        // ends with a zero byte.
+        // A backward scan begins at the largest key below `high`, which is exclusive. In the trace, the first key is
+        // inclusive. If `high` is a key with an additional zero byte, this key is the first key.
         Direction::Backward => {
             let high = scan.high?;
             (high.strip_suffix(&[0]).unwrap_or(high), Some(scan.low).filter(|low| !low.is_empty()))

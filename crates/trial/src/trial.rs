@@ -124,7 +124,7 @@ fn tree_mode(mode: RunMode) -> Mode {
 
 /// Returns the options for opening the store of a trial, such as the folder, the design and the clock.
 fn opening(spec: &TrialSpec) -> Opening {
-    // A fixture has equal bytes in every build, if the mode allows it.
+    // With an identity, each build of a fixture writes equal bytes, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let opening = Opening::new(&spec.directory, &spec.configuration.design);
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
@@ -539,7 +539,7 @@ impl Trial {
             rate,
             counts_instructions: observer.counts_instructions(),
         };
-        // A warm-up takes this sample at its end.
+        // If the phase has a warm-up, this function is called at its end, and also switches the observing tool on.
         let sample = || {
             observer.begin();
             (self.sample(), self.meter.read())

@@ -56,7 +56,7 @@ impl Truth {
             return Ok(None);
         }
         let Self::Shadow(shadow) = self else { return Ok(None) };
-        // A model cannot represent data that may be missing.
+        // A model (a copy of the content) cannot represent a store that may drop data.
         let copied = shadow.live_bytes() <= MOST_MODEL_BYTES && !shadow.may_drop();
         let operator = shadow.operator();
         let wrong = self.verify(target)?;
@@ -110,7 +110,8 @@ impl Truth {
                 })
             }
             (_, None) => {
-                // The content is unknown, but the extent of the operations is known.
+                // The expected content is unknown, so the answers are not checked. The check only counts the keys and
+                // versions that the phase used.
                 let verdict = check(phase, from, records, &mut Shadow::new(format));
                 Ok(Checked { extent: verdict.extent, ..Checked::default() })
             }

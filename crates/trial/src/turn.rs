@@ -84,7 +84,7 @@ impl Turns {
         let mut orders = self.orders.lock();
         (self.tell)(&Message::Yields(yielded(end)));
         let Ok(turn) = orders.turns.recv() else {
-            // The parent is gone, and so is this process in a moment.
+            // The parent process has ended, and the thread that reads standard input ends this process soon.
             loop {
                 std::thread::park();
             }

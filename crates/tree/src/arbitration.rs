@@ -100,7 +100,7 @@ impl Arbitration {
         tree: impl FnOnce() -> TreeSizes,
     ) -> bool {
         let mut observed = self.observed.lock();
-        // This thread holds the lock, so its reading of the counters is not older than the previous reading.
+        // This thread holds the lock, so these counts are not older than the counts of the previous decision.
         let counts = counts();
         let period = counts.since(&observed.last);
         let io = ObservedIo::of(&period, block_bytes);

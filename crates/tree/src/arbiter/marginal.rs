@@ -51,12 +51,12 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
      sampled_blocks = 1024\n",
 );
 
-/// The number of equal parts of the memory budget. The arbiter predicts the I/O only for budgets in which two memtables
-/// together take a whole number of these parts.
+/// The number of equal parts of the memory budget. The arbiter compares the current memtable size with all sizes for
+/// which two memtables together take a whole number of these parts.
 const GRID: u64 = 64;
 
-/// The cache always has at least 1 / `KEPT` of the memory budget, and two memtables together have at least the same
-/// part.
+/// The divisor for the smallest share of the memory budget. The cache keeps at least 1 / `KEPT` of the budget, and two
+/// memtables together also keep at least this share.
 const KEPT: u64 = 32;
 
 /// The factor by which one more bit per key changes the false-positive rate of a Bloom filter: 2^(−ln 2).
@@ -181,7 +181,8 @@ impl MemoryArbiter for Marginal {
         let saving = cost(&now) - least;
         let io =
             observed.flush_bytes + observed.compaction_bytes + self.0.read_weight * observed.fetched_bytes;
-        // The filters of new data may have taken the memory of the cache.
+        // New SSTables may have added filters that take memory from the cache. The arbiter then acts even without a
+        // saving.
         let is_crowded = io > 0.0 && !has_room(observed, now);
         let is_worth = saving > 0.0 && saving >= self.0.margin / 100.0 * io;
         if is_crowded || is_worth { self.step(observed, now, *best) } else { now }
@@ -195,8 +196,8 @@ fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes
 }
 
-/// Returns the number of levels of a tree whose SSTables are `ratio` times as large as a memtable: log₂(`ratio`), but
-/// at least 1. Between powers of two, the function interpolates linearly.
+/// Returns the number of levels of a tree whose SSTables together are `ratio` times as large as a memtable:
+/// log₂(`ratio`), but at least 1. Between powers of two, the function interpolates linearly.
 fn levels(ratio: f64) -> f64 {
     let (mut exponent, mut mantissa) = (0.0, ratio);
     while mantissa >= 2.0 {

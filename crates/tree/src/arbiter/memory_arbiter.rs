@@ -24,9 +24,9 @@ pub trait MemoryArbiter: Send + Sync {
 /// The interval between two decisions of an arbiter, and the size of its sample of block requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionPeriod {
-    /// The interval between two decisions of the arbiter, as a multiple of the memory budget. A decision is due when
-    /// flushes, compactions and requested blocks have reached this number of bytes. The interval therefore depends only
-    /// on the operations, and not on the time.
+    /// The number of bytes between two decisions of the arbiter, as a multiple of the memory budget. The tree counts
+    /// the bytes of flushes, compactions and requested blocks. The interval therefore depends only on the operations,
+    /// and not on the time.
     pub budgets: f64,
     /// The largest number of data blocks in the sample from which the tree computes reuse distances.
     pub sampled_blocks: usize,

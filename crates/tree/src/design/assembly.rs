@@ -129,9 +129,9 @@ impl Design {
         self.families.layout
     }
 
-    /// Returns the sequence number of the write that fills a memtable, because the memtable then has its maximum number
-    /// of entries. `first` is the sequence number of the first write in the memtable. Returns `u64::MAX` if the number
-    /// of entries has no limit.
+    /// Returns the sequence number of the write with which a memtable reaches its maximum number of entries and is
+    /// full. `first` is the sequence number of the first write in the memtable. Returns `u64::MAX` if the number of
+    /// entries has no limit.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

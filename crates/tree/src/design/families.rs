@@ -34,8 +34,8 @@ impl FamilyLayout {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FamilyDesigns {
     pub(super) layout: FamilyLayout,
-    /// For each column family, by its name, the values that differ from the design of the store, and the values that
-    /// the configuration of the family sets explicitly.
+    /// The changes of each column family, by the name of the family: the values that differ from the design of the
+    /// store, and the values that the family sets explicitly, even if they are equal.
     pub(super) changes: BTreeMap<String, Table>,
 }
 

@@ -132,8 +132,9 @@ fn read_layout(value: &Value) -> Result<FamilyLayout, String> {
     })
 }
 
-/// Returns an error if the name of a column family has an invalid length or an invalid character, or if a store uses a
-/// directory of this name for another purpose. Every system accepts the valid names as names of directories.
+/// Returns an error if the name of a column family has an invalid length or an invalid character. Also returns an error
+/// if a store uses a directory of this name for another purpose. Every operating system accepts the valid names as
+/// directory names.
 fn check_name(name: &str) -> Result<(), String> {
     let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let is_reserved = name == QUARANTINE;

@@ -27,7 +27,7 @@ impl Design {
     }
 
     /// Removes the capacity of the cache from a design in TOML. An experiment with a memory budget must not set the
-    /// capacity.
+    /// capacity, because the budget determines it.
     #[must_use]
     pub fn without_cache_capacity(mut design: Table) -> Table {
         if let Some(Value::Table(cache)) = design.get_mut(axes::CACHE) {
@@ -55,9 +55,9 @@ impl Design {
 
     /// Returns this design with the values of `overrides`.
     ///
-    /// - A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the variant of an axis. If the new variant has
-    ///   a parameter of the old variant, the parameter keeps a value that differs from its default. A new variant
-    ///   therefore keeps, for example, the memory budget.
+    /// - A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the variant of an axis. The new variant takes
+    ///   over the parameters that the old variant also has, such as `bits_per_key`, if their values were changed from
+    ///   the default and the string does not set them.
     /// - A table with a `kind` replaces the variant and its parameters. Missing keys take their defaults.
     /// - A table without a `kind` changes parameters of the existing variant.
     /// - If a key belongs to the axis itself ([`own_keys()`]), such as `memtable.capacity`, the key keeps its value
@@ -219,7 +219,7 @@ impl Design {
             other => other,
         };
         let carries = value.is_str();
-        // A label in a string contains only the parameters of its variant.
+        // A string cannot set keys that belong to the axis itself, such as `memtable.capacity`.
         let others: Vec<&str> = if carries { Vec::new() } else { keys_beside(axis.name()).collect() };
         let mut choice = axis.choose_beside(&value, &others).map_err(locate)?;
         if carries {
@@ -248,8 +248,8 @@ impl Default for Design {
     }
 }
 
-/// Returns the keys that are valid in the TOML table `table` of an axis or option group, but are neither parameters of
-/// a variant nor options of the group.
+/// Returns the keys in the TOML table `table` that are neither parameters of a variant nor options of an option group,
+/// such as `memtable.capacity` and the second names of axes.
 fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
     let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
     own_keys(table).chain(second_names.map(|(_, key)| key))
@@ -279,9 +279,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new variant of an axis with some parameter values of the old variant, such as the memory budget. A
-/// parameter keeps its old value if this value differs from the default, and if the new variant has the default value
-/// of the parameter.
+/// Returns the new variant of an axis with some parameter values of the old variant, such as `bits_per_key`. A
+/// parameter keeps its old value if the old value differs from its default and the new value does not.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

@@ -24,8 +24,8 @@ pub(super) const CAPACITY: &str = "capacity";
 /// The key that sets the size of the memtable filter. This size must not exceed the memtable capacity.
 pub(super) const FILTER: &str = "filter";
 
-/// The keys of the memtable axis that are not parameters of a variant. No other axis has such keys. All code that
-/// reads, writes, sweeps or compares these keys uses this list.
+/// The keys of the memtable axis that are not parameters of a variant, such as `capacity`. No other axis has such keys.
+/// All code that reads, writes, sweeps or compares these keys uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
         entry: KeyEntry::new(

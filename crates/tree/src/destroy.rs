@@ -21,14 +21,14 @@ pub fn destroy(storage: &Arc<dyn Storage>, directory: &Path) -> Result<()> {
     }
     let _lock = lock(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
-    // The trees of families go first, so an interrupted removal leaves a store that does not open. A corrupt manifest
-    // names no families.
+    // The trees of the families are removed first. After an interruption, the store lacks some of these trees and does
+    // not open. If the manifest is corrupt, the names of the families are unknown, and their trees remain.
     let found = files.read_manifest(&**storage, directory);
     for name in found.map_or_else(|_| Vec::new(), |found| found.state.families) {
         destroy(storage, &directory.join(name))?;
     }
-    // The manifest is removed first, and a store without its manifest does not open. An interrupted removal therefore
-    // leaves no store with missing data.
+    // `names` returns the manifest first, and a store without its manifest does not open. An interrupted removal
+    // therefore leaves no store with missing data.
     let is_marked = files.is_incomplete() || (files.has_state() && !files.has_manifest());
     if is_marked {
         mark_incomplete(&**storage, directory)?;

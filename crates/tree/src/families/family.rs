@@ -147,7 +147,7 @@ impl<'f> Family<'f> {
     }
 
     /// Returns the counters and the sizes of this column family. The counters do not include the WAL, which all
-    /// families share. The numbers of the cache belong to the shared cache.
+    /// families share. The sizes of the cache are those of the cache that all families share.
     pub fn stats(&self) -> Stats {
         self.tree().stats()
     }

@@ -70,7 +70,7 @@ impl Families {
             families.recovery.replayed_operations += part.batch.len() as u64;
         }
         if has_lost_segments {
-            // The readable operations of the lost segments are only in memory.
+            // The lost segments are in the quarantine, so the operations that were read from them are only in memory.
             families.flush()?;
         }
         families.keep_limits()?;
@@ -167,7 +167,8 @@ fn open_trees(
             quarantine: options.quarantine,
             create_if_missing: family >= state.families.len(),
             error_if_exists: false,
-            // Sums of identities would give equal seals to files of different families.
+            // The identity of a family is a hash. If it were a sum, such as the identity of the store plus a number,
+            // files of different families could have equal seals.
             identity: options.identity.map(|identity| xxh3_64_with_seed(name.as_bytes(), identity)),
             membership: Some(membership),
         };

@@ -106,7 +106,8 @@ impl Retired {
     ///
     /// Returns `None` if no completed segment has a header.
     fn closed_log(&self) -> Option<(u64, u64)> {
-        // The current segment is not used, because an empty segment cannot show such a loss.
+        // A gap before the first record of the current segment would also show such a loss, but this segment may be
+        // empty.
         let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
         // A segment whose creation was interrupted has no header.
         newest.filter(|(_, bytes)| *bytes > 0)
@@ -124,7 +125,8 @@ impl Retired {
         }
         let mut state = State { closed_log: self.closed_log(), ..self.manifest.state.clone() };
         if let Some(newest) = released.last() {
-            // In a segment, the number of a family without writes in the WAL is 0, so the earlier number is kept.
+            // In `newest`, the number of a family without writes in the WAL is 0. The manifest keeps its earlier
+            // number.
             let earlier = state.released.iter().copied().chain(std::iter::repeat(0));
             let last = newest.last.iter().zip(earlier);
             (state.flushed_sequence, state.released) =

@@ -149,12 +149,13 @@ impl SharedLog {
     /// Makes the active memtable of a column family immutable. For this purpose, the function calls `rotate`, which
     /// returns `false` if it left the memtable unchanged.
     ///
-    /// Before this call, all commits of the memtable become durable in the WAL. Later commits go to a new segment.
+    /// Before the call of `rotate`, all commits of the memtable become durable in the WAL. Later commits go to a new
+    /// segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
         self.failure.check()?;
         if self.mode.has_log {
-            // Most records are synced here, while other writers can add records to the queue.
+            // Most queued records are synced here, without the lock of the queue, so other writers can add records.
             self.write(&mut segment, true)?;
         }
         let mut queue = self.queue.lock();

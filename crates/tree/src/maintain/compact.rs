@@ -237,7 +237,7 @@ impl PartMerge<'_> {
     /// level read.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
-        // A preempting compaction on this thread has already counted its own reads.
+        // If a compaction of level 0 ran on this thread during a pause, it has already counted its own reads.
         let uncounted = || counters.compaction_bytes_read.get().wrapping_sub(counters.level_bytes_read());
         let before = uncounted();
         let done = work();
@@ -305,8 +305,8 @@ impl PartMerge<'_> {
             cuts.try_for_each(|cut| writer.cut(cut))?;
         }
         if self.sequences.is_some() && writer.is_empty() {
-            // Only the name of an SSTable records the last sequence number (see `scanned`). The key is absent, so its
-            // tombstone changes no answer.
+            // Without a manifest, only the name of an SSTable records the last sequence number (see `scanned`), so the
+            // output must have an SSTable. This tombstone changes no answer, because its key is absent.
             let absent = self.inputs.iter().flatten().map(|table| table.smallest()).min();
             absent.map_or(Ok(()), |key| writer.add(Entry { key, value: None }, false))?;
         }
@@ -384,7 +384,8 @@ impl PartMerge<'_> {
 
 /// Decides when a part of a compaction pauses, or stops early because the tree is being closed.
 struct Pauses {
-    /// The number of entries between two checks for a pause, minus 1. The number of entries is a power of two.
+    /// The number of entries between two checks for a pause, minus 1. The number of entries is a power of two, so a
+    /// check is due when the lower bits of the entry count are 0.
     mask: u64,
     /// The bytes that compactions on this thread had read in total at the end of the last pause.
     bytes_read: u64,

@@ -44,7 +44,8 @@ impl Inner {
     /// the memtable's WAL.
     fn end_without_table(&self, log: u64) -> Result<()> {
         if self.is_scanned() && !self.wal_mode.syncs_at_rotation {
-            // Without a manifest, later WALs follow this WAL (see `scanned`), so it must be durable before them.
+            // Without a manifest, recovery replays this WAL before later WALs (see `scanned`). This WAL must therefore
+            // become durable before them.
             let bytes = self.storage.open(&wal::log_path(&self.directory, log), Purpose::Log)?.len();
             return wal::make_durable(&*self.storage, &self.directory, log, bytes);
         }
@@ -160,8 +161,8 @@ impl Inner {
     pub(crate) fn settle(&self) -> Result<()> {
         self.work_inline()?;
         self.wait_while(|inner| {
-            // The lock orders the checks. A flush that has emptied the list of immutable memtables has also notified
-            // the compactor.
+            // A flush removes its memtable from the list and requests a check for compactions under this lock. A thread
+            // that holds the lock sees either both changes or neither.
             let state = inner.signals.state.lock();
             let compactor_busy = !inner.compacts_inline() && (state.shape_changed || state.compacting);
             let has_work = compactor_busy || !inner.view.load().frozen.is_empty();

@@ -20,7 +20,7 @@ pub(super) struct InputDeletes {
 
 impl InputDeletes {
     /// Collects the range tombstones of the input runs `inputs`, which are in order from the newest to the oldest run.
-    /// If `drops` is set, the output has no range tombstones.
+    /// If `drops` is set, the output has no range tombstones, because no older run has entries to hide.
     pub(super) fn new(inputs: &[Input], drops: bool) -> Self {
         let ranges = |input: &Input| -> Vec<_> {
             let tombstones = input.iter().filter_map(|table| table.range_tombstones());

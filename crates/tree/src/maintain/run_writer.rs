@@ -184,8 +184,9 @@ impl<'a> RunWriter<'a> {
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Splits the first remaining range tombstone at the key `end`, where the current SSTable ends. Later SSTables get
-    /// the part of its range from `next` on. Does nothing if no remaining range tombstone begins before `end`.
+    /// Adds the part of the first remaining range tombstone below `end`, where the current SSTable ends, to this
+    /// SSTable. The part from `next` on remains for later SSTables. Does nothing if no remaining range tombstone begins
+    /// before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });

@@ -85,8 +85,8 @@ pub(super) struct Separation<'a> {
 pub(super) type RecordReference = (Arc<BlobFile>, u64);
 
 impl<'a> Separation<'a> {
-    /// Begins to separate the values of a new run from their keys. Returns `None` if the run keeps all values in its
-    /// SSTables and stores them as the inputs do.
+    /// Begins to separate the values of a new run from their keys. Returns `None` if neither the inputs nor the output
+    /// can have values in blob files, because all values are then copied unchanged.
     pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
         let is_needed = plan.reads_marks || plan.writes_marks;
         let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();

@@ -100,7 +100,7 @@ impl Drop for Workers {
             // The thread has already printed its panic message.
             let _ = thread.join();
         }
-        // The flush thread may have flushed a memtable after the last removal.
+        // The flush thread may have flushed a memtable after the thread that removes obsolete files had ended.
         self.inner.remove_obsolete();
     }
 }

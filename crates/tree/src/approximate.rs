@@ -33,8 +33,8 @@ impl Inner {
     }
 }
 
-/// Returns the total number of key and value bytes of some entries in a memtable: the entries that are visible at
-/// `snapshot`, with keys from `low`, inclusive, to `high`, exclusive.
+/// Returns the total number of key and value bytes of the memtable entries that are visible at `snapshot` and have keys
+/// from `low`, inclusive, to `high`, exclusive.
 fn memtable_bytes(slot: &Slot, low: &[u8], high: &[u8], snapshot: SequenceNumber) -> u64 {
     let from = Bound::Included(low);
     let Some(mut cursor) = MemtableCursor::open(slot, from, Direction::Forward, snapshot, FIRST_BATCH) else {

@@ -13,8 +13,7 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, Names, TableContext};
 
-/// Converts the error of a catalog, about a component that cannot be built, into [`Error::Misuse`] with the same
-/// message.
+/// Converts the error of a catalog, which cannot build a component, into [`Error::Misuse`] with the same message.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }

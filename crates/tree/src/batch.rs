@@ -50,12 +50,12 @@ pub(crate) enum Operation<'a> {
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// The number of bits for the key length at the start of an encoded operation of a write batch. The higher bits of the
-/// same number are the code of the operation, which is 0 for puts, deletes and range deletes.
+/// The number of bits for the key length in the first number of an encoded operation. The higher bits of this number
+/// are the code of the operation. Puts, deletes and range deletes have the code 0.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The code of a merge in an encoded operation of a write batch. The code is in the bits above the key length.
+/// The code of a merge, in the bits above the key length in the first number of an encoded operation.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
 const SINGLE_DELETE_CODE: u64 = 3;

@@ -29,7 +29,7 @@ impl Inner {
             // The lock file shows that the copy of an empty store is a store.
             drop(self.storage.lock(&target.join(LOCK))?);
         }
-        // The view holds references to the tables, so their files exist until all files are linked.
+        // The view holds references to the SSTables, so their files exist until all files are linked.
         let view = self.view.load_full();
         for table in view.version.tables() {
             for path in table.paths() {

@@ -89,8 +89,8 @@ fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &P
     )))
 }
 
-/// Opens the storage of the tree. Also sets whether calls of a storage with a device model wait as long as the modeled
-/// device would take. Calls wait only in `timed` mode.
+/// Opens the storage of the tree. If the storage has a device model, its calls wait as long as the modeled device would
+/// take, but only in `timed` mode.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

@@ -44,7 +44,8 @@ impl Inner {
     fn is_absent_before(&self, sequence: SequenceNumber, key: &[u8]) -> Result<bool> {
         let before = sequence - 1;
         self.wait_until_visible(before)?;
-        // The flush of a memtable waits for this write, so no memtable with later writes has been flushed.
+        // No SSTable of this view contains later writes. A memtable with later writes is flushed only after this write
+        // is visible.
         let view = self.view.load();
         self.get_in(&view, before, key, &mut Vec::new()).map(|found| !found)
     }

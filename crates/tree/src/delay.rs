@@ -47,8 +47,8 @@ impl Inner {
         let mut rule = pacer.rule.lock();
         let now_ns = pacer.now_ns();
         if has_flushed {
-            // This thread holds the lock on the rule. If a memtable becomes immutable now, the rule sees its arrival
-            // after this release.
+            // This thread holds the lock of the rule. If another memtable becomes immutable now, it is recorded after
+            // this release.
             rule.memory.release(now_ns, self.view.load().frozen.is_empty());
         }
         if level0_runs < before.version.levels.runs_of(0).len() {

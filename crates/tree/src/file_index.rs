@@ -14,10 +14,10 @@ use crate::table::{RunCursor, Table};
 /// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// For the file number of each SSTable, the smaller number that the index uses for the SSTable.
+    /// Maps the file number of each SSTable to the smaller number that the index uses for this SSTable.
     numbers: HashMap<u64, u32>,
-    /// The position of each SSTable in the tree, by the number that the index uses for the SSTable. `None` for an
-    /// unused number.
+    /// The position of each SSTable in the tree. The number that the index uses for an SSTable is its index in this
+    /// list. `None` for an unused number.
     places: Vec<Option<FilePlace>>,
 }
 

@@ -158,9 +158,9 @@ pub(crate) struct CommitGroup {
     pub(crate) commits: u64,
     /// The duration of the last sync of the WAL.
     pub(crate) sync_time: Duration,
-    /// The number of consecutive times that the leader waited and no other thread joined its group commit.
+    /// The number of times in a row that the leader waited and no other thread joined its group commit.
     pub(crate) backoff: u32,
-    /// The number of further syncs before which the leader does not wait for other threads.
+    /// The number of syncs that must pass before a leader waits for other threads again.
     pub(crate) until_wait: u32,
 }
 

@@ -51,8 +51,8 @@ const FAMILY: u8 = 4;
 /// record lists its optional fields by codes.
 const RELEASED: u8 = 5;
 
-/// The limit of the search for an intact record in a manifest after a corrupt record. The search reads at most this
-/// many times the bytes of the manifest.
+/// The limit of the search for an intact record after a corrupt record of a manifest. The search reads at most
+/// `MOST_PASSES` times as many bytes as the manifest has.
 const MOST_PASSES: usize = 64;
 
 /// The durable state of a tree, as each record of the manifest contains it: the information with which the tree finds
@@ -194,7 +194,7 @@ impl State {
             }
             state.levels.push(level);
         }
-        // Records of programs without seals end here.
+        // Records of older versions of lsmbench, which had no seals, end here.
         if !reader.is_at_end() {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
@@ -372,8 +372,8 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
 /// offset until it finds an intact record. Returns `None` without an intact record, or if the search takes too long.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
-    // A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the cost of
-    // the search would be quadratic in the size of the file.
+    // A corrupt length is usually longer than the rest of the file, so checking it costs nothing. If many corrupt
+    // lengths fit into the file, the search would take quadratic time without this limit.
     let mut left = bytes.len() * MOST_PASSES;
     let (mut last, mut good_bytes) = (None, 0);
     while at < bytes.len() {

@@ -117,7 +117,7 @@ impl Opening {
     fn remove_orphans(&mut self) -> Result<()> {
         let orphans = self.files.orphans(&self.state);
         if self.state.is_scanned && !orphans.is_empty() {
-            // The name of an SSTable that replaces an orphan may not be durable yet.
+            // If an SSTable replaces an orphan, the name of the SSTable must be durable before the orphan is removed.
             self.storage.sync_directory(&self.directory)?;
         }
         for name in &orphans {
@@ -211,7 +211,7 @@ impl Inner {
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let replayed = Replay::run(&self, logs, &found, quarantine, &mut recovery);
-        // Each failed opening would otherwise leave another WAL.
+        // If the replay fails, the new WAL is removed. Otherwise, each failed opening would leave another WAL.
         let new = self.pending.lock().active.log;
         let last = replayed.inspect_err(|_| self.remove_new_log(new))?;
         // A WAL that the manifest names must survive a power loss. A later WAL becomes durable with the SSTables of
@@ -220,7 +220,8 @@ impl Inner {
         self.name_new_log(last)?;
         self.remove_logs(logs)?;
         if found.is_scanned && !logs.is_empty() {
-            // New writes must not follow the unreplayed end of an old WAL.
+            // The removals must be durable before new writes. Otherwise, a later recovery could replay the unreplayed
+            // end of an old WAL before the new writes.
             self.storage.sync_directory(&self.directory)?;
         }
         let counters = self.counters.local();

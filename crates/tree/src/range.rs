@@ -125,7 +125,7 @@ impl Cursor<'_> {
         match self {
             Self::Memtable(cursor) => cursor.pass(pass),
             Self::Run(cursor, _) => cursor.pass(pass),
-            // The next entry can be in another run.
+            // A sorted view does not decode entries in batches, because the next entry can be in another run.
             Self::View(_) => {}
         }
         visited

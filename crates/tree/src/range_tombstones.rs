@@ -29,8 +29,8 @@ impl KeyRange {
         (self.low.len() + self.high.len()) as u64
     }
 
-    /// Returns the largest deleted key, if `high` ends with a zero byte. Otherwise, the range has no largest key, and
-    /// the function returns `high`.
+    /// Returns the largest deleted key, if `high` ends with a zero byte. This key is `high` without the zero byte.
+    /// Otherwise, the range has no largest key, and the function returns `high`.
     pub(crate) fn largest(&self) -> &[u8] {
         match self.high.split_last() {
             Some((0, rest)) => rest,
@@ -44,8 +44,9 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns the exclusive end of the key range that contains every key below `cut`, and no other key. The next SSTable
-/// can then begin at `cut`. Returns `None` if no key is below `cut`.
+/// Returns an exclusive end for a key range that contains every key below `cut`, and no other key. The end is not `cut`
+/// itself, because the largest key of the range must be below `cut`, where the next SSTable can begin. Returns `None`
+/// if no key is below `cut`.
 ///
 /// The end is the smallest key above the largest key below `cut`. This largest key exists, because keys have at most
 /// [`MAX_KEY_BYTES`] bytes.

@@ -8,8 +8,8 @@
 pub struct Recovery {
     /// The number of operations that recovery replayed from the WAL.
     pub replayed_operations: u64,
-    /// The number of WAL bytes that recovery dropped. These bytes belong to commits that a crash interrupted before
-    /// the tree acknowledged them.
+    /// The number of bytes that recovery dropped at the end of WALs, from the first record that a crash left
+    /// incomplete. The dropped commits were not acknowledged, or were acknowledged without a sync before a power loss.
     pub dropped_log_bytes: u64,
     /// The number of manifest bytes that recovery dropped. These bytes are from a change that a crash interrupted.
     pub dropped_manifest_bytes: u64,

@@ -201,8 +201,9 @@ impl Files {
                 [Some(first), closed].into_iter().flatten().find(|log| !self.logs.contains_key(log));
             return missing.map_or(Ok(()), |log| Err(Error::MissingLog(wal::log_path(directory, log))));
         }
-        // A rewritten manifest reserves its last number for the first WAL. The manifest names this WAL before the
-        // tree writes to the WAL.
+        // If the manifest was rewritten, the number before `next_file` belongs to the first WAL. The tree writes to
+        // this WAL only after the manifest names it, so a WAL with writes shows that the end of the manifest is
+        // missing.
         for number in self.logs_from(state.next_file.checked_sub(1)) {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
             let start = ReplayStart::after(after);
@@ -218,8 +219,8 @@ impl Files {
         Ok(())
     }
 
-    /// Returns whether a tree was created in the directory. A crash may leave the first files of a tree without a
-    /// manifest.
+    /// Returns whether the files in the directory belong to a tree. After a crash during the creation of a tree, the
+    /// directory may have no manifest yet, but for example only a lock file.
     pub(crate) fn are_of_a_tree(&self) -> bool {
         let has_other = self.has_lock || !self.leaves.is_empty() || self.is_incomplete;
         self.has_state() || (self.foreign.is_empty() && has_other)
@@ -373,7 +374,8 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves each blob file to which no remaining SSTable refers into the quarantine, because its SSTables are there.
+/// Moves each blob file to which no remaining SSTable refers into the quarantine, because the SSTables that refer to it
+/// are already in the quarantine.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,
@@ -453,7 +455,7 @@ pub(crate) fn with_hint(error: Error) -> Error {
 /// Moves the file `name` of a tree's directory into the quarantine. Does nothing if the file is missing.
 pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
-    // A link could lead to a directory outside of the store.
+    // The list contains no directories, so the name belongs to a file or a link. A link could lead out of the store.
     if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {
         let error = io::Error::new(
             io::ErrorKind::NotADirectory,
@@ -468,7 +470,7 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     }
 }
 
-/// The value that replaces the number of a WAL if a memtable contains replayed writes. The flush of this memtable
+/// The WAL number of a memtable that contains replayed writes and has no WAL of its own. The flush of such a memtable
 /// removes no WAL.
 const NO_LOG: u64 = 0;
 
@@ -518,7 +520,8 @@ impl<'a> Replay<'a> {
         }
         replay.flush()?;
         match state.is_scanned {
-            // Writes without effect are in no SSTable, so no name records their sequence numbers.
+            // Without a manifest, the sequence numbers of flushed writes are only in the names of SSTables. A replayed
+            // write without an effect is in no SSTable, so its number is not recorded.
             true => Ok(inner.last_in_tables(&inner.view.load().version)),
             false => Ok(replay.last_sequence),
         }

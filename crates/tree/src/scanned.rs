@@ -16,10 +16,10 @@
 //!
 //! - If O is missing, rule 2 states that no input is removed. The inputs are the state before the compaction.
 //! - If O is present, it is complete. O has the newest version of each key of all inputs, and no version of a key whose
-//!   newest version is a tombstone. No run is older than the inputs, because a compaction merges all runs. O therefore
-//!   gives the answers of its inputs alone. Rule 3 ignores each input that still exists, in any order of the removals,
-//!   so a deleted key cannot return. If another compaction replaces O, its output also replaces the inputs of O,
-//!   because its range contains the range of O.
+//!   newest version is a tombstone. No run is older than the inputs, because a compaction merges all runs. Reads of O
+//!   alone therefore return the same answers as reads of all its inputs. Rule 3 ignores each input that still exists,
+//!   in any order of the removals, so a deleted key cannot return. If another compaction replaces O, its output also
+//!   replaces the inputs of O, because its range contains the range of O.
 //! - A flush gives a range that no existing range contains. Until its SSTable is durable, its WAL exists.
 //!
 //! The ranges of the remaining SSTables are disjoint. The SSTable with the last sequence number is the newest run.
@@ -32,10 +32,10 @@
 //!
 //! **Limits.** Without a manifest, a missing SSTable or WAL cannot be detected. All stores without a manifest have the
 //! same seals, so a file of another such store cannot be detected either. No record contains the length of the last
-//! WAL, so corruption of a WAL looks like the cut of a crash. Recovery drops the writes from this point on, and removes
-//! the WALs. The proof assumes that no SSTable is missing. If a quarantine was interrupted, no file name may contain
-//! the last sequence number. Recovery then finds a gap before the intact WALs, as if an older WAL were lost, and drops
-//! these WALs.
+//! WAL, so corruption of a WAL looks like the end of a WAL after a crash. Recovery drops the writes from this point on,
+//! and removes the WALs. The proof assumes that no SSTable is missing. If a quarantine was interrupted, no file name
+//! may contain the last sequence number. Recovery then finds a gap before the intact WALs, as if an older WAL were
+//! lost, and drops these WALs.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ use crate::codec::{Reader, put_varint};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
     /// Pairs of a file number and the identity of the store that wrote the files from this number on, in ascending
-    /// order. Files with smaller numbers have no identity, because an older program wrote them.
+    /// order. Files with smaller numbers have no identity, because a version of lsmbench without seals wrote them.
     since: Vec<(u64, u64)>,
 }
 
@@ -56,7 +56,7 @@ impl Seals {
         Self { since }
     }
 
-    /// Appends the identities of the stores in encoded form to `out`.
+    /// Appends the encoded pairs of file numbers and store identities to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.since.len() as u64);
         for (first, identity) in &self.since {
@@ -65,7 +65,7 @@ impl Seals {
         }
     }
 
-    /// Decodes the identities of the stores. Returns `None` if the bytes are corrupt.
+    /// Decodes the pairs of file numbers and store identities. Returns `None` if the bytes are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
         let mut since = Vec::new();
         for _ in 0..reader.varint()? {

@@ -110,7 +110,7 @@ counters! {
     range_sources,
     /// Memtables and sorted runs that scans read in addition to the first one at each end of a scan.
     range_extra_sources,
-    /// Entries that scans returned, each multiplied by the number of memtables and sorted runs of its scan minus 1.
+    /// For each entry that a scan returned, the number of memtables and sorted runs of the scan minus 1.
     range_extra_entries,
     /// Entries returned by scans.
     range_entries,
@@ -330,7 +330,7 @@ pub struct Stats {
     pub memtable_bytes: u64,
     /// The memory of the filters, in bytes.
     pub filter_bytes: u64,
-    /// The memory of the fences, block directories and restart hints, in bytes.
+    /// The memory of the fences, block directories, restart hints and all other indexes, in bytes.
     pub fence_bytes: u64,
     /// The total size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,

@@ -87,8 +87,8 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The sorted runs of the version in the order in which reads search them, from the newest to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The additional work of all scans before the sorted runs last changed. Read-triggered compaction subtracts this
-    /// work from the current counters, so it counts only scans of the current runs.
+    /// The additional work of all scans (see [`RangeWork`]) until the sorted runs last changed. Read-triggered
+    /// compaction subtracts this work from the current counters, so it counts only scans of the current runs.
     pub(crate) ranges_before: RangeWork,
     /// Whether any SSTable of the version can contain pointers to blob files. A tag byte before each stored value then
     /// distinguishes pointers from values.
@@ -322,8 +322,9 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Returns two sizes in bytes: the memory of all filters, and the memory of all indexes: fence pointers, block
-    /// directories, run indexes and the sorted view. An index of the keys of all runs counts as a filter.
+    /// Returns the memory of all filters, and the memory of all other indexes, in bytes. An index of the keys of all
+    /// runs counts as a filter. Other indexes are fence pointers, block directories, restart hints, run indexes and the
+    /// sorted view.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
         let indexes: u64 = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
         let sorted_view = self.sorted_view.as_ref().map_or(0, |view| view.memory_bytes() as u64);

@@ -446,8 +446,8 @@ impl Inner {
         if self.wal_mode.syncs_at_rotation {
             return Ok(());
         }
-        // The directory entry of the WAL may not be durable. The WALs of immutable memtables are not durable either,
-        // but their SSTables will be durable.
+        // The directory entry of the WAL may not be durable. The WALs of immutable memtables may not be durable either,
+        // so the tree waits for the flush of these memtables.
         self.storage.sync_directory(&self.directory).map_err(|error| self.fail(error.into()))?;
         self.wait_until_flushed()
     }

@@ -22,9 +22,9 @@ pub(crate) struct BlobFile {
     pub(super) path: PathBuf,
     pub(super) source: Arc<BlobSource>,
     opened: OnceLock<Opened>,
-    /// Whether no version of the tree uses the blob file: before a version contains the new file, and after the last
-    /// SSTable with a pointer to the file is removed. An obsolete file is removed from storage when the last reference
-    /// to its handle is dropped.
+    /// Whether no version of the tree uses the blob file. This is the case before the first version with the file is
+    /// installed, and after the last SSTable with a pointer to the file is removed. An obsolete file is removed from
+    /// storage when the last reference to its handle is dropped.
     obsolete: AtomicBool,
 }
 

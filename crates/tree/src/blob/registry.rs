@@ -10,14 +10,14 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The minimum number of handles at which the registry drops the handles of removed blob files.
+/// The registry drops the handles of removed blob files only if it has at least this number of handles.
 const FEW_HANDLES: usize = 64;
 
 /// The handles of the blob files of a tree, by file number. The handles are weak references, so they keep no file open.
 #[derive(Default)]
 struct Handles {
     files: HashMap<u64, Weak<BlobFile>>,
-    /// The number of blob file handles after the registry last dropped the handles of removed blob files.
+    /// The number of handles that remained when the registry last dropped the handles of removed blob files.
     kept: usize,
 }
 

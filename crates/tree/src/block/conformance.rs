@@ -53,7 +53,7 @@ type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
 /// Returns three sets of entries in key order, with which each invariant is checked:
 ///
-/// - entries with tombstones, and with keys that share prefixes, are prefixes of other keys, or are empty;
+/// - values and tombstones whose keys share prefixes; one key is empty, and some keys are prefixes of other keys;
 /// - key-value pairs of one size;
 /// - a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {

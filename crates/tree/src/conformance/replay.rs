@@ -76,7 +76,7 @@ pub enum Step {
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
     /// Takes a snapshot, which replaces the previous snapshot.
     TakeSnapshot,
-    /// Compares the entries of the snapshot with the reference model of the time at which the snapshot was taken.
+    /// Compares the entries of the snapshot with the reference model as it was when the snapshot was taken.
     CheckSnapshot,
     /// Flushes all memtables.
     Flush,

@@ -123,8 +123,8 @@ pub(crate) struct DelayRule {
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The time, in nanoseconds, until which the bytes written so far use up the allowed rate. A writer that arrives
-    /// earlier waits until this time.
+    /// The time, in nanoseconds, at which writers would have written all bytes so far if they wrote exactly at the
+    /// allowed rate. A writer that arrives earlier waits until this time.
     paid_until_ns: u64,
     /// The time of the last computation of a delay, in nanoseconds.
     charged_at_ns: u64,

@@ -1,9 +1,10 @@
 //! A sorted view of all sorted runs: REMIX, the range-query-efficient multi-table index.
 //!
 //! Source: Zhong et al., "REMIX: Efficient Range Query for LSM-trees" (FAST 2021). The view contains one byte per entry
-//! of the tree, in the key order of all entries. The byte is the number of the sorted run with the entry, and a flag
-//! for an older version of the previous key. A segment is a part of this sequence. For each segment, the view contains
-//! the smallest key, and the position in each sorted run of the first entry at or after this key.
+//! of the tree, in the key order of all entries. The byte contains the number of the sorted run with the entry, and a
+//! flag that is set if the entry is an older version of the previous key. A segment is a part of this sequence. For
+//! each segment, the view contains the smallest key, and the position in each sorted run of the first entry at or after
+//! this key.
 //!
 //! A seek needs one binary search over the segments and one binary search in a segment, in place of one search per
 //! sorted run. After the seek, a scan needs no key comparisons, and reads only the blocks of returned entries.

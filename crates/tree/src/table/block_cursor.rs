@@ -45,7 +45,7 @@ pub(super) struct BlockCursor<'t> {
     next_at: usize,
     /// The number of restart points of the data block that a backward iteration has not reached yet.
     restarts_left: usize,
-    /// The offset of the current batch in the block, if a backward iteration must still decode entries between the
+    /// The offset at which the current batch begins, if a backward iteration has not decoded all entries between the
     /// current restart point and this offset. Otherwise `None`.
     rest_end: Option<usize>,
 }

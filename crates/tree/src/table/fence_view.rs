@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::stats::Counters;
 
 /// Access to one SSTable for its fence, the index that finds the data block of a key. Each operation, such as a get,
-/// creates its own value.
+/// creates a `View` of its own.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,

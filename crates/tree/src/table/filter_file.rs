@@ -15,8 +15,8 @@ use super::names::filter_path;
 use crate::checksum::checksum;
 use crate::error::{Error, Result};
 
-/// The offset that the checksum of a filter file covers. No part of an SSTable begins at this offset, so the checksum
-/// of a filter is never valid for another part.
+/// The number that the checksum of a filter file covers in place of an offset. No part of an SSTable begins at this
+/// offset, so the checksum of a filter file is never valid for another part.
 const PLACE: u64 = u64::MAX;
 
 const CHECKSUM_BYTES: usize = size_of::<u32>();

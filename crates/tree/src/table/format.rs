@@ -2,7 +2,7 @@
 //!
 //! A block of any format ends with the common footer (see `block_footer`), which identifies the format. A tree of any
 //! design can therefore read the block. A format may omit the footer if the end of its blocks never looks like a
-//! footer:
+//! footer. A block with a footer has these parts:
 //!
 //! ```text
 //! …        defined by the format

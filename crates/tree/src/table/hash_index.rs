@@ -80,8 +80,8 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
 
 /// Returns the number of the bucket for a hash, if the hash index has `count` buckets.
 ///
-/// The bucket depends only on the low 32 bits of the hash. It is independent of the cache line in a filter, which
-/// depends on the high 32 bits.
+/// The bucket depends only on the low 32 bits of the hash. A filter selects its cache line with the high 32 bits, so
+/// the bucket and the cache line are independent.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize

@@ -12,8 +12,8 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// The number of consecutive checks that must find their part of the SSTable in memory, before the prefetcher checks
-/// only a few of the next parts.
+/// The number of consecutive checks that must find a part of the SSTable in memory. After these checks, the prefetcher
+/// assumes that the SSTable is in memory, and checks only a few of the next parts.
 ///
 /// A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel
 /// reads the part page by page, which takes some milliseconds.

@@ -37,7 +37,7 @@ pub(super) struct RestartHints {
 /// u8 parts, u8 shift
 /// u16 restart points
 /// u16 × 5   offsets of the second to the sixth part
-/// u16 × 5   differences of the prefixes of their first keys from that of the second, shifted to the right
+/// u16 × 5   differences between the prefixes of their first keys and the prefix below, shifted to the right
 /// u64       prefix of the first key of the second part
 /// ```
 ///
@@ -60,8 +60,8 @@ const RESTARTS: usize = 1;
 /// 0 begins at the first entry, so its offset is omitted.
 const STARTS: usize = 1;
 
-/// The key prefix of part `n` of a block is in the two-byte number `HEADS + n` of its restart hints (a [`Row`]), as a
-/// difference.
+/// The key prefix of part `n` of a block is in the two-byte number `HEADS + n` of its restart hints (a [`Row`]), as the
+/// difference from the prefix of the second part.
 const HEADS: usize = 6;
 
 /// The index, in the restart hints of a block (a [`Row`]), of the word with the key prefix of the second part.
@@ -86,8 +86,8 @@ impl RestartHints {
 
     /// Computes the restart hints of a data block, as the words of a [`Row`].
     ///
-    /// Returns `None` if the block is corrupt, or if hints would not help: the block has fewer than two restart points,
-    /// an index, or its smallest and largest key.
+    /// Returns `None` if the block is corrupt, or if hints would not help. Hints do not help if the block has fewer
+    /// than two restart points, if it has an index, or if it stores its smallest and largest key.
     fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
         let layout = layout_of(block)?;
         let restarts = u16::try_from(layout.restart_count).ok()?;

@@ -5,9 +5,9 @@
 //! therefore need no code for single deletes.
 //!
 //! ```text
-//! section  varint number of runs, run*
-//! run      varint block (minus the block of the previous run), varint first entry (minus the end of the previous run
-//!          of the same block), varint number of entries minus 1
+//! section   varint number of mark runs, mark run*
+//! mark run  varint block (minus the block of the previous mark run), varint first entry (minus the end of the previous
+//!           mark run of the same block), varint number of entries minus 1
 //! ```
 
 use std::ops::Range;
@@ -21,11 +21,11 @@ use crate::error::Result;
 /// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SingleMarks {
-    /// The marked entries in key order. Neighboring marked entries of one data block form one run.
+    /// The marked entries in key order. Neighboring marked entries of one data block form one mark run.
     runs: Vec<MarkRun>,
 }
 
-/// Neighboring marked entries of one data block.
+/// A mark run: neighboring marked entries of one data block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MarkRun {
     block: u32,

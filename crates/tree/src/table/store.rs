@@ -134,8 +134,8 @@ impl Store {
         self.leaves.is_some()
     }
 
-    /// Writes the fence at the start of the SSTable, and then copies the data blocks from their temporary file behind
-    /// the fence. Returns the position of the fence.
+    /// Writes the fence at the start of the SSTable, and then copies the data blocks from their temporary file to the
+    /// positions after the fence. Returns the position of the fence.
     pub(super) fn join(&mut self, fence: &[u8]) -> Result<Section> {
         self.flush_buffer(0)?;
         let leaves = self.leaves.take();

@@ -193,8 +193,8 @@ impl TableWriter {
     /// If the SSTable has neither an entry nor a range tombstone.
     pub(crate) fn finish(mut self) -> Result<Table> {
         if let (true, Some(first)) = (self.is_empty(), self.deletes.first()) {
-            // Every table has a block. For a table without entries, this tombstone repeats the first key of the
-            // range.
+            // Every SSTable has a data block. If the SSTable has only range tombstones, its block contains this
+            // tombstone of the first deleted key.
             let key = Arc::clone(&first.low);
             self.add(Entry { key: &key, value: None })?;
         }

@@ -123,8 +123,8 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that garbage collection of blob files ends. As a tree does, the check replaces each collected file with a
-/// file of its live values, until the value policy collects no file.
+/// Checks that garbage collection of blob files ends. The check replaces each collected file with a file of its live
+/// values, as a tree does, until the value policy collects no file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
     for mut files in file_sets() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);

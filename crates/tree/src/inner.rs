@@ -158,7 +158,7 @@ pub(crate) struct CommitGroup {
     pub(crate) commits: u64,
     /// The duration of the last sync of the WAL.
     pub(crate) sync_time: Duration,
-    /// The number of times in a row that the leader waited and no other thread joined its group commit.
+    /// The number of consecutive times that the leader waited and no other thread joined its group commit.
     pub(crate) backoff: u32,
     /// The number of syncs that must pass before a leader waits for other threads again.
     pub(crate) until_wait: u32,

@@ -220,7 +220,7 @@ impl Files {
     }
 
     /// Returns whether the files in the directory belong to a tree. After a crash during the creation of a tree, the
-    /// directory may have no manifest yet, but for example only a lock file.
+    /// directory may have only some files of a tree, such as the lock file.
     pub(crate) fn are_of_a_tree(&self) -> bool {
         let has_other = self.has_lock || !self.leaves.is_empty() || self.is_incomplete;
         self.has_state() || (self.foreign.is_empty() && has_other)
@@ -374,8 +374,8 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves each blob file to which no remaining SSTable refers into the quarantine, because the SSTables that refer to it
-/// are already in the quarantine.
+/// Moves the blob files that no remaining SSTable needs into the quarantine, where the SSTables that refer to them
+/// already are.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,

@@ -330,7 +330,8 @@ pub struct Stats {
     pub memtable_bytes: u64,
     /// The memory of the filters, in bytes.
     pub filter_bytes: u64,
-    /// The memory of the fences, block directories, restart hints and all other indexes, in bytes.
+    /// The memory of all indexes, such as fences, block directories, restart hints and the sorted view, in bytes. An
+    /// index of the keys of all runs counts as a filter.
     pub fence_bytes: u64,
     /// The total size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,

@@ -322,9 +322,9 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Returns the memory of all filters, and the memory of all other indexes, in bytes. An index of the keys of all
-    /// runs counts as a filter. Other indexes are fence pointers, block directories, restart hints, run indexes and the
-    /// sorted view.
+    /// Returns the memory of all filters, and the memory of all indexes, in bytes. The indexes are fence pointers,
+    /// block directories, restart hints, in-memory indexes of blocks, run indexes and the sorted view. An index of the
+    /// keys of all runs counts as a filter.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
         let indexes: u64 = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
         let sorted_view = self.sorted_view.as_ref().map_or(0, |view| view.memory_bytes() as u64);

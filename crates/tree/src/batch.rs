@@ -310,8 +310,8 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// Appends a range delete to `out`, in the encoding of the WAL: a tombstone of the key `low` with the value `high`. The
-/// tombstone of a single key has no value.
+/// Appends a range delete to `out`, in the encoding of the WAL: a tombstone of the key `low` with the value `high`.
+/// Only range deletes are tombstones with a value.
 pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     put_varint(out, low.len() as u64);
     put_varint(out, (high.len() as u64) << 1 | 1);

@@ -22,8 +22,8 @@ pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,
     pub(crate) files: Files,
-    /// The state of the store from its manifest. If the store has no identity yet, the state already contains the new
-    /// identity.
+    /// The state of the store from its manifest. If the store had no identity, the state contains the identity that
+    /// opening the store gives it.
     pub(crate) state: State,
     /// The file number of the WAL that the opening of the store will create.
     pub(crate) new_log: u64,

@@ -23,8 +23,8 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the delay state of a new memtable that becomes active while an older memtable waits for its flush. If
-    /// the design delays writes, the first write to the new memtable computes its delay.
+    /// Returns the first [`Payment`] of a new memtable, which determines when its writers wait. If the design delays
+    /// writes, the first write to the memtable computes its delay, because an older memtable waits for its flush.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
@@ -58,8 +58,8 @@ impl Inner {
         }
     }
 
-    /// Lets the calling writer wait, as the design requires for the bytes written since the last wait. Does nothing if
-    /// the design does not delay writes.
+    /// Makes the calling writer wait. The wait depends on the bytes that were written since the last wait. Does nothing
+    /// if the design does not delay writes.
     #[cold]
     pub(crate) fn pay(&self) {
         let Some(pacer) = &self.pacer else { return };

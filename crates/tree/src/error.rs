@@ -38,7 +38,7 @@ pub enum Error {
     /// A write batch is longer than the maximum.
     #[error("the batch would have {0} bytes; the limit is {MAX_BATCH_BYTES}; split the batch")]
     BatchTooLong(usize),
-    /// The directory of the store is open in another process, or as another tree of this process.
+    /// The directory of the store is in use by another process, or by another tree of this process.
     #[error("{} is in use by {}; close the store in that process first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
     /// The directory has files, but none of them is a file of a store.

@@ -28,8 +28,7 @@ pub(crate) struct LookupPool {
     helpers: usize,
 }
 
-/// A sorted run that may contain the key, because its filter does not rule out the key: the level of the run, and the
-/// SSTable to search.
+/// The level of a sorted run whose filter does not rule out the key, and the SSTable of this run to search.
 struct Candidate<'v> {
     table: &'v Table,
     level: usize,

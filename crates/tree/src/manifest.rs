@@ -43,7 +43,7 @@ const BLOB_FILES: u8 = 2;
 /// The code of the names of the column families in a manifest record. A record lists its optional fields by codes.
 const FAMILIES: u8 = 3;
 
-/// The code of the column family to which a manifest belongs, in a record of this manifest. A record lists its optional
+/// The code of the identity of a column family, in a record of the manifest of this family. A record lists its optional
 /// fields by codes.
 const FAMILY: u8 = 4;
 

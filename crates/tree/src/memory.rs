@@ -57,8 +57,9 @@ impl Slot {
         }
     }
 
-    /// Adds the versions of `key` in the memtable that are visible at `snapshot` to `stack`, from the newest to the
-    /// oldest version. Stops at the first version that is not a merge operand. Returns `false` if a version is corrupt.
+    /// Adds to `stack` the versions of `key` that the memtable contains and that are visible at `snapshot`, from the
+    /// newest to the oldest version. Stops at the first version that is not a merge operand. Returns `false` if a
+    /// version is corrupt.
     pub(crate) fn collect(
         &self,
         key: HashedKey<'_>,

@@ -224,8 +224,8 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Skips superseded entries: advances the winning source as long as the merge has already returned the current key
-    /// of this source from a newer source.
+    /// Skips superseded entries: advances the winning source while the merge has already returned its current key from
+    /// a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {

@@ -21,8 +21,8 @@ pub(crate) struct ObsoleteFiles {
 pub(crate) struct Removal<'a>(&'a Mutex<ObsoleteFiles>);
 
 impl<'a> Removal<'a> {
-    /// Begins a removal. Takes the files that no view and no scan uses from the list, and returns these SSTables and
-    /// the numbers of these WALs.
+    /// Begins a removal. Takes all files that no view and no scan uses from the lists. Returns the SSTables, and the
+    /// numbers of the WALs.
     pub(crate) fn begin(obsolete: &'a Mutex<ObsoleteFiles>) -> (Self, Vec<Arc<Table>>, Vec<u64>) {
         let mut files = obsolete.lock();
         files.removals += 1;

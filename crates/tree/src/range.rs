@@ -54,8 +54,8 @@ self_cell! {
     }
 }
 
-/// The merges for the front and for the back of the scan. Each merge is created when the caller first reads from its
-/// end. A merge is positioned at the last returned entry of its end.
+/// The merges for the two ends of the scan, its front and its back. The merge of an end is created when the caller
+/// first reads from this end. Its current entry is the entry that the scan last returned from this end.
 #[derive(Default)]
 struct Ends<'v> {
     front: Option<Merge<Cursor<'v>>>,
@@ -537,7 +537,7 @@ impl Bounds {
         Ok(sources)
     }
 
-    /// Appends the memtables that have visible keys between the bounds to `sources`, from the newest to the oldest
+    /// Appends to `sources` the memtables that have visible keys between the bounds, from the newest to the oldest
     /// memtable. The first batch from each memtable has `batch` entries.
     #[inline]
     fn open_memtables<'v>(

@@ -1,4 +1,4 @@
-//! The data that the tree of one column family shares with the other families of its store.
+//! The membership of the tree of a column family in its store.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::memory_share::MemoryShare;
 use super::shared_log::SharedLog;
 use crate::manifest::FamilyIdentity;
 
-/// The data that the tree of one column family shares with the other families of its store: the WAL, the memory limit,
-/// and its own number in the store.
+/// The membership of the tree of a column family in its store: the number and the identity of the family, and the WAL
+/// and the memory limit that all families share.
 pub(crate) struct Membership {
     /// The number of the column family in its store.
     pub(crate) family: usize,

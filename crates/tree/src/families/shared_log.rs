@@ -140,8 +140,8 @@ impl SharedLog {
         Ok(reserved.expect("the encoder of a WAL record must call the closure that appends the operations"))
     }
 
-    /// Calls `reserve`, which reserves the sequence numbers of operations that recovery applies again. The WAL already
-    /// contains these operations, so the function appends nothing to the WAL.
+    /// Calls `reserve`, which reserves sequence numbers for operations that recovery has read from the WAL. The
+    /// function appends nothing to the WAL, because the WAL already contains these operations.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }
@@ -180,16 +180,16 @@ impl SharedLog {
         noted.map_err(|error| self.fail(error))
     }
 
-    /// Returns the number of the column family with the largest active memtable, and the result of `active` for this
-    /// number. Returns `None` if all active memtables together have less than `budget` bytes. No commit begins during
-    /// the call.
+    /// Returns the number of the column family with the largest active memtable, and the result of `active`, which is
+    /// called with this number. Returns `None` if all active memtables together have less than `budget` bytes. No
+    /// commit begins during the call.
     pub(super) fn fullest<R>(&self, budget: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         queue.tally.fullest(budget).map(|family| (family, active(family)))
     }
 
     /// Returns the number of a column family that prevents the removal of the oldest WAL segment, because its active
-    /// memtable has operations of this segment. Also returns the result of `active` for this number.
+    /// memtable has operations of this segment. Also returns the result of `active`, which is called with this number.
     ///
     /// Returns `None` if the completed segments together have at most `limit` bytes, or if no family needs the oldest
     /// segment.

@@ -53,7 +53,7 @@ fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Opt
 
 /// Returns the SSTables of each run that overlap the range, or that overlap another returned SSTable.
 ///
-/// The key ranges of the result overlap no other SSTable, so the merged SSTables can join any sorted run.
+/// No other SSTable overlaps the key range of the result, so the output of its compaction can join any sorted run.
 fn connected_tables<'v>(
     version: &'v Version,
     low: Bound<&'v [u8]>,

@@ -121,8 +121,8 @@ impl Inner {
         Ok(Some((before, version)))
     }
 
-    /// Adds the SSTables with the writes that recovery has read from the WAL, as the newest run. The WAL files remain
-    /// until all of them are replayed.
+    /// Adds SSTables to the tree as the newest run. They contain writes that recovery has read from the WAL. The WAL
+    /// files remain until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: OutputRun, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }

@@ -8,8 +8,8 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RunCursor};
 
-/// The largest distance, in entries, over which the cursor of a run moves step by step. If the entry is farther away,
-/// the reader seeks within the current block or opens a new cursor.
+/// The largest distance, in entries, over which the cursor of a run moves step by step. If the wanted entry is farther
+/// away, the reader seeks within the current block or opens a new cursor.
 const MOST_STEPS: u32 = 32;
 
 /// Reads entries of a sorted view, with one cursor for each sorted run. A cursor is opened when its run is first read.

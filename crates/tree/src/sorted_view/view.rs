@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::table::{EntryPosition, Table};
 
-/// The maximum number of sorted runs in a sorted view. For each entry, one byte of the view contains the number of the
-/// run and a flag.
+/// The maximum number of sorted runs in a sorted view. Each entry of the view has one byte, which contains the number
+/// of its run in 7 bits, and a flag in one bit.
 pub(super) const MOST_RUNS: usize = 1 << 7;
 
 /// The flag of an entry in a sorted view that has the same key as the previous entry, but an older version.

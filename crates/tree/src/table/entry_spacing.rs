@@ -18,8 +18,8 @@ use super::trailer::TRAILER_BYTES;
 /// The expected maximum size, in bytes, of the encoded lengths in front of the key of an entry.
 const LENGTHS_BYTES: usize = 8;
 
-/// The minimum size of a large entry, as a multiple of the bytes that a scan prefetches of the entry. A scan prefetches
-/// only the lengths and the key of a large entry.
+/// The minimum ratio between the size of a large entry and the number of bytes that a scan prefetches of it. A scan
+/// prefetches only the lengths and the key of a large entry.
 const LARGE: usize = 4;
 
 /// The expected positions of the entries in the data blocks of an SSTable, so that a scan prefetches only their lengths

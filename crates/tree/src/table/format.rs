@@ -23,10 +23,10 @@ use crate::design::BlockOptions;
 ///
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
-/// 2. [`layout`](Self::layout) decodes every block that the format's writer finished with its code, for all parameters
-///    of the format.
-/// 3. [`layout_without_footer`](Self::layout_without_footer) decodes the blocks that the writer finished without a
-///    footer.
+/// 2. [`layout`](Self::layout) decodes every block that a writer of this format finished with a footer, for all
+///    parameters of the format.
+/// 3. [`layout_without_footer`](Self::layout_without_footer) decodes the blocks that a writer of this format finished
+///    without a footer.
 /// 4. For any other bytes, both functions return `None`, or a layout whose parts are all within the block.
 pub trait BlockFormat: Send + Sync {
     /// Returns the number that identifies this format in the footers of blocks. Codes 0 and 2 belong to formats of this

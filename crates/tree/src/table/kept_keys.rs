@@ -24,7 +24,7 @@ impl KeptKeys {
         is_asked.then(|| Self { all: needs_all.then(KeyList::default), last: None, last_key })
     }
 
-    /// Keeps a copy of the next key of the SSTable, as far as the filter or the largest key needs it.
+    /// Copies the next key of the SSTable, if the filter or the option `table.last_key` needs a copy.
     pub(super) fn push(&mut self, key: &[u8]) {
         if let Some(all) = &mut self.all {
             all.push(key);

@@ -49,22 +49,21 @@ struct Row([AtomicU64; WORDS]);
 /// The number of 8-byte words in the restart hints of one data block (a [`Row`]).
 const WORDS: usize = 4;
 
-/// The index, in the restart hints of a block (a [`Row`]), of the two-byte number with the count of parts and the shift
-/// of key prefixes.
+/// In a [`Row`], the index of the two-byte number that contains the count of parts and the shift of the key prefixes.
 const PARTS: usize = 0;
 
-/// The index, in the restart hints of a block (a [`Row`]), of the two-byte number with the count of restart points.
+/// In a [`Row`], the index of the two-byte number that contains the count of restart points.
 const RESTARTS: usize = 1;
 
-/// Part `n` of a block begins at the offset in the two-byte number `STARTS + n` of its restart hints (a [`Row`]). Part
-/// 0 begins at the first entry, so its offset is omitted.
+/// In a [`Row`], the two-byte number `STARTS + n` is the offset at which part `n` of the block begins. Part 0 begins at
+/// the first entry, so its offset is omitted.
 const STARTS: usize = 1;
 
-/// The key prefix of part `n` of a block is in the two-byte number `HEADS + n` of its restart hints (a [`Row`]), as the
-/// difference from the prefix of the second part.
+/// In a [`Row`], the two-byte number `HEADS + n` is the key prefix of part `n` of the block, stored as the difference
+/// from the key prefix of part 1.
 const HEADS: usize = 6;
 
-/// The index, in the restart hints of a block (a [`Row`]), of the word with the key prefix of the second part.
+/// In a [`Row`], the index of the 8-byte word that contains the key prefix of part 1.
 const BASE: usize = 3;
 
 impl RestartHints {

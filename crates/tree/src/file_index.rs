@@ -32,7 +32,7 @@ pub(crate) struct FilePlace {
 
 impl FileIndex {
     /// Builds the index of `runs` from the index of the previous version. The construction reads all keys of the
-    /// SSTables that the previous index lacks. `counters` counts the read bytes as bytes that a compaction read.
+    /// SSTables that the previous index lacks. These reads count as reads of compactions in `counters`.
     ///
     /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
     /// run after another.

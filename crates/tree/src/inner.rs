@@ -153,8 +153,8 @@ pub(crate) struct Log {
 /// The statistics of group commit at the last sync, from which the leader decides whether to wait for followers.
 #[derive(Default)]
 pub(crate) struct CommitGroup {
-    /// The number of commits in the last sync, plus the number of commits that entered the write queue during this
-    /// sync.
+    /// The number of commits for which the next leader waits: the commits in the last sync, plus the commits that
+    /// entered the write queue during this sync.
     pub(crate) commits: u64,
     /// The duration of the last sync of the WAL.
     pub(crate) sync_time: Duration,

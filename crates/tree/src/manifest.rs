@@ -34,21 +34,21 @@ const REWRITE_BYTES: u64 = 4 << 20;
 /// limit.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 
-/// The code of the merge operator of the store in a manifest record. A record lists its optional fields by codes.
+/// The code before the merge operator in a manifest record. Each optional field of a record begins with its code.
 const MERGE_OPERATOR: u8 = 1;
 
-/// The code of the list of blob files in a manifest record. A record lists its optional fields by codes.
+/// The code before the list of blob files in a manifest record. Each optional field of a record begins with its code.
 const BLOB_FILES: u8 = 2;
 
-/// The code of the names of the column families in a manifest record. A record lists its optional fields by codes.
+/// The code before the names of the column families in a manifest record. Each optional field begins with its code.
 const FAMILIES: u8 = 3;
 
-/// The code of the identity of a column family, in a record of the manifest of this family. A record lists its optional
-/// fields by codes.
+/// The code before the identity of a column family, in a record of the manifest of this family. Each optional field of
+/// a record begins with its code.
 const FAMILY: u8 = 4;
 
-/// The code of the sequence numbers up to which the WAL of the column families is removed, in a manifest record. A
-/// record lists its optional fields by codes.
+/// The code before the sequence numbers up to which the WAL of the column families is removed, in a manifest record.
+/// Each optional field of a record begins with its code.
 const RELEASED: u8 = 5;
 
 /// The limit of the search for an intact record after a corrupt record of a manifest. The search reads at most

@@ -237,8 +237,8 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// Repeats the comparisons on the path of the loser tree from the leaf of an advanced source to the root. Returns
-    /// the winner of the whole loser tree.
+    /// After a source has advanced, repeats the comparisons on the path from the leaf of this source to the root of the
+    /// loser tree. Returns the winner of the whole loser tree.
     #[inline]
     fn replay(&mut self, mut current: Contender) -> Contender {
         self.comparisons += u64::from(self.losers.len().trailing_zeros());

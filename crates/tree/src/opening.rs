@@ -289,8 +289,8 @@ fn check_operator(
     )))
 }
 
-/// Starts the threads that search sorted runs for gets. Returns `None` if the caller of a get searches the runs, as
-/// always in `counted` mode.
+/// Starts the threads that search sorted runs for gets. Returns `None` if only the caller of a get searches the runs.
+/// This is always the case in `counted` mode.
 fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
     match design.options.threads.per_lookup - 1 {
         helpers @ 1.. if mode == Mode::Timed => LookupPool::start(helpers).map(Some),

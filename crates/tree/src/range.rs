@@ -563,8 +563,8 @@ impl Bounds {
         }
     }
 
-    /// Opens the memtables and the sorted view of a scan, like [`open`](Self::open), which opens each sorted run
-    /// instead of the sorted view.
+    /// Opens the memtables and the sorted view for a scan. Unlike [`open`](Self::open), the function does not open the
+    /// sorted runs, because the sorted view replaces them.
     #[inline(never)]
     fn open_view<'v>(
         &self,

@@ -19,8 +19,8 @@ const LEAST_SHARE: u64 = 10;
 
 /// The state of the schedule `silk`, which runs compactions by priority.
 pub(crate) struct Scheduler {
-    /// The last version of the tree in which no compaction of level 0 was due, so that threads need not check this
-    /// version again. A thread that runs a compaction of level 0 during a pause of another compaction holds this lock.
+    /// The last version of the tree in which no compaction of level 0 was due. Threads do not check this version again.
+    /// The thread that runs a compaction of level 0 during a pause of another compaction holds this lock.
     pub(crate) checked: Mutex<Weak<Version>>,
     /// The bandwidth that compactions may use. `None` if the design sets no limit.
     pub(crate) bandwidth: Option<Mutex<Bandwidth>>,

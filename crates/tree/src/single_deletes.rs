@@ -58,8 +58,9 @@ impl Remainder {
 /// number of removed pairs. `newest` is the newest version, and `older` contains the older versions, from the newest to
 /// the oldest.
 ///
-/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the remainder
-/// is the tombstone that must stay below this value. The SSTable marks the value unless nothing remains.
+/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the SSTable
+/// stores only this version. The SSTable marks the version if a tombstone remains, because an older run may still
+/// contain the put that the tombstone deletes.
 ///
 /// If the key has more than one put before a single delete, or other deletes or merges, the following rules apply. A
 /// single delete above a delete, above an operand or above two values becomes an ordinary tombstone. Two single deletes

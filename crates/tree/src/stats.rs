@@ -256,7 +256,7 @@ impl Counters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the bytes that compactions on this thread have read, as counted in the counters of the levels.
+    /// Returns the bytes that compactions on this thread have read, summed over the counters of all levels.
     pub(crate) fn level_bytes_read(&self) -> u64 {
         self.levels.iter().map(|level| level.bytes_read.get()).sum()
     }
@@ -387,8 +387,8 @@ pub struct LevelStats {
 }
 
 impl Stats {
-    /// Adds the statistics of another tree. The numbers of the cache and of the device are not added, because both
-    /// trees share the cache and the storage.
+    /// Adds the statistics of another tree. The sizes of the cache and the times of the device are not added, because
+    /// both trees share the cache and the storage.
     pub(crate) fn add(&mut self, other: &Self) {
         let (own, others) = (self.runs() as f64, other.runs() as f64);
         self.expected_fpr = match (self.expected_fpr, other.expected_fpr) {

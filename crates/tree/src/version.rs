@@ -155,8 +155,8 @@ impl Version {
         Self::after(None, levels, access, ranges_before, counters)
     }
 
-    /// Creates the version with the given levels that follows `previous`. `previous` is `None` for the first version of
-    /// a tree.
+    /// Creates the version after `previous`, with the levels `levels`. `previous` is `None` for the first version of a
+    /// tree.
     fn after(
         previous: Option<&Self>,
         levels: Levels<TableRef>,

@@ -415,7 +415,8 @@ impl Inner {
         self.append(log, taken, sync)
     }
 
-    /// Writes the records in the buffer of `log`, which `taken` describes, to the WAL. Syncs the WAL if `sync` is set.
+    /// Writes the records in the buffer of `log` to the WAL. `taken` describes these records. Syncs the WAL if `sync`
+    /// is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;
@@ -466,7 +467,8 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers as long as `waits` returns `true` for the writes that are visible to readers.
+    /// Waits for other writers until `waits` returns `false`. The argument of `waits` describes which writes are
+    /// visible.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;

@@ -75,7 +75,7 @@ impl MemoryObservation<'_> {
         bits_per_key.map_or(self.filter_bytes, |bits| (self.filter_keys as f64 * bits / 8.0) as u64)
     }
 
-    /// Returns the capacity of the cache that the budget leaves after memtables and filters of these sizes, in bytes.
+    /// Returns the memory that the budget leaves for the cache, in bytes, if memtables and filters have these sizes.
     pub fn expected_cache_bytes(&self, sizes: MemorySizes) -> u64 {
         let filters = self.expected_filter_bytes(sizes.filter_bits_per_key);
         self.budget_bytes.saturating_sub(2 * sizes.memtable_bytes + filters)

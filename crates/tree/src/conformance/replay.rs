@@ -95,14 +95,14 @@ pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     with_single_deletes((0..count).map(|_| step(&mut random)).collect())
 }
 
-/// Returns whether a replay deletes this key only by single deletes and range deletes. A replay puts such a key at most
-/// once before each single delete.
+/// Returns whether a replay deletes this key only by single deletes and range deletes. A replay puts a value of such a
+/// key only if the key is absent.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }
 
-/// Replaces some operations on the keys for which [`is_single`] is true. Every delete of such a key becomes a single
-/// delete, and so does a put if the key exists.
+/// Replaces some operations on the keys for which [`is_single`] is true, so that no put overwrites such a key. Deletes
+/// of such a key become single deletes, and so do puts if the key exists.
 fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     let mut present = BTreeSet::new();
     let write = |present: &mut BTreeSet<Vec<u8>>, write| match write {

@@ -26,8 +26,8 @@ impl Design {
         }
     }
 
-    /// Returns a description of the first property of the design that needs a manifest, and the change that removes the
-    /// property. Returns `None` if no property needs a manifest.
+    /// Returns two descriptions: the first property of the design that needs a manifest, and the change that removes
+    /// this property. Returns `None` if no property needs a manifest.
     fn need_of_manifest(&self) -> Option<(String, String)> {
         let table = &self.options.table;
         let others = [

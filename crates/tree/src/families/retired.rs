@@ -56,9 +56,9 @@ impl Retired {
         self.current = Some(current);
     }
 
-    /// Returns the operations that must be flushed to remove the oldest completed WAL segment: for each column family,
-    /// the sequence number of its last operation in this segment. Returns `None` if all completed segments together
-    /// have at most `limit` bytes.
+    /// Returns, for each column family, the sequence number up to which the family must be flushed before the oldest
+    /// completed WAL segment can be removed. Returns `None` if all completed segments together have at most `limit`
+    /// bytes.
     pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {
         let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)

@@ -7,8 +7,8 @@ use super::input_deletes::InputDeletes;
 use crate::memory::Slot;
 use crate::merge_operands::OperandStack;
 
-/// Combines all versions of a key in a memtable, the newest of which is a merge operand. Returns the combined version
-/// in the form in which an SSTable stores it. Returns `None` if a version is corrupt.
+/// Combines all versions of a key in a memtable. The newest version must be a merge operand. Returns the combined
+/// version in the form in which an SSTable stores it. Returns `None` if a version is corrupt.
 pub(super) fn combine_in_memtable(
     operator: MergeOperator,
     slot: &Slot,

@@ -233,8 +233,8 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on the calling thread. Counts the bytes that `work` reads as bytes that compactions to the output
-    /// level read.
+    /// Runs `work` on the calling thread, and adds the bytes that `work` reads to the compaction reads of the output
+    /// level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         // If a compaction of level 0 ran on this thread during a pause, it has already counted its own reads.
@@ -387,7 +387,7 @@ struct Pauses {
     /// The number of entries between two checks for a pause, minus 1. The number of entries is a power of two, so a
     /// check is due when the lower bits of the entry count are 0.
     mask: u64,
-    /// The bytes that compactions on this thread had read in total at the end of the last pause.
+    /// The total number of bytes that compactions on this thread had read at the end of the last pause.
     bytes_read: u64,
 }
 

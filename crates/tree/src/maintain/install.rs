@@ -109,9 +109,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Builds the next version of the tree before the change is recorded in the manifest, because its indexes of all
-    /// sorted runs take long to build. Returns the current version and the new version. Returns `None` if the design
-    /// has no such indexes.
+    /// Builds the next version of the tree before the manifest is locked, because the indexes of all sorted runs take
+    /// long to build. Returns the current version and the new version. Returns `None` if the design has no such
+    /// indexes.
     fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
         let before = Arc::clone(&self.view.load().version);
         if !before.has_indexes() {

@@ -51,8 +51,8 @@ impl Inner {
     /// Returns the read-triggered compaction that is due. Returns `None` if no such compaction is due, or if a
     /// pending flush will soon change the runs.
     ///
-    /// A compaction is due when its cost is not more than the cost that scans have accumulated since the last change
-    /// of the runs.
+    /// A compaction is due when scans since the last change of the runs have cost at least as much additional work as
+    /// the compaction would cost.
     fn wanted_by_ranges(&self, view: &View) -> Option<Wanted> {
         let price = self.policy.seek_price();
         let is_allowed = self.merges_for_ranges.try_lock().is_some_and(|allowed| *allowed);

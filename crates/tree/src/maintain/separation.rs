@@ -137,8 +137,8 @@ impl<'a> Separation<'a> {
         Ok(Some((&self.stored, reference)))
     }
 
-    /// Writes a value to a blob file if it has at least `threshold` bytes and is not a merge operand. Returns the
-    /// position of its record, or `None` if the value stays in the SSTable. Either way, appends the bytes for the
+    /// Writes a value to a blob file if it has at least `threshold` bytes and is not a merge operand. Returns a
+    /// reference to its record, or `None` if the value stays in the SSTable. Either way, appends the bytes for the
     /// SSTable to `self.stored`.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
         // A compaction combines operands, so operands stay in the SSTable with their keys.

@@ -19,8 +19,8 @@ const ANCHORS_PER_PART: u64 = 32;
 /// The keys are in ascending order, and each key is the first key of a part. Returns no keys if `parts` is below 2.
 ///
 /// The keys are chosen among anchors, which are the first keys of blocks at equal distances in the files. Source:
-/// `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the bytes read for the anchors as bytes
-/// that the compaction read.
+/// `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. The bytes read for the anchors count as reads of the
+/// compaction in `counters`.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());

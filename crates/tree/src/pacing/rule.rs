@@ -55,8 +55,8 @@ const MOST_WAIT_NS: u64 = 4_000_000;
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The divisor of the free space after which the delay of writes is computed again. Writers may use 1 / `ROOM_SHARE` of
-/// the free space in the queue that delays them.
+/// The divisor of the free space in the queue that delays writers. After writers have used 1 / `ROOM_SHARE` of this
+/// space, the delay is computed again.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue of work that limits writers, such as the immutable memtables that wait for their flush. Writers fill the

@@ -20,7 +20,7 @@ use crate::table::{BlockReads, RankedRun, RunCursor, Table};
 type RunTables = Arc<[Arc<Table>]>;
 
 /// Builds the sorted view of `runs`, which are in order from the newest to the oldest run. The construction reads
-/// blocks of SSTables, and `counters` counts the read bytes as bytes that a compaction read.
+/// blocks of SSTables. These reads count as reads of compactions in `counters`.
 ///
 /// Returns `None` if there are more than [`MOST_RUNS`] runs, if the runs have 2³² or more entries, or if a block cannot
 /// be read. Scans then merge the runs, so the scan that reads the block returns the error.

@@ -96,7 +96,7 @@ impl<'v> ViewCursor<'v> {
     }
 
     /// Finds the run that contains the current entry of the sorted view, and moves the cursor of this run to the entry.
-    /// Always returns `true`.
+    /// Always returns `true`, because the cursor is then at an entry.
     #[inline]
     fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
         self.run = self.view.run(self.at);

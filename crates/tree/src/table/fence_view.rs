@@ -18,8 +18,8 @@ use crate::stats::Counters;
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
-    /// Whether the fence is read for a get. The statistics then count the data blocks that the fence reads as searched
-    /// blocks.
+    /// Whether the fence is read for a get. If so, the data blocks that the fence reads count as searched blocks in the
+    /// statistics.
     pub(super) is_get: bool,
 }
 

@@ -94,7 +94,7 @@ pub(super) struct EntryHead {
     /// The number of bytes at the start of the key that are equal to the start of the previous key. The entry does not
     /// store these bytes.
     pub(super) shared: usize,
-    /// The byte range in the data block of the rest of the entry's key, after the shared bytes.
+    /// The byte range, in the data block, of the key without its shared bytes.
     pub(super) suffix: Range<usize>,
     /// The byte range of the entry's value in the data block.
     pub(super) value: Range<usize>,
@@ -113,7 +113,8 @@ pub enum Found {
     Value(Range<usize>),
 }
 
-/// A part of a data block that begins at a restart point. A search in a part finds a key without the rest of the block.
+/// A part of a data block that begins at a restart point. If a part is the only one that can contain a key, a search of
+/// the key needs no other part of the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// The numbers of the restart points that a search in this part of a data block compares, at least one. They

@@ -565,7 +565,7 @@ impl Table {
         }
     }
 
-    /// Prefetches those bytes of `entries`, a part of a data block, that a search or a scan reads first.
+    /// Prefetches the bytes of `entries` that a search or a scan reads first. `entries` is a part of a data block.
     #[inline]
     pub(super) fn prefetch(&self, entries: &[u8]) {
         self.file.ahead.prefetch(entries);

@@ -549,9 +549,9 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// Searches the prefetched data block, and returns the cursor at the first entry within the bound `from`, which
-    /// must be the bound that [`RunCursor::approach`] has received. Returns `None` if no entry of the run is within
-    /// this bound.
+    /// Searches the prefetched data block, and returns the cursor at the first entry within the bound `from`. Returns
+    /// `None` if no entry of the run is within this bound. `from` must be the bound that [`RunCursor::approach`] has
+    /// received.
     #[inline]
     pub(crate) fn land(
         self,

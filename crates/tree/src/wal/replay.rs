@@ -150,7 +150,7 @@ pub(crate) fn replay(
 /// record shows that the broken record was durable.
 ///
 /// # Errors
-/// The WAL file cannot be read, or it is corrupt so that no crash can be the cause.
+/// If the WAL file cannot be read, or if no crash can be the cause of its corruption.
 pub(crate) fn replay_records(
     storage: &dyn Storage,
     directory: &Path,

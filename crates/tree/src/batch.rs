@@ -23,7 +23,7 @@ pub struct WriteBatch {
     counts: BatchCounts,
 }
 
-/// The amounts by which a commit increases the counters of the tree.
+/// The numbers of operations and bytes in a commit, by which the counters of the tree increase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchCounts {
     pub(crate) puts: u64,

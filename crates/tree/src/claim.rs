@@ -76,7 +76,8 @@ impl Claim {
     }
 }
 
-/// Returns an error if only one of the store and the design has a manifest.
+/// Returns an error if the store has a manifest and the design has none, or if the design has one and the store has
+/// none.
 fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
     let (with_or_without, one_or_none, setting) = match (is_store_scanned, is_design_scanned) {
         (true, false) => ("without", "one", "table.manifest = \"none\""),

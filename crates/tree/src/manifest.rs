@@ -27,7 +27,7 @@ const MAGIC: [u8; 12] = *b"lsmmanifest1";
 /// The number of bytes before each record of a manifest, for the length and the checksum of the record.
 const FRAME_BYTES: usize = 4 + 4;
 
-/// The size, in bytes, above which a manifest is rewritten.
+/// The size, in bytes, above which a manifest is rewritten, so that it contains only the current state.
 const REWRITE_BYTES: u64 = 4 << 20;
 
 /// The exclusive limit of file numbers, run numbers and sequence numbers. No tree exists long enough to reach this

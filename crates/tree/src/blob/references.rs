@@ -19,9 +19,9 @@ pub(crate) struct References(Vec<Reference>);
 pub(crate) struct Reference {
     /// The blob file that contains values of the SSTable.
     pub(crate) file: Arc<BlobFile>,
-    /// The number of records in the blob file to which the SSTable refers.
+    /// The number of records to which the SSTable refers in the blob file.
     pub(crate) records: u64,
-    /// The total length of the records in the blob file to which the SSTable refers, in bytes.
+    /// The total length of the records to which the SSTable refers in the blob file, in bytes.
     pub(crate) bytes: u64,
 }
 

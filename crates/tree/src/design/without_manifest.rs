@@ -18,7 +18,7 @@ impl Design {
         }
     }
 
-    /// Returns an error if this design of a column family has no manifest.
+    /// Returns an error if this design, which is the design of a column family, has no manifest.
     pub(super) fn check_family_manifest(&self) -> Result<(), DesignError> {
         match self.options.table.manifest {
             ManifestPlace::File => Ok(()),

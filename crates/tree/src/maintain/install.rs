@@ -153,7 +153,7 @@ impl Inner {
     }
 }
 
-/// Returns the levels of the tree after `change` of the SSTables in `version`.
+/// Returns the levels of the tree after the change `change` of the version `version`.
 fn edited(version: &Version, change: &Change<'_>) -> Result<Levels<TableRef>> {
     let levels = version.levels.edit(change.removed, change.place, change.added);
     levels.map_err(|error| Error::Failed(format!("cannot add the new SSTables to the tree: {error}")))

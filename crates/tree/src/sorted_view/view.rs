@@ -1,4 +1,4 @@
-//! The data of a sorted view, and the search for the first entry of a scan.
+//! The data of a sorted view, and access to its segments and entries by position.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The values for the metadata file of an SSTable that the open SSTable itself does not contain.
+/// The values in the metadata file of an SSTable that are not read from the open SSTable.
 pub(super) struct Description {
     /// The level of the tree for which the SSTable was written.
     pub(super) level: usize,

@@ -34,7 +34,7 @@ pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
 /// A prepared reader of one SSTable. The scan has not read any data block of the SSTable yet.
 pub(super) struct Reader<'t> {
-    /// The number of the data block of the SSTable that the scan reads first.
+    /// The number of the data block that the scan reads first in the SSTable.
     pub(super) first_block: u32,
     /// The iterator for the entries of the first data block.
     pub(super) cursor: BlockCursor<'t>,

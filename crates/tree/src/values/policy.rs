@@ -12,7 +12,7 @@ pub enum Writing {
     },
 }
 
-/// The number, sizes and partition of one blob file, from which a value policy decides.
+/// The number, sizes and partition of one blob file. From these, a value policy decides which blob files are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobFileShape {
     /// The number of the blob file. A file with a larger number is newer.

@@ -201,7 +201,7 @@ impl Formats {
             }
         }
         if formats.is_empty() {
-            Err("the list of formats is empty; write \"svg\"".to_owned())
+            Err("the list of formats is empty; name at least one format, such as \"svg\"".to_owned())
         } else {
             Ok(Self(formats))
         }

@@ -249,7 +249,7 @@ impl Site {
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
             return Err(changed(format!(
-                "its file {RECORD} has another format version, or describes another fixture"
+                "the file {RECORD} in its folder has another format version, or describes another fixture"
             )));
         }
         let found = files_in(&self.folder.join(TREE))?;

@@ -291,7 +291,7 @@ impl<'a> Bench<'a> {
         self.rounds(1, entries, || {
             let mut product = None;
             let ns = timed(self.clock(), || product = Some(build()));
-            Ok((product.expect("the bench must run the timed closure of a build")?, ns))
+            Ok((product.expect("`timed` must call its closure, which builds the component")?, ns))
         })
     }
 

@@ -139,7 +139,7 @@ impl<'a> WarmingUp<'a> {
             }
             let now = self.done.load(Ordering::Relaxed);
             let end =
-                looks.last().expect("a round of the warm-up must have at least one sample of the store");
+                looks.last().expect("each round of the warm-up must sample the statistics at least once");
             rounds.push(Round::of((now - done) as f64, [&start, end], &looks.iter().collect::<Vec<_>>()));
             (at, start, done) = (at + until.round_ns, end.clone(), now);
             if unsteady(&rounds, until.rounds as usize).is_some_and(|unsteady| unsteady.is_empty()) {

@@ -185,7 +185,7 @@ impl Builder<'_> {
             KeySource::Drawn(choice) => PlannedKeys::Drawn(keys::CATALOG.build(choice)?),
             KeySource::Recorded(_) => {
                 let accesses = self.accesses.next().expect(
-                    "the plan must read every trace whose keys a phase uses before it plans the phase",
+                    "every trace that a phase uses must be read before the phase is planned",
                 );
                 let length = accesses.len() as u64;
                 if let Some(operations) = mixed.operations.filter(|operations| *operations > length) {

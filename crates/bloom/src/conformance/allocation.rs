@@ -11,7 +11,7 @@ pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("if keeps_budget() returns true, the allocation stays within the memory budget", budgets_are_kept),
     ("bits per key are finite and not negative", no_level_spends_less_than_nothing),
-    ("equal calls return equal bits per key", equal_levels_give_equal_bits),
+    ("calls with equal arguments return equal bits per key", equal_levels_give_equal_bits),
 ];
 
 /// The memory budgets, in bits per key on average over the tree, with which each invariant is checked.

@@ -44,7 +44,7 @@ impl Allocation for BadAllocation {
         match self.0 {
             "if keeps_budget() returns true, the allocation stays within the memory budget" => 2.0 * base,
             "bits per key are finite and not negative" if levels[level].entries <= 0.0 => -1.0,
-            "equal calls return equal bits per key" => {
+            "calls with equal arguments return equal bits per key" => {
                 base + f64::from(self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
             }
             _ => base,

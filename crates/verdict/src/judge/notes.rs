@@ -215,7 +215,7 @@ impl Judged<'_> {
                     comparisons = counted(comparisons, "comparison")
                 )
             }
-            Doubt::SometimesZero => "one of the two values is 0 in some trials".to_owned(),
+            Doubt::SometimesZero => "the baseline or the candidate has the value 0 in some trials".to_owned(),
             Doubt::NoDirection => "neither higher nor lower is better".to_owned(),
             Doubt::NoRatio => "a value is negative, so the ratio is undefined".to_owned(),
             Doubt::Implausible => "one of the two values is implausible".to_owned(),

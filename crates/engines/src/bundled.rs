@@ -130,7 +130,8 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
     })
 }
 
-/// Returns the message that an engine stores all values next to their keys. Returns `None` if the design does so, too.
+/// Returns the message that an engine cannot store values in other files, because it stores all values next to their
+/// keys. Returns `None` if the design also stores them there.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))

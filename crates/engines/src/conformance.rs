@@ -1,4 +1,5 @@
-//! Checks whether engines keep their contract. The tests of any crate can call these checks.
+//! Checks whether engines keep the contracts of [`Engine`] and [`Store`](crate::Store). The tests of any crate can call
+//! these checks.
 //!
 //! ```
 //! let ours = lsmbench_engines::CATALOG.variant("lsmbench")?;
@@ -59,7 +60,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     checks::CHECKS.iter().map(|(name, _)| *name)
 }
 
-/// Builds an engine with its default parameters. The caller has already built the engine once with these parameters.
+/// Builds an engine with its default parameters. The caller has already built such an engine, so a failure is a bug.
 ///
 /// # Panics
 /// The engine cannot be built.

@@ -29,9 +29,9 @@ pub(crate) struct Wanted {
 /// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// The maximum number of function signatures in the strings of a library that was built without assertions. Such a
-/// build has some signatures in its error messages. A build with assertions has many more, because each failing
-/// assertion prints the signature of its function.
+/// The maximum number of function signatures in the strings of a library without assertions. Such a library has only a
+/// few signatures, in its error messages. A library with assertions has many more, because each failing assertion
+/// prints the signature of its function.
 const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Compiler flags that indicate an optimized build.
@@ -147,8 +147,8 @@ impl Wanted {
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
     }
 
-    /// Returns the reasons why measured times of a library are doubtful. `asserts` is whether the library imports the
-    /// function that a failing assertion calls.
+    /// Returns the reasons why measured times of a library are doubtful. `asserts` is true if the library imports an
+    /// assertion handler, such as `__assert_fail`.
     fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
         let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
         let mut doubts = Vec::new();
@@ -194,8 +194,8 @@ fn has_checksum_instruction(code: &[u8]) -> bool {
     ends.map(|at| &code[..at]).any(|before| matches!(before, [.., 0xf2, 0x48..=0x4f]))
 }
 
-/// Whether the debug information shows that no part of the library was compiled with an optimization flag. `false`
-/// without compiler flags in the debug information.
+/// Whether the debug information shows that no part of the library was compiled with an optimization flag. Returns
+/// `false` if the debug information contains no compiler flags.
 fn is_unoptimised(strings: &[u8]) -> bool {
     let mut producers = strings
         .split(|byte| *byte == 0)

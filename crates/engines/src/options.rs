@@ -238,7 +238,8 @@ impl EngineOptions {
         differing.map(|(_, name, _)| (*name).to_owned()).collect()
     }
 
-    /// Returns the total size in bytes of the mutable memtable and all immutable memtables at which writers wait.
+    /// Returns the total size of all memtables at which writers wait, in bytes. The total includes the mutable
+    /// memtable.
     pub(crate) fn all_memtable_bytes(&self) -> u64 {
         self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
     }

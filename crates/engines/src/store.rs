@@ -17,8 +17,9 @@ pub trait Store: Target {
     /// Returns the current counters and gauges of the store. Other threads may use the store during this call.
     fn stats(&self) -> EngineStats;
 
-    /// Returns the time for which `settle` waits after the last background work has ended. The wait is 0 if the engine
-    /// reports the end of its background work. Other engines need a wait, in which nothing may change.
+    /// Returns the time for which `settle` waits after the last background work has ended. The time is 0 if the engine
+    /// reports the end of its background work. The work of any other engine counts as ended if nothing changes during
+    /// this time.
     fn settle_margin(&self) -> Duration {
         Duration::ZERO
     }

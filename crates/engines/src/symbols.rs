@@ -50,12 +50,12 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
 
 /// Declares a struct with the functions of a C library. The functions are in three groups:
 ///
-/// - `required`: every version has these functions;
-/// - `optional`: newer versions have these functions, and so does every library that can be linked;
-/// - `newest`: these functions are newer than the oldest library that can be linked.
+/// - `required`: every supported version has these functions;
+/// - `optional`: old versions lack these functions, but a library that is linked into this program has them;
+/// - `newest`: even a library that is linked into this program may lack these functions.
 ///
-/// The names omit their common prefix. The condition `linked` is true if a library is linked into this program. The
-/// condition `newest` is true if the linked library has the newest functions.
+/// The names omit their common prefix. `linked` is the build condition for linking a library into this program.
+/// `newest` is the build condition for a linked library that has the functions of the group `newest`.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }

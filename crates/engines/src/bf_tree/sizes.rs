@@ -7,7 +7,7 @@ use crate::options::EngineOptions;
 const PAGE_UNIT: u64 = 4096;
 const LARGEST_PAGE: u64 = 32 << 10;
 
-/// The number of bytes in half a page that no record can use, because they contain headers or padding.
+/// The number of bytes that headers and padding take in half a page. The other bytes limit the size of a record.
 const PAGE_OVERHEAD: usize = 128;
 
 /// The maximum number of records in a page of bf-tree.

@@ -1,5 +1,5 @@
-//! Adapter for servers with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or a tree of lsmbench behind
-//! `lsmbench serve`.
+//! Adapter for servers with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or `lsmbench serve`, which serves a
+//! tree of lsmbench.
 
 mod params;
 mod process;

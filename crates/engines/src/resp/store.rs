@@ -42,7 +42,7 @@ enum Order {
     None,
 }
 
-/// A store behind a server with the Redis protocol.
+/// A store that is accessed through a server with the Redis protocol.
 pub(super) struct RespStore {
     client: Client,
     /// The connections to the server that no thread uses now.

@@ -111,8 +111,8 @@ impl<K: RocksDbFork> Member<K> {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
-    /// Replaces the settings that the fork does not support: a memtable filter by no filter, and any other kind of
-    /// filter by Bloom filters.
+    /// Returns the settings that the fork supports. Without memtable filters in the fork, the settings have no memtable
+    /// filter. Unsupported filters of SSTables become Bloom filters.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
         let has_ribbons = K::HAS_RIBBONS && settings.filters == Filters::Ribbon;

@@ -17,8 +17,8 @@ use crate::view::{View, read_count};
 /// The maximum number of keys in one batch of deletes, when the server deletes all strings and hashes of a database.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// The number of keys in the first group, if many keys are read in groups. It is small, because the size of the values
-/// is still unknown.
+/// The number of keys in the first group of a read that gets many keys in groups. The first group is small, because the
+/// size of the values is still unknown.
 const FIRST_GROUP: usize = 8;
 
 /// The maximum number of keys in one group, if many keys are read in groups.
@@ -236,8 +236,8 @@ fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
     high.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// Splits the key range from `low` to `high` (exclusive) into at most two ranges without the keys of hash fields. If
-/// `with_hashes` is false, also without the keys that store the number of fields of each hash.
+/// Splits the key range from `low` to `high` (exclusive) into at most two ranges that leave out the keys of hash
+/// fields. If `with_hashes` is false, the ranges also leave out the keys that store the number of fields of each hash.
 fn sections<'a>(
     low: &'a [u8],
     high: Option<&'a [u8]>,

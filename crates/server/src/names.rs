@@ -3,8 +3,8 @@
 //!
 //! | key of the tree | meaning |
 //! |---|---|
-//! | the name | a string. The order of names is that of the keys |
-//! | `00` + the name | a string whose name begins with the byte `00`; the order stays |
+//! | the name | a string; the keys of strings have the order of their names |
+//! | `00` + the name | a string whose name begins with the byte `00`; the prefix does not change the order |
 //! | `00 01` + length of the name (4 bytes) + the name + the field | a field of a hash |
 //! | `00 02` + the name | a hash: the number of its fields |
 //!
@@ -14,19 +14,19 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// The prefix of the tree's keys of hash fields, and therefore a lower bound of these keys. Keys of strings are larger,
-/// unless the name of the string is empty or begins with the byte `00`.
+/// The prefix of all tree keys that store hash fields. It is also a lower bound of these keys. The tree key of a string
+/// is larger, unless the name of the string is empty or begins with the byte `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// The prefix of the tree's keys of hashes. It is a lower bound of these keys, and an upper bound (exclusive) of the
-/// keys of hash fields.
+/// The prefix of all tree keys that store hashes. It is also a lower bound of these keys, and an upper bound
+/// (exclusive) of the tree keys of hash fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// An upper bound (exclusive) of the tree's keys of hashes. It is also a lower bound of the keys of strings, unless the
-/// name of the string is empty or begins with the byte `00`.
+/// An upper bound (exclusive) of the tree keys of hashes. It is also a lower bound of the tree keys of strings, unless
+/// the name of the string is empty or begins with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
-/// The number of bytes before the name of the hash, in the tree's key of a hash field.
+/// The size of the first part of a hash field's tree key, in bytes: a prefix, and the length of the hash's name.
 const FIELD_HEAD_BYTES: usize = 6;
 
 /// The maximum total size of the name of a hash and the name of a field, in bytes.

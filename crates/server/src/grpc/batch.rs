@@ -37,14 +37,14 @@ impl<A> BatchCodec<A> {
 /// The operations of one `BatchRequest`, as one write batch per database.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// One write batch per database, indexed by the number of the database. Batches that are missing at the end are
-    /// empty.
+    /// One write batch per database, indexed by the number of the database. Databases with a number after the last
+    /// index have no writes.
     parts: Vec<WriteBatch>,
 }
 
 impl Batch {
-    /// Returns one write batch per database, indexed by the number of the database. Batches that are missing at the end
-    /// are empty.
+    /// Returns one write batch per database, indexed by the number of the database. Databases with a number after the
+    /// last index have no writes.
     pub(super) fn parts(&self) -> &[WriteBatch] {
         &self.parts
     }

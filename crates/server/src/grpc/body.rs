@@ -65,7 +65,7 @@ impl Body for RequestBody {
 /// The body of a gRPC response, split into short frames.
 ///
 /// HTTP/2 takes the next frame only after most earlier frames are sent, so the rest of a long response stays in this
-/// value. Its memory stays counted until the last frame is taken.
+/// value. The memory of the response is counted until HTTP/2 has taken the last frame.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
     /// The rest of the current frame of the response, which HTTP/2 has not taken yet.

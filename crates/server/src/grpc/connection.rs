@@ -56,8 +56,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
     Ok(())
 }
 
-/// Answers the calls of a client with an error, for at most the time `patience`, because the limit of connections is
-/// reached.
+/// Rejects a client because the limit of connections is reached: answers each of its calls with an error, for at most
+/// the time `patience`.
 pub(crate) async fn turn_away(stream: TcpStream, patience: Duration) {
     let service = service_fn(|_| ready(Ok::<_, Infallible>(refuse())));
     let _ = timeout(patience, builder().serve_connection(TokioIo::new(stream), service)).await;

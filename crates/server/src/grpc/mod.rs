@@ -1,8 +1,8 @@
 //! Implements the gRPC service of `proto/lsmbench.proto`.
 //!
 //! * A connection is an HTTP/2 connection. Its calls run concurrently, so their writes can share syncs.
-//! * The server executes a write after it has received the complete request. A call that is cancelled before writes
-//!   nothing.
+//! * The server executes a write after it has received the complete request. If the client cancels the call earlier,
+//!   the call writes nothing.
 //! * A scan reads its next entries only when the client can receive them. A slow client therefore uses the memory of
 //!   only one response.
 

@@ -130,8 +130,8 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     type Response = A;
     type Future = Ready<Result<tonic::Response<A>, Status>>;
 
-    /// Executes the method before this function returns its future. A client can therefore not cancel a call between
-    /// its execution and its response.
+    /// Executes the method at once, and not when the returned future is polled. A client can therefore not cancel a
+    /// call between its execution and its response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
         let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
         ready(response.map(tonic::Response::new))

@@ -107,11 +107,11 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Parses the complete requests of `input`: the bytes of the last call without the removed requests, followed by
-    /// newly received bytes.
+    /// Parses the complete requests of `input`. At each call, `input` contains the bytes of the previous call without
+    /// the requests that [`remove`](Self::remove) removed, followed by newly received bytes.
     ///
-    /// If the input contains an error, the requests before the error remain available. The error is returned after the
-    /// caller has removed them.
+    /// If the input contains an error, the requests before the error remain available. The error is returned only after
+    /// the caller has removed all these requests.
     ///
     /// # Errors
     /// The input violates the protocol.

@@ -143,8 +143,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the tree's keys of the fields of a hash, including fields that this batch has written, and whether these
-    /// are all fields. If the hash has very many fields, returns only as many keys as one batch can delete.
+    /// Returns the tree keys of the fields of a hash, including fields that this batch has written. The list ends early
+    /// if one batch cannot delete more keys. The flag is true if the list contains all fields.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));

@@ -14,7 +14,8 @@ use crate::key_order::{KeyOrder, check_order};
 /// The maximum number of entries that a cursor reads from its scan at once (a chunk).
 const MOST_ENTRIES: usize = 64;
 
-/// If a chunk has at least this size in bytes, the next chunk has only one entry.
+/// The size of a chunk in bytes from which the next chunk has only one entry, so that chunks of large entries stay
+/// small.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {

@@ -7,7 +7,7 @@ use tree::{LevelStats, Tree};
 /// The name of the property with the number of SSTables in a level, without the level number at its end.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
-/// The minimum number of levels that have properties, as in LevelDB.
+/// The number of levels in LevelDB. Each of them has properties, even if the tree has fewer levels.
 const LEVELS: usize = 7;
 
 const MIB: f64 = (1u64 << 20) as f64;

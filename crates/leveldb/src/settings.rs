@@ -113,9 +113,9 @@ impl Changes {
     }
 }
 
-/// Returns the component of the axis `axis`, such as the filter, with its option `parameter` set to `value`. The
-/// variant of the design stays if it has this option. Otherwise, the variant becomes `kind`. If `value` is `None`, the
-/// variant becomes `none`.
+/// Returns the component of the axis `axis`, such as the filter, with its option `parameter` set to `value`. If the
+/// component of the design has this option, its variant stays. Otherwise, the variant becomes `kind`. If `value` is
+/// `None`, the variant becomes `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);

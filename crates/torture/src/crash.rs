@@ -22,7 +22,7 @@ use crate::violation::{Check, Violation};
 /// The number of actions, such as writes and flushes, in one history (a seeded sequence of actions).
 const ACTIONS: usize = 160;
 
-/// Recovery is interrupted by a second power failure for one out of this number of disk states.
+/// For one out of this number of disk states, a second power failure also interrupts the recovery.
 const RECOVERIES: u128 = 16;
 
 /// The number of second power failures that are tried during one recovery.

@@ -69,8 +69,8 @@ pub struct FaultSummary {
     pub faults: u64,
     /// The number of storage calls that failed because of an injected fault.
     pub failed_calls: u64,
-    /// The number of faults that the caller received as an error. The others made only removals of files fail, which
-    /// the next opening repeats.
+    /// The number of faults that the caller received as an error. Each other fault only made the removal of a file
+    /// fail, and the next opening of the store removes this file.
     pub reported: u64,
     /// The number of reopened stores. After each fault, the store is reopened twice: after the death of its process,
     /// and after a power failure.

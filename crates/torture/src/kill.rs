@@ -151,11 +151,11 @@ pub struct Ledger {
     acknowledged: Commits,
     /// The number of commits of each writer that a flush, a sync or an opening has made durable.
     durable: Commits,
-    /// The acknowledged commits at the time when each writer last called a flush or a sync. They are durable when this
-    /// call returns.
+    /// For each writer, the numbers of commits that were acknowledged when it last called a flush or a sync. These
+    /// commits are durable when this call returns.
     settling: [Commits; WRITERS],
-    /// The acknowledged commits at the time when each commit began. The outer index is the writer of the commit. A
-    /// store that contains the commit must also contain these commits.
+    /// For each commit, the numbers of commits that were acknowledged when it began. The outer index is the writer of
+    /// the commit. A store that contains the commit must also contain these commits.
     before: [Vec<Commits>; WRITERS],
 }
 

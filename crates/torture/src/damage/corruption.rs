@@ -180,7 +180,7 @@ impl fmt::Display for Described<'_> {
 }
 
 /// Returns the corruptions to test, each as the changes of one or two files of the store. They include every kind of
-/// change in every part of every kind of file, in turns.
+/// change in every part of every kind of file. The kinds and parts take turns in the list.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {

@@ -129,7 +129,8 @@ const SECTIONS: usize = 4;
 /// The name of the optional section with the range tombstones.
 const RANGE_TOMBSTONES: &str = "range tombstones";
 
-/// The offset of the footer of an SSTable, and the names of the optional sections, which depend on the format version.
+/// The offset of the footer of an SSTable, and the names of its optional sections. The format version determines which
+/// optional sections an SSTable has.
 struct Sections {
     footer: usize,
     names: Vec<&'static str>,

@@ -14,8 +14,8 @@ pub enum Class {
     Unneeded,
     /// The changed bytes are records of a manifest that a later record replaces completely.
     Superseded,
-    /// A crash could leave the same bytes: bytes that are not known to be durable at the end of a WAL or manifest, or
-    /// zeros after a WAL.
+    /// A crash could leave the same bytes. They are bytes at the end of a WAL or manifest that are not known to be
+    /// durable, or zeros after a WAL.
     AsACrash,
 }
 

@@ -37,7 +37,7 @@ pub enum Ending {
     Stopped,
     /// The process died and an SSTable was lost. The store was then opened in quarantine mode, written to and closed.
     SetAside,
-    /// The files are a checkpoint of the store that was never opened.
+    /// The files are a checkpoint of the store. The checkpoint was not opened as a store before the test.
     Copied,
 }
 
@@ -80,7 +80,8 @@ pub(crate) struct File {
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
-/// The position of the WAL record of one commit, and the durable part of the WAL before it.
+/// The position of the WAL record of one commit, and the number of bytes that were durable before the record was
+/// written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitRecord {
     /// The number of the commit in the sequence of actions, from 0.

@@ -45,7 +45,7 @@ struct Writer<'a> {
     versions: Vec<Vec<(usize, Version)>>,
 }
 
-/// How many commits of each writer each read of a race may have seen. A cut is such a range of numbers of commits.
+/// Computes how many commits of each writer a read of a race may have seen. The result is a range, the [`Cut`].
 struct Cuts<'a> {
     history: &'a History,
     writers: Vec<Writer<'a>>,
@@ -72,21 +72,21 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Returns the number of the last commit of this writer after which a key still has the version at index `at` of
-    /// `versions`.
+    /// Returns the number of the last commit of this writer after which a key still has its version `versions[at]`.
+    /// `versions` contains all versions of the key.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
 
-    /// Returns the numbers of commits of this writer (smallest and largest) after which a key has the version that
+    /// Returns the smallest and the largest number of commits of this writer after which a key has the version that
     /// commit `commit` wrote.
     fn span(&self, key: Key, commit: usize) -> Cut {
         let versions = &self.versions[usize::from(key)];
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Returns the numbers of commits of this writer (smallest and largest) within `cut` after which a key is absent.
-    /// Returns `None` if the key is never absent.
+    /// Returns the smallest and the largest number of commits of this writer, both within `cut`, after which a key is
+    /// absent. Returns `None` if the key is never absent within `cut`.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;

@@ -60,8 +60,8 @@ pub(crate) fn check_register<'a>(
     check_nothing(key, &clusters, &reads_of_nothing)
 }
 
-/// Groups the operations on a key into clusters, which are a write with all reads of its value. Also returns the reads
-/// that did not find the key.
+/// Groups the operations on a key into clusters. A cluster is a write with all reads of its value. Also returns the
+/// reads that did not find the key.
 fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     let initial = history.initial[usize::from(key)];
     let mut clusters = vec![Cluster::new(initial, None)];

@@ -1,5 +1,5 @@
-//! Builds a graph of which operations of a round precede which others. The operations have an order only if the graph
-//! has no cycle.
+//! Builds a graph that records which operation of a round precedes which other operation. The operations have an order
+//! only if the graph has no cycle.
 //!
 //! An operation that returned before another operation was called precedes it. To save edges, calls and returns are
 //! also nodes of the graph, which form a chain in the order of time. Each call precedes its operation, and each return
@@ -12,7 +12,7 @@ use crate::violation::{Check, Violation};
 
 /// The maximum number of operations of a cycle that an error message lists.
 const MOST_SHOWN: usize = 6;
-/// The number of nodes from which a short cycle in the graph is searched.
+/// The maximum number of nodes of the graph from which the search for a short cycle starts.
 const MOST_STARTS: usize = 64;
 
 /// The known order of the operations of a race, as a graph of operations and times.

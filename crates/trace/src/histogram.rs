@@ -35,8 +35,8 @@ impl Histogram {
         self.total
     }
 
-    /// Returns a quantile: the smallest size that at least a fraction `quantile` of all sizes does not exceed. Returns
-    /// 0 if there are no sizes.
+    /// Returns the smallest size that is at least as large as a fraction `quantile` of all sizes. Returns 0 if there
+    /// are no sizes.
     pub(crate) fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((self.total as f64 * quantile).ceil() as u64).max(1);
         let mut below = 0;

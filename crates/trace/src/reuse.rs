@@ -70,7 +70,7 @@ impl Reuse {
         }
     }
 
-    /// Adds an access to the key with the hash `hash`, and returns the earlier access to this key.
+    /// Adds an access to the key with the hash `hash`. Returns the previous access to this key.
     pub(crate) fn access(&mut self, hash: u64) -> Seen {
         let now = self.accesses;
         self.accesses += 1;

@@ -1,7 +1,7 @@
-//! Pairs of calls with which a run measures the interface cost of a component in another language or process.
+//! The calls with which a run measures the cost of the interface to a component in another language or process.
 
-/// The calls that measure the cost of the interface between a component and another language or process: calls through
-/// the interface, and the same calls without it. The difference between the two times is the cost.
+/// The same calls of a component in two ways: through the interface to another language or process, and without this
+/// interface. The difference between the two times is the cost of the interface.
 pub struct Seam {
     /// The axis of the component.
     pub axis: &'static str,

@@ -76,7 +76,7 @@ pub struct Variant<T: ?Sized> {
     pub selector: bool,
     /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
-    /// Returns whether a choice with these parameters does not have the limitations of the variant.
+    /// Returns whether a choice with these parameters is free of the limitations of the variant.
     lifted: fn(&Table) -> bool,
     /// The crate that defines the variant. `None` means the crate of the catalog.
     pub origin: Option<Origin>,
@@ -161,8 +161,8 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate that defines the variant. In that crate, `origin!()` returns the argument. Variants that another
-    /// crate [adds](crate::Catalog::add) need an origin, because manifests contain it.
+    /// Sets the crate that defines the variant. To get the argument, call `origin!()` in that crate. Variants that
+    /// another crate [adds](crate::Catalog::add) need an origin, because manifests contain it.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);

@@ -23,8 +23,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// An entry with its key and its value, as a scan returns it. The value of a tombstone is `None`.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// The distance in bytes from the end of a block to the byte with the kind of the block's hash index. For a block with
-/// such an index, the target does not check the results of searches.
+/// The distance in bytes from the end of a block to the byte that contains the kind of the block's hash index. If a
+/// block has a hash index, the target does not check the results of searches.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {

@@ -27,7 +27,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// blocks, or a search in a tree of pages.
 const MOST_READS: u32 = 200;
 
-/// A model of an SSTable for fence pointers: their stored bytes, and blocks whose first keys are numbers.
+/// A model of an SSTable for fence pointers. It contains the stored bytes of the fence pointers, and blocks whose first
+/// keys are numbers.
 struct View<'a> {
     stored: &'a [u8],
     blocks: u32,

@@ -28,7 +28,7 @@ pub(crate) const HEADER_BYTES: usize = 0;
 /// The maximum number of versions and nodes in an arena of a model.
 const CELLS: usize = 32;
 
-/// The replacement for the pool of memory maps, which has no content.
+/// The replacement for the pool of memory maps. It is empty, because the arena of a model uses no memory maps.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {}
 

@@ -55,8 +55,8 @@ impl Digits {
     }
 }
 
-/// The digit that all further positions of a number get, after the end of a key or after a byte that occurs in no
-/// stored key.
+/// The digit for all remaining positions of a number. A number needs such digits if its key ends early, or after a byte
+/// that no stored key has at its position.
 #[derive(Clone, Copy)]
 enum Rest {
     Smallest,
@@ -65,8 +65,8 @@ enum Rest {
 
 impl Alphabet {
     /// Collects the byte values that occur at each position of `keys`. The keys are sorted, and the list is not empty.
-    /// The sets of byte values of single positions take up to `bits` bits of memory. In addition, the result always has
-    /// one set for all later positions.
+    /// The first positions get their own sets of byte values, as many as fit into `bits` bits of memory. One further
+    /// set, which does not count towards `bits`, is for all later positions.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);
@@ -79,7 +79,8 @@ impl Alphabet {
         Self { shared, positions }
     }
 
-    /// Returns the memory in bits of the sets of byte values, without the last set, which all later positions share.
+    /// Returns the memory in bits of the sets of byte values that belong to one position each. The last set, which all
+    /// later positions share, is not counted.
     pub(crate) fn bits(&self) -> f64 {
         (self.positions.len() - 1) as f64 * BITS_PER_POSITION
     }
@@ -128,8 +129,9 @@ impl Alphabet {
         number
     }
 
-    /// Returns the smallest difference between the numbers of two different keys. The keys have `length` bytes, which
-    /// all occur in the stored keys. Returns `None` if so many bytes do not fit into one number.
+    /// Returns the smallest possible difference between the numbers of two different keys of `length` bytes. Each byte
+    /// of these keys must occur at its position in the stored keys. Returns `None` if `length` bytes do not fit into
+    /// one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();
         let counts = || (length.max(start)..end).map(|at| self.digits(at).count());

@@ -86,8 +86,8 @@ impl Banding {
     }
 
     /// Solves the system from its last row to its first row, and passes each block of 64 rows to `take`, from the last
-    /// block to the first. A block is one 64-bit word for each of its `columns(block)` columns, and never has more
-    /// columns than the next block.
+    /// block to the first. A block consists of `columns(block)` 64-bit words, one for each column. `columns` must never
+    /// decrease from one block to the next.
     ///
     /// A row where no equation begins can have any value, and gets a random value. Otherwise, a system whose
     /// fingerprints are all 0 would have only the solution 0.

@@ -10,8 +10,8 @@ use crate::packed::MOST_WIDTH;
 /// The number of bits per key from which a sorted set of codes has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The number that identifies a bit array of key codes, in the header of a stored range filter. For a sorted set of
-/// codes, the header has the number of low bits plus one instead.
+/// The number by which the header of a stored range filter identifies a bit array of key codes. If the codes are a
+/// sorted set, the header has the number of low bits of the Elias–Fano encoding, plus one.
 const DENSE: u32 = 0;
 
 /// Chooses an encoding in which the codes of `keys` keys fit into `bits` bits. A code is a small number that a range
@@ -59,7 +59,8 @@ pub(crate) enum Codes {
 
 impl Codes {
     /// Encodes the set of `codes`, and appends the result to `words`. The codes are sorted and below `range`. `form`
-    /// identifies the encoding: [`DENSE`] for a bit array, or the number of low bits plus one for a sorted set.
+    /// identifies the encoding: [`DENSE`] for a bit array, or the number of low bits of the Elias–Fano encoding, plus
+    /// one, for a sorted set.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);

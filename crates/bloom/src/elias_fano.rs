@@ -53,8 +53,8 @@ impl Parts {
 }
 
 impl EliasFano {
-    /// The number of bits that an Elias–Fano set takes for each possible value of the high bits of its numbers. In
-    /// addition, each number takes one bit and its low bits.
+    /// The memory in bits for each `0` bit of the encoded high bits: the bit itself, and its share of the samples. In
+    /// addition, each number of the set takes one `1` bit and its low bits.
     pub(crate) const BITS_PER_ZERO: f64 = 1.0 + PLACE_BITS as f64 / ZEROS_PER_SAMPLE as f64;
 
     /// Creates the set of `numbers`, which are sorted and below `bound`.

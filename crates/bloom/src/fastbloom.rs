@@ -1,5 +1,5 @@
-//! The Bloom filter of the crate `fastbloom`. The tree passes the hash of a key to the filter, so the filter computes
-//! no hash.
+//! The Bloom filter of the crate `fastbloom`. The tree passes the hash of a key to the filter, so the filter does not
+//! hash the key again.
 //!
 //! Since version 0.17, the crate implements a standard Bloom filter instead of a blocked Bloom filter. The expected
 //! false-positive rate therefore equals the rate of `standard`. The crate derives the k positions of a key from the

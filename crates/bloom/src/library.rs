@@ -205,7 +205,7 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of filter probes in one call of a function that measures the cost of the C ABI.
+/// The number of filter probes in each call of the two functions that [`seam`] returns.
 const CALLS: u32 = 10_000;
 
 /// Returns two functions whose times differ by the cost of the C ABI. Each function makes 10,000 single probes of the

@@ -94,9 +94,9 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns an order of the keys, from the last to the first, in which the fingerprint array can be filled. Each element
-/// is a key and the index of the array entry that is set for this key. Returns `None` if no such order exists, so that
-/// the caller tries a larger array.
+/// Returns the keys in the reverse of an order in which the fingerprint array can be filled. Each key comes with the
+/// index of the array entry that is set for this key. Returns `None` if no such order exists, so that the caller tries
+/// a larger array.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];

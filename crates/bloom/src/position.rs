@@ -1,8 +1,8 @@
 //! Functions that derive positions in a filter from the 64-bit hash of a key.
 
-/// A multiplier that mixes low bits into the high bits well. Source: the 64-bit multiplier for multiplicative
-/// generators in Steele & Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom
-/// number generators" (2021).
+/// An odd number. A multiplication with this number mixes the low bits of a hash into its high bits. Source: the 64-bit
+/// multiplier for multiplicative generators in Steele & Vigna, "Computationally easy, spectrally good multipliers for
+/// congruential pseudorandom number generators" (2021).
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
 /// Derives the next hash from a hash. Different hashes have different results. The high bits of the result are as

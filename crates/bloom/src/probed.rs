@@ -27,7 +27,8 @@ impl Default for Params {
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,
-    /// The bits per key for which `best` was last computed (`f64::to_bits`), and the result: the best number of probes.
+    /// The last result of [`probes`](Self::probes) that was computed, so that equal SSTables do not repeat the
+    /// computation: the bits per key (as `f64::to_bits`), and the best number of probes.
     last_best: Mutex<Option<(u64, u32)>>,
 }
 

@@ -96,8 +96,8 @@ impl Build<dyn FilterPolicy> for Proteus {
 impl FilterPolicy for Proteus {
     /// Builds the filter. The header has the number of probes of the Bloom filter. The stored words are, in this order:
     ///
-    /// * for both kinds of prefixes, the number of omitted bits and the number of prefixes
-    /// * the number of the encoding and the size of the exact set
+    /// * the numbers of omitted bits of both kinds of prefixes, and then the numbers of both kinds of prefixes
+    /// * the number that identifies the encoding of the exact set, and the size of the exact set
     /// * the mapping from keys to numbers, the exact set and the Bloom filter
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();

@@ -6,9 +6,9 @@
 //! (2017), section 3, for the two metadata bits per slot and the offsets. This filter is built once, and 95 % of its
 //! slots are filled. The number of quotients need not be a power of two.
 //!
-//! The filter takes (`remainder_bits` + 2.2) / 8 / 0.95 bytes per key. If the quotient of a key has no remainders, a
-//! probe usually makes one memory access. Any other probe makes three memory accesses. The false-positive rate is
-//! about 0.95 / 2^`remainder_bits`.
+//! The filter takes (`remainder_bits` + 2.2) / 8 / 0.95 bytes per key. If no stored key has the quotient of the probed
+//! key, a probe usually makes one memory access. Any other probe makes three memory accesses. The false-positive rate
+//! is about 0.95 / 2^`remainder_bits`.
 #![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
 use catalog::{Build, Variant};

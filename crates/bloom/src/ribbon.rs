@@ -438,8 +438,8 @@ impl System {
         false
     }
 
-    /// Whether the rows that the equation selects have the fingerprint of the equation as their sum. `first` is the
-    /// index of the layer's first block.
+    /// Whether the sum (XOR) of the rows that the equation selects equals the fingerprint of the equation. `first` is
+    /// the index of the layer's first block.
     #[inline(always)]
     fn fulfils(&self, first: usize, equation: Equation) -> bool {
         let (block, shift) = (first + equation.start / WIDTH, equation.start % WIDTH);
@@ -465,8 +465,8 @@ impl System {
         prefetch(&self.solution, offset + self.layout.columns(block));
     }
 
-    /// Returns the mean false-positive rate over all rows at which the equation of a key can begin. The rate of a row
-    /// is the rate of the layer that contains the keys of this row.
+    /// Returns the expected false-positive rate: the mean over all rows at which the equation of a key can begin. If
+    /// the keys of a row are bumped to a later layer, the rate of this layer counts.
     fn expected_fpr(&self) -> f64 {
         let rate = |block: usize| 0.5f64.powf(self.layout.columns(block) as f64);
         let (mut sum, mut reach) = (0.0, 1.0);

@@ -185,7 +185,7 @@ fn hash(prefix: u64, level: u32) -> KeyHash {
     KeyHash(mix(prefix, level.into()))
 }
 
-/// The Bloom filter of one level: the prefixes of key numbers that have one length.
+/// One level of a Rosetta filter: a Bloom filter with the prefixes of one length of all key numbers.
 struct Level {
     bits: BitArray,
     probes: u32,
@@ -217,9 +217,9 @@ impl RosettaFilter {
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
 
-    /// Returns whether a stored key may have a number from `first` to `last`, inclusive. These numbers, without their
-    /// last `level` bits, equal `prefix`. If the Bloom filter has this prefix, the function repeats the test for the
-    /// two prefixes that are one bit longer.
+    /// Returns whether a stored key may have a number from `first` to `last`, inclusive. All numbers of this range must
+    /// have the prefix `prefix`, which omits their last `level` bits. If the Bloom filter of the level has this prefix,
+    /// the function repeats the test for the two prefixes that are one bit longer.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
         // The Bloom filter has the prefix of the whole interval, even if only a part of the interval is in the range.
         if !self.has_at(prefix, level) {

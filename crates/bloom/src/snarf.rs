@@ -139,8 +139,8 @@ struct Spline {
 }
 
 impl Spline {
-    /// Creates a spline with at most `segments` segments for the sorted key numbers `numbers`. Segments begin at
-    /// numbers that are at equal distances in the list.
+    /// Creates a spline with at most `segments` segments for the sorted key numbers `numbers`. Each segment covers the
+    /// same number of elements of `numbers`, except the last segment, which may cover fewer.
     fn through(numbers: &[u64], segments: usize, range: u64) -> Self {
         if numbers.last().is_some_and(|largest| *largest < range) {
             return Self { knots: Vec::new(), range };

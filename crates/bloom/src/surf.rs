@@ -166,8 +166,9 @@ struct SurfFilter {
     rate: f64,
 }
 
-/// A bound of a range while the trie is searched. `None` means that every key below the current node is within the
-/// bound. Otherwise, the bound begins with the path to the current node.
+/// A bound of a range during a search of the trie. `None` means that every key below the current node satisfies the
+/// bound. Otherwise, the bound begins with the bytes on the path to the current node, so the search must compare
+/// further bytes.
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {

@@ -74,8 +74,8 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
 /// sets `probes` bits.
 ///
 /// With k probes, the rate is the mean of fill^k, where the fill is the fraction of set bits. The fill of small filters
-/// varies, so this mean is above the k-th power of the mean fill. The result approximates it to second order, from the
-/// exact mean and variance of the fill.
+/// varies, so this mean is above the k-th power of the mean fill. The result approximates the mean of fill^k to second
+/// order, from the exact mean and variance of the fill.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;

@@ -97,8 +97,8 @@ impl Universe {
     /// Returns the smallest head of the keys above or at a lower bound, without the bits that are equal in all heads.
     /// Returns `None` if no key can be within the bound.
     ///
-    /// If only one key can have the head of the bound, `passes` decides whether the bound excludes this key. Its
-    /// argument is the order of the bound relative to the key.
+    /// If only one key can have the head of the bound, `passes` gets the order of the bound relative to this key, and
+    /// returns whether the bound excludes the key. If so, the result is the next larger head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -115,8 +115,8 @@ impl Universe {
     /// Returns the largest head of the keys below or at an upper bound, without the bits that are equal in all heads.
     /// Returns `None` if no key can be within the bound.
     ///
-    /// If a key can have the head of the bound, `misses` decides whether the bound excludes this key. Its argument is
-    /// the order of the bound relative to the key.
+    /// If only one key can have the head of the bound, `misses` gets the order of the bound relative to this key, and
+    /// returns whether the bound excludes the key. If so, the result is the next smaller head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);

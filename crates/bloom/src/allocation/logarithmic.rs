@@ -18,9 +18,10 @@ pub enum Favour {
 /// Returns the bits per key for the filters of level `level` of a tree. The average over all entries of the tree is
 /// `base` bits per key.
 ///
-/// The false-positive rate, e^(−bits · ln² 2), becomes proportional to the number of keys n of a sorted run
-/// ([`Favour::Small`]) or to 1/n ([`Favour::Large`]). The bits per key are therefore a linear function of ln n. If the
-/// linear function is negative for a level, the level gets 0 bits, and the other levels share the whole memory budget.
+/// Let n be the number of keys of a sorted run. The false-positive rate of the run, e^(−bits · ln² 2), becomes
+/// proportional to n ([`Favour::Small`]) or to 1/n ([`Favour::Large`]). The bits per key are therefore a linear
+/// function of ln n. If the linear function is negative for a level, the level gets 0 bits, and the other levels share
+/// the whole memory budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);

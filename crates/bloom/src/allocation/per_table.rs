@@ -42,8 +42,8 @@ impl Build<dyn Allocation> for PerTable {
 }
 
 impl Allocation for PerTable {
-    /// Returns the bits per key for a level, as if each sorted run consisted of one SSTable, because `levels` does not
-    /// contain the number of SSTables.
+    /// Returns the bits per key for a level. The function assumes that each sorted run consists of one SSTable, because
+    /// `levels` does not contain the number of SSTables.
     fn bits_per_key(&self, _: f64, levels: &[LevelLoad], level: usize) -> f64 {
         self.bits / levels[level].run_entries().max(1.0)
     }

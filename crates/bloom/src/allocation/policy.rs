@@ -20,8 +20,8 @@ pub trait Allocation: Send + Sync {
         None
     }
 
-    /// Whether the filters of all levels together take the given memory budget. If so, the allocation only moves memory
-    /// from one level to another.
+    /// Whether all levels together take the budget `base`, an argument of [`bits_per_key`](Self::bits_per_key). If so,
+    /// the allocation only moves memory from one level to another.
     fn keeps_budget(&self) -> bool {
         true
     }

@@ -440,7 +440,7 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
 }
 
 /// Checks that corrupt bytes never cause a panic. If the stored bytes are too short or too long, the filter must not
-/// open. If a stored bit is flipped, the filter must not open, or its answers may be wrong.
+/// open. If a stored bit is flipped, the filter need not open, and its answers may be wrong.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);

@@ -65,7 +65,8 @@ unsafe extern "C" fn open(bytes: *const u8, length: usize, filter: *mut *mut c_v
 
 /// Returns the filter to which a handle of the C ABI points.
 ///
-/// # Safety The handle comes from [`open`], and is not closed while the reference is in use.
+/// # Safety
+/// The handle comes from [`open`], and is not closed while the reference is in use.
 unsafe fn behind<'a>(filter: *const c_void) -> &'a StandardFilter {
     // SAFETY: the caller guarantees that the handle is open.
     unsafe { &*filter.cast() }

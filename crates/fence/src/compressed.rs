@@ -248,8 +248,8 @@ impl CompressedFence {
     }
 }
 
-/// Returns the number of separators of a group that are at or below `key`. `members` is the number of separators in the
-/// group, and the first of them is at or below `key`. Returns `None` if the bytes are corrupt.
+/// Returns the number of separators of a group that are at or below `key`. The group has `members` separators, and its
+/// first separator must be at or below `key`. Returns `None` if the bytes are corrupt.
 fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
     let (_, first) = take_separator(&mut group, true)?;
     // The number of bytes that the key shares with the previous separator. The previous separator is at or below the

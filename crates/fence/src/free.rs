@@ -2,8 +2,8 @@
 //! zero.
 //!
 //! No other fence can save more time than this bound. A hash map returns the block of a present key. An exact search is
-//! needed in three cases: for a scan, for an absent key, and if keys of several blocks have the hash of the key. The
-//! blocks that are read are therefore the same as with any exact fence. The reported memory is zero, because the bound
+//! needed in three cases: for a scan, for an absent key, and if keys of several blocks have the hash of the key. A
+//! lookup therefore reads the same blocks as with any exact fence. The reported memory is zero, because the bound
 //! represents a fence without cost. The fence takes eight bytes per key in the SSTable, and these bytes do count as
 //! storage.
 

@@ -268,8 +268,8 @@ impl Corridor {
         }
     }
 
-    /// Adds a point to the right of all other points. If no line can predict all points with the allowed error, does
-    /// not add the point, and returns `false`.
+    /// Adds the point (head, position) to the segment, to the right of all other points. If no line could then predict
+    /// all points with the allowed error, the function does not add the point, and returns `false`.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -314,11 +314,12 @@ impl Corridor {
     }
 }
 
-/// Finds the point of a convex chain at which the flattest or steepest line to the new end point `end` starts. Returns
-/// this point, and removes all earlier points of the chain, because no later line starts there.
+/// Finds the flattest or the steepest line from a point of a convex chain to `end`, the new end point of the segment.
+/// Returns the chain point at which this line starts. Also removes all earlier points of the chain, because no later
+/// line starts there.
 ///
-/// The function tries the chain points in order. At each point, `is_passed` gets the turn (see `Point::turn`) from the
-/// next chain point to `end`, and returns whether the start moves to the next chain point.
+/// The function tries the chain points in order. At each point, `is_passed` gets the result of `Point::turn` for the
+/// next chain point and `end`, and returns whether the line must start at a later point.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -328,8 +329,9 @@ fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -
     chain[0]
 }
 
-/// Appends a point to the convex chain that limits the lines, and removes earlier points that would make the chain
-/// concave. `sticks_out` gets the turn at the last point, and returns whether this point stays.
+/// Appends `point` to a convex chain. First removes points from the end of the chain, as long as the chain would not be
+/// convex with `point`. For the last point of the chain, `sticks_out` gets the result of `Point::turn`, and returns
+/// whether the last point stays.
 fn extend(chain: &mut Vec<Point>, point: Point, sticks_out: impl Fn(i128) -> bool) {
     while let [.., before, last] = chain.as_slice()
         && !sticks_out(before.turn(*last, point))

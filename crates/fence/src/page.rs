@@ -92,10 +92,10 @@ fn shared_by(separators: &[&[u8]]) -> usize {
 /// Distributes the children of one layer of a static B-tree to pages. Returns the range of children of each page.
 /// `firsts[i]` is the first separator under child i.
 ///
-/// A page has at least two children, unless only one child remains. If the separator between the first two children
-/// does not fit into `unit_bytes`, the page is filled up to the next multiple of `unit_bytes`. Otherwise, the page is
-/// filled up to `unit_bytes`. If the separator between two pages is too long for a page of `unit_bytes`, the first page
-/// ends one child earlier, so that a shorter separator moves to the next higher layer.
+/// A page has at least two children, unless only one child remains. Each page is filled up to `unit_bytes`. If the
+/// separator between the first two children of a page needs more space, the page takes a multiple of `unit_bytes`. The
+/// separator between two pages moves to the next higher layer. If this separator is too long for a page of
+/// `unit_bytes`, the first of the two pages ends one child earlier, and another separator moves to the higher layer.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;

@@ -14,7 +14,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     || Box::new(PageSearch),
 );
 
-/// The policy and also the fence of the variant "page-search", which stores nothing and searches the data blocks.
+/// The variant "page-search", both as a policy and as a fence. The fence stores nothing and searches the data blocks.
 struct PageSearch;
 
 impl FencePolicy for PageSearch {

@@ -133,8 +133,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns the separator before each block. The first element is a key before the first block, which no page
-    /// stores.
+    /// Returns the separator before each block. The first element is below all blocks, and no page stores it.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {
             Some(bounds) if self.separators == Between::Largest => {

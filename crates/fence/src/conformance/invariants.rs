@@ -194,8 +194,8 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     })
 }
 
-/// Checks that a search in an SSTable of n blocks makes at most ⌈log₂ n⌉ + 1 reads. A read is a read of a page of the
-/// fence or of a block's first key.
+/// Checks that a search in an SSTable of n blocks makes at most ⌈log₂ n⌉ + 1 reads. Each page of the fence and each
+/// first key of a block that the search reads counts as one read.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);

@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Linear),
 );
 
-/// The culling method `linear`: compares a key with each file of a run in turn.
+/// The culling method `linear`, which compares a key with the key range of each file of a run, one after the other.
 pub(super) struct Linear;
 
 impl Culling for Linear {

@@ -4,8 +4,8 @@
 //!
 //! The paper calls these lists `T1` and `T2`. The ghost lists `B1` and `B2` contain the names of the blocks that were
 //! evicted from `T1` and `T2`. A request for a block in a ghost list changes the target size of `T1`. The policy has no
-//! parameters. The paper counts blocks, while this implementation counts bytes: in place of one block, it uses the
-//! weight of the incoming block.
+//! parameters. The paper counts blocks, while this implementation counts bytes. Where the paper adds or subtracts one
+//! block, this implementation adds or subtracts the weight of the incoming block.
 //!
 //! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit writes four list
 //! nodes. Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.

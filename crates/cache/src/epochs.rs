@@ -48,12 +48,12 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A read of lock-free data that is in progress, until this value is dropped. If a thread has several reads with the
-/// same [`Epochs`] in progress, the read that began last must end first.
+/// A read of lock-free data. The read ends when this value is dropped. If a thread begins several reads with the same
+/// [`Epochs`], the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// The epoch of an earlier read that the thread has not finished, or [`IDLE`]. The thread's cell gets this value
-    /// again at the end of this read.
+    /// The value of the thread's cell before this read: the epoch of an earlier read that has not ended, or [`IDLE`].
+    /// The cell gets this value again when this read ends.
     before: u64,
 }
 

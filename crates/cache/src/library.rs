@@ -110,7 +110,7 @@ impl Policy for Library {
     }
 }
 
-/// The number of cache gets in one call of a function that measures the cost of the C ABI.
+/// The number of cache gets in each call of the two closures that [`seam`] returns.
 const CALLS: u32 = 1000;
 
 /// Returns two closures for a measurement of the cost of the C ABI. Each closure executes [`Seam::calls`] hits of the

@@ -1,4 +1,5 @@
-//! LIRS: decides by the distance between the last two uses of a block, and not only by its last use.
+//! LIRS: selects the block to evict by the distance between the last two uses of each block, and not only by the last
+//! use.
 //!
 //! Blocks whose last two uses were close together are settled blocks, and get nearly all of the capacity. A new block
 //! is a visitor in the rest of the capacity. The blocks are in a stack, and every use of a block moves the block to the

@@ -1,6 +1,6 @@
-//! A CLOCK cache with lock-free reads. A hit finds its block in a table while writers change the table. The hit
-//! counts the use of the block in two bits of the word that it read. A hit moves no block, and there is no word that
-//! all readers write.
+//! A CLOCK cache with lock-free reads. A hit can search the hash table while a writer changes the table. The word of
+//! the table that points to the block has two bits for a use counter, and the hit increments this counter. A hit moves
+//! no block, and there is no word that every hit must write.
 //!
 //! The two queues and the ghost list of S3-FIFO decide which block is evicted. Each shard has a lock for its queues,
 //! and only misses take this lock. With one thread, the cache makes the same decisions as `s3-fifo(small=5)`. The

@@ -50,8 +50,8 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// fit, the cache then calls `victim`.
     fn announce(&mut self, _incoming: Incoming) {}
 
-    /// Returns the slot of the block to evict, and removes this block from the policy. At least one block must be
-    /// cached. The policy may remember the hash of the block. `hashes[slot]` is the hash of the block in `slot`.
+    /// Selects the block to evict, removes it from the policy, and returns its slot. At least one block must be cached.
+    /// The policy may remember the hash of the block. `hashes[slot]` is the hash of the block in `slot`.
     fn victim(&mut self, hashes: &[u64]) -> Slot;
 
     /// Informs the policy that the block `incoming` is now in `slot`. The cache has announced `incoming` before.

@@ -27,7 +27,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
 /// crate creates fewer shards.
 const SHARDS: u64 = 16;
 
-/// The block size in bytes from which the number of blocks is estimated for the crate `quick_cache`.
+/// The assumed size of a block in bytes. The crate `quick_cache` needs an estimate of the number of blocks, which is
+/// the capacity divided by this size.
 const BLOCK_BYTES: u64 = 4096;
 
 /// Builds `quick_cache` caches from a capacity and a hash function.

@@ -32,8 +32,8 @@ const BYTES_PER_BLOCK: u64 = 150;
 pub struct ReuseCurve {
     /// The width of a bin of reuse distances in bytes.
     bin_bytes: u64,
-    /// The bytes of the requests in each bin. Bin i counts the requests whose reuse distance is above i · `bin_bytes`
-    /// and at most (i + 1) · `bin_bytes`.
+    /// The total number of requested bytes in each bin. Bin i is for requests whose reuse distance is above i ·
+    /// `bin_bytes` and at most (i + 1) · `bin_bytes`.
     requested: Vec<u64>,
 }
 

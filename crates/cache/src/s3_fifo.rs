@@ -117,7 +117,8 @@ impl Queues {
         self.ghosts.trim(self.main_share);
     }
 
-    /// Removes the block to evict from its queue (see [`Policy::victim`]). Returns its slot and its weight.
+    /// Selects the block to evict, and removes it from its queue (see [`Policy::victim`]). Returns the slot and the
+    /// weight of the block.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
         victim.expect("a cache that requests a victim from S3-FIFO must contain a block")

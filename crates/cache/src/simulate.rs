@@ -67,9 +67,9 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
 /// number `warm_up` on.
 ///
-/// Hits in the warm-up do not count, so a policy may give them up to have more hits later. At the end of the warm-up,
-/// the simulated cache therefore has the best content for the later requests, chosen from all blocks that were
-/// requested during the warm-up.
+/// Hits in the warm-up do not count, so a policy may accept fewer hits in the warm-up to have more hits later. At the
+/// end of the warm-up, the simulated cache therefore has the best content for the later requests, chosen from all
+/// blocks that were requested during the warm-up.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
 /// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et

@@ -330,9 +330,9 @@ impl Tree {
         }
     }
 
-    /// Adds a new version at a leaf of the tree. `newest` is the version in the leaf, and `depth` is the number of key
-    /// bytes on the path to the leaf. Returns the child that replaces the leaf: the leaf of the same key, or a new node
-    /// for both keys.
+    /// Adds `version` at a leaf of the tree. `newest` is the version in the leaf, and `depth` is the number of key
+    /// bytes on the path to the leaf. Returns the child that replaces the leaf. If both versions have the same key,
+    /// this child is a leaf. Otherwise, it is a new node with both keys.
     fn joined(&mut self, newest: Ref<Version>, version: Ref<Version>, depth: usize) -> Child {
         let (old, new) = (&self.key(newest)[depth..], &self.key(version)[depth..]);
         if old == new {

@@ -190,7 +190,8 @@ impl Tree {
         self.rotated(at, heavy)
     }
 
-    /// Rotates a subtree with the root `at`: the child of `at` on `side` becomes the root, and is returned.
+    /// Rotates the subtree with the root `at`, so that the child of `at` on `side` becomes the root. Returns this
+    /// child.
     fn rotated(&mut self, at: u32, side: usize) -> u32 {
         let top = self.node(at).children[side];
         self.nodes[at as usize].children[side] = self.node(top).children[1 - side];
@@ -232,9 +233,9 @@ impl Tree {
         None
     }
 
-    /// Returns the path of the search for `probe`, and the lengths of two parts of this path. The first part ends at
-    /// the last node before `probe`. The second part ends at the first node at or after `probe`. If there is no such
-    /// node, the length of the part is 0.
+    /// Searches for `probe`. Returns the path of the search and two lengths. The first length is the number of path
+    /// nodes up to the last tree node before `probe`. The second length is the number of path nodes up to the first
+    /// tree node at or after `probe`. A length is 0 if the tree has no such node.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

@@ -80,8 +80,8 @@ struct Tree {
     /// insert needs no search.
     last: AtomicRef<Node>,
     /// The number of bytes that a scan prefetches per record. This number is an estimate: the size of a recent record,
-    /// at most [`RECORD_BYTES`]. The field has its own cache line, because splits write the field often if values have
-    /// different sizes.
+    /// at most [`RECORD_BYTES`]. If values have different sizes, splits write the field often. The field therefore has
+    /// its own cache line, so that these writes do not slow down readers of the other fields.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 

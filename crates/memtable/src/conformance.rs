@@ -20,7 +20,7 @@ use crate::{CATALOG, MemtablePolicy};
 /// scans must return the results of an ordered map of all versions, and other threads must never see a part of a write.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn MemtablePolicy>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)
 }

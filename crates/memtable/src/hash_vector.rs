@@ -96,7 +96,8 @@ struct HashVector<S> {
     order: RwLock<Arc<Order>>,
 }
 
-/// A part of the hash index with its lock. Each type of shard has a different alignment in memory.
+/// A part of the hash index with its lock. The parameter `alignment` selects one of several types of shards, which have
+/// different alignments in memory.
 trait Shard: Default + Send + Sync + 'static {
     /// Returns the hash index of this shard, with its lock.
     fn index(&self) -> &RwLock<Index>;
@@ -298,8 +299,9 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// Returns the prefix that all keys in this list and all `new` keys share. In `new`, the heads must begin at the
-    /// first byte of each key. If heads differ, the result may be shorter than the longest shared prefix.
+    /// Returns the prefix that all keys in this list and all `new` keys share. The heads of the `new` keys must be
+    /// their first eight bytes. If these heads differ, the function compares only the heads, and the result may be
+    /// shorter than the longest shared prefix.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;

@@ -65,8 +65,9 @@ impl Shard {
         }
     }
 
-    /// Gives unused units (8 bytes each) back to the block that ends at `block_end`. The units remain unused if this
-    /// block is no longer the current block, or if other units were taken after them.
+    /// Gives unused units (8 bytes each) back to the block that ends at `block_end`, so that the next call of `bump`
+    /// can take them. If this block is no longer the current block, or if other units were taken after these units,
+    /// they remain unused.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);

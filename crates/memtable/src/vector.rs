@@ -7,8 +7,8 @@
 //! search.
 //!
 //! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since the
-//! last scan, and merges these entries into the existing order. The merge reads and writes the whole order once. If
-//! there were no inserts since the last scan, a scan has no such cost.
+//! last scan, and merges these entries into the existing order. Such a merge reads and writes the sorted order of all
+//! entries once. If there were no inserts since the last scan, a scan has no such cost.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};

@@ -73,8 +73,8 @@ pub(crate) trait Versions {
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
 
-    /// Announces that a scan in `direction` will read `versions` versions from the cursor on. The structure may use
-    /// this number to prefetch versions.
+    /// Informs the structure that a scan in `direction` will read `versions` versions, beginning at the cursor. The
+    /// structure may use this number to prefetch versions.
     #[inline]
     fn expect(&self, cursor: &mut Self::Cursor, direction: Direction, versions: usize) {
         let _ = (cursor, direction, versions);
@@ -225,7 +225,7 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Calls `sink` with the version if there is one. Returns whether there is one.
+/// Calls `sink` with `version` unless it is `None`. Returns whether `sink` was called.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()

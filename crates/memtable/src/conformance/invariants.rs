@@ -321,8 +321,8 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Checks keys and values with the largest sizes that a tree allows. Also checks the memory that the memtable reports.
-/// It must be at least the size of these keys and values, and less than twice this size.
+/// Checks keys and values with the largest sizes that a tree allows. Also checks that the memtable reports a plausible
+/// memory: at least the size of these keys and values, and less than twice this size.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;

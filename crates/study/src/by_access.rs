@@ -7,8 +7,8 @@
 //! nor the number of searches, so both values are parameters. The layouts of "binary" and "eytzinger" both stay in
 //! memory, so the fence takes the memory of both layouts.
 //!
-//! Each search increments one counter that all threads share. In counted mode, only one thread searches, so the
-//! selection is the same in every run.
+//! Each search increments one counter that all threads share. In a counted run, which counts blocks and bytes instead
+//! of measuring times, only one thread searches. The selection is therefore the same in every counted run.
 //!
 //! ```text
 //! tag [u8; 4] | bytes of the layout "binary" u64 | layout "binary" | layout "eytzinger"
@@ -163,11 +163,11 @@ struct ByAccessFence {
     is_large: bool,
     range_share: f64,
     window: u64,
-    /// The numbers of searches since the last selection of a layout. The lower half of this number counts lookups, and
-    /// the upper half counts scans.
+    /// The numbers of searches since the last selection of a layout. The lower 32 bits count lookups, and the upper 32
+    /// bits count scans.
     searches: AtomicU64,
-    /// Whether scans were at least the fraction `range_share` of the searches that the last selection of a layout
-    /// counted.
+    /// Whether the last selection of a layout found many scans: at least the fraction `range_share` of the counted
+    /// searches.
     is_scanned: AtomicBool,
 }
 

@@ -6,8 +6,9 @@
 //! of CPU time that is not idle, the share of time in which the busiest disk has requests, and the share of memory that
 //! is not available. The loads are measured while blocks are compressed, once per `period` blocks.
 //!
-//! Measured loads differ from run to run, so counted runs skip the variant. With fixed `loads`, the selection of codecs
-//! and all counters are deterministic. A block always records its codec, so every block can be read under any load.
+//! Measured loads differ from run to run. Counted runs, whose counters must be the same every time, therefore skip the
+//! variant. With fixed `loads`, the selection of codecs and all counters are deterministic. A block always records its
+//! codec, so every block can be read under any load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

@@ -76,7 +76,8 @@ impl Form {
         Entry { key, value: (!is_tombstone).then_some(value) }
     }
 
-    /// Returns the layout of a block that has no index. Its pairs end at the offset `entries_end`.
+    /// Returns the layout of a block of pairs that has no index. Its pairs end at the offset `entries_end`. Returns
+    /// `None` if the block is corrupt.
     fn layout_until(self, block: &[u8], entries_end: usize) -> Option<Layout> {
         let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
         let stride = stride(*sizes);
@@ -167,10 +168,11 @@ struct Writer {
     sizes: [u8; HEADER_BYTES],
     /// The encoded pairs of the block. Empty if `has_others` is true.
     pairs: Vec<u8>,
-    /// The writer that receives all entries of the block if one entry has another size. It writes the layout
-    /// "btree-page".
+    /// The writer that receives all entries of the block if one entry cannot be stored as a pair of this size. This
+    /// writer has the layout "btree-page".
     others: Box<dyn EntryWriter>,
-    /// Whether the writer `others` contains the entries of the block, because an entry cannot be stored as a pair.
+    /// Whether the block has an entry that cannot be stored as a pair of this size. If so, the writer `others` has all
+    /// entries of the block.
     has_others: bool,
 }
 

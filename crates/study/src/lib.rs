@@ -2,8 +2,9 @@
 //! variants.
 //!
 //! The report on published systems needs these variants to test each claim on the component that the document
-//! describes. The variants are registered from outside, like the components of any other crate. The program `lsmbench`
-//! adds these variants through its `Workbench`. The crates of the axes do not depend on these variants.
+//! describes. The crates of the components, such as `bloom` and `cache`, do not depend on this crate. The program
+//! `lsmbench` adds the variants to the catalogs of these crates through its `Workbench`, as it would add the variants
+//! of any other crate.
 
 use catalog::AdditionError;
 
@@ -34,7 +35,8 @@ pub use sentinel_pairs::VARIANT as SENTINEL_PAIRS;
 pub use string_lru::VARIANT as STRING_LRU;
 pub use vector_btreemap::VARIANT as VECTOR_BTREEMAP;
 
-/// Adds all variants of this crate to the catalogs of their axes, for a program without a `Workbench`.
+/// Adds each variant of this crate to the catalog of its kind of component, such as fences or caches. A program without
+/// a `Workbench` calls this function.
 ///
 /// # Errors
 /// The errors of [`Catalog::add`](catalog::Catalog::add): a lookup has already happened, or the variants are already

@@ -4,14 +4,15 @@
 //! Version 1 (section 2.3.1) has a magic number, the version, flags, a count, two sizes and a checksum, 20 bytes.
 //! Version 2 (section 3.6.1, the code that serializes a block) has a count and the smallest and the largest key.
 //!
-//! In lsmbench, the lengths, the compression and the checksum of every block are also in the block trailer, because
-//! compression comes after the format. A header of version 1 therefore describes a block without compression. Its flags
-//! name no codec, and both of its sizes are the size of the entries. Every search in a block of version 1 verifies the
-//! checksum of the header, a CRC-32C over the header and the entries.
+//! In lsmbench, a block is encoded in its format first and compressed afterwards, so the lengths, the codec and the
+//! checksum of the compressed block are in the block trailer. A header of version 1 therefore describes a block without
+//! compression. Its flags name no codec, and both of its sizes are the size of the entries. Every search in a block of
+//! version 1 verifies the checksum of the header, a CRC-32C over the header and the entries.
 //!
-//! The keys of the document are numbers of eight bytes. The keys of lsmbench have a length. If all entries have one
-//! size, lsmbench computes the position of an entry from this size, and finds keys by binary search, as in section
-//! 2.3.1. If the sizes differ, a search reads the entries from the start of the block.
+//! The keys of the document are numbers of eight bytes. Keys in lsmbench can have any length, so each entry also stores
+//! the length of its key. If all entries have one size, lsmbench computes the position of an entry from this size, and
+//! finds keys by binary search, as in section 2.3.1. If the sizes differ, a search reads the entries from the start of
+//! the block.
 //!
 //! ```text
 //! version 1   u32 "usbl", u8 1, u8 flags, u16 entries, u32 size, u32 size before compression, u32 CRC-32C
@@ -117,8 +118,8 @@ impl BlockFormat for Plain {
     }
 }
 
-/// Reads the number of four bytes in a block that ends at the offset `end`. Returns `None` if fewer than four bytes
-/// precede `end`.
+/// Reads the four-byte number that ends at the offset `end` of a block. Returns `None` if fewer than four bytes precede
+/// `end`.
 fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }

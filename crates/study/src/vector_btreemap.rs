@@ -89,7 +89,7 @@ impl Sorted {
         Self { versions: log.versions.len(), by_key }
     }
 
-    /// Passes at most `limit` entries with the keys `keys` that are visible at `snapshot` to `sink`.
+    /// Calls `sink` with the version of each key that is visible at `snapshot`, for up to `limit` of the keys `keys`.
     fn pass<'s>(
         keys: impl Iterator<Item = (&'s Arc<[u8]>, &'s Vec<usize>)>,
         log: &Log,
@@ -107,7 +107,8 @@ impl Sorted {
 }
 
 impl Buffer {
-    /// Returns the ordered map of all versions of the vector.
+    /// Returns the ordered map of all versions of the vector. Sorts the vector again only if a version was added since
+    /// the last call.
     fn sorted(&self, log: &Log) -> Arc<Sorted> {
         let mut sorted = self.sorted.lock();
         if sorted.versions != log.versions.len() {

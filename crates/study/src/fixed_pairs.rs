@@ -168,10 +168,10 @@ struct Writer {
     sizes: [u8; HEADER_BYTES],
     /// The encoded pairs of the block. Empty if `has_others` is true.
     pairs: Vec<u8>,
-    /// The writer that receives all entries of the block if one entry cannot be stored as a pair of this size. This
-    /// writer has the layout "btree-page".
+    /// The writer that receives all entries of the block if they cannot all be stored as pairs of one size. This writer
+    /// has the layout "btree-page".
     others: Box<dyn EntryWriter>,
-    /// Whether the block has an entry that cannot be stored as a pair of this size. If so, the writer `others` has all
+    /// Whether the entries of the block cannot all be stored as pairs of one size. If so, the writer `others` has all
     /// entries of the block.
     has_others: bool,
 }

@@ -71,8 +71,8 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// Returns the confidence interval of the bootstrap: the range around the middle of the values that `draw` returns. The
-/// confidence is the fraction of these values in the range.
+/// Returns the confidence interval of the bootstrap, for example the central 95 % of the values. `draw` returns one
+/// value at each call, such as the median of a new resample.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

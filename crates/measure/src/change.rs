@@ -4,7 +4,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The smallest number of values before and after a change point. Fewer different values count as outliers.
+/// The smallest number of values before and after a change point. A shorter group of deviating values counts as
+/// outliers.
 const LEAST_SIDE: usize = 3;
 
 /// The probability that a series without a change is reported to have a change.
@@ -39,8 +40,8 @@ fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, 
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// Returns the position at which one more cut separates the most different values, and the divergence of the values
-/// before and after this cut.
+/// Returns the position for one more cut at which the values before the cut differ most from the values after it. Also
+/// returns the divergence, which measures this difference.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;

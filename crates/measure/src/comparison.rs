@@ -164,8 +164,8 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// Compares two values that come from one seed and depend on its random draws. `counts` are the numbers of events from
-/// which the values are computed.
+/// Compares two values that were measured with only one seed, although another seed would change them. `counts`
+/// contains the numbers of events from which the two values are computed.
 ///
 /// With another seed, a count would vary by about its square root. The confidence interval is therefore that of the
 /// ratio of two independent Poisson or binomial counts. Without counts, there is no interval, and a difference above δ

@@ -1,8 +1,9 @@
 //! Event counters of the CPU and the kernel for this process, as in `perf stat`.
 //!
-//! Each event has its own counter, which all threads inherit that start later. The values of a group of counters could
-//! be read at once, but older kernels do not support reads of an inherited group. If the CPU has fewer counters than
-//! events, the kernel counts each event only part of the time. The result is then scaled up to the whole time.
+//! Each event has its own counter, and threads that start later inherit this counter. Events are not read as a group,
+//! because older kernels cannot read a group of inherited counters. If the CPU has fewer counters than events, the
+//! kernel counts each event only part of the time. lsmbench then scales the count up to the full time of the
+//! measurement.
 
 use std::io;
 

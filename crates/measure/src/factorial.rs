@@ -30,8 +30,8 @@ pub struct Effect {
 pub struct LevelEffect {
     /// The index of the level of each factor in the effect.
     pub levels: Vec<usize>,
-    /// The ratio of the metric at this level to the mean of the metric. For an interaction, this is the ratio that the
-    /// main effects of both factors do not explain.
+    /// The ratio of the metric at this level to the mean of the metric. For an interaction, this is the factor that
+    /// remains after the main effects of both factors are removed.
     pub ratio: f64,
     /// The confidence interval of the ratio, over rounds of trials; `None` for a single round.
     pub interval: Option<Interval>,

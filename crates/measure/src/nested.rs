@@ -1,6 +1,6 @@
-//! The two sources of noise in trials that run side by side. The first source is noise between the slices of one start
-//! of the processes. The second source is the start itself, for example its memory layout. A slice is a number of
-//! operations that a process executes in one turn.
+//! The two sources of noise in trials that run side by side, where the processes of the trials take turns. In one turn,
+//! a process executes some operations, called a slice. The first source is the noise between slices of one process. The
+//! second source is each start of the processes, for example because it changes the memory layout.
 //!
 //! Each start of the processes (a restart) is one value of the sample, because the memory layout differs between
 //! restarts. The ratio of a restart is the ratio of the times of all its slices. The confidence interval is computed

@@ -1,8 +1,8 @@
 //! The order in which trials run. Trials run in rounds, so that a drift (heat, other tenants, a filling disk) affects
 //! all configurations equally.
 //!
-//! In identifiers, a round is a block, and a configuration is a cell. Every round runs every configuration once. The
-//! number of a round is also the number of its trials. The trials of two configurations in one round are a pair.
+//! In identifiers, a round is a block, and a configuration is a cell. Every round runs every configuration once. All
+//! trials of a round have the number of the round. The trials of two configurations in one round are a pair.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -52,8 +52,8 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Returns the number of events since the reading `before`, scaled up to the whole time. Returns `None` if the
-    /// event was not counted during this time.
+    /// Returns the number of events since the reading `before`. If the kernel counted the event only part of this time,
+    /// the number is scaled up to the full time. Returns `None` if the kernel did not count the event during this time.
     pub(crate) fn since(self, before: Self) -> Option<u64> {
         let events = self.events.saturating_sub(before.events);
         let enabled_ns = self.enabled_ns.saturating_sub(before.enabled_ns);

@@ -15,8 +15,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The largest probability that the true fraction is below the confidence interval. It is also the largest probability
-/// that the true fraction is above the interval.
+/// The largest probability of an error at each end of the confidence interval: that the true fraction is below the
+/// lower end, or that it is above the upper end.
 const TAIL: f64 = 0.025;
 
 impl Proportion {

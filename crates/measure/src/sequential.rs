@@ -15,10 +15,11 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Sample, Verdict};
 
-/// The growth of the number of rounds from one look (evaluation of the verdicts) to the next.
+/// The factor by which the number of rounds grows from one look (evaluation of the verdicts) to the next.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// The smallest probability of a verdict within the time budget for which a run continues to measure a comparison.
+/// The probability below which a run stops measuring a comparison. It is the probability that the rest of the time
+/// budget decides the comparison.
 const LEAST_CHANCE: f64 = 0.05;
 
 /// How much of the error rate the earlier looks (evaluations of the verdicts) of a run have used. All looks share one

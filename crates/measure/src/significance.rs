@@ -9,8 +9,8 @@ use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 /// to the largest ratio contains the true median with less than 95 % confidence.
 pub const FEWEST_BLOCKS: usize = 6;
 
-/// The smallest number of sessions of both builds together for which a comparison can estimate how much sessions of one
-/// build vary.
+/// The smallest number of sessions of both builds together that supports a verdict. With fewer sessions, a comparison
+/// cannot estimate how much the sessions of one build vary.
 pub const FEWEST_SESSIONS: usize = 4;
 
 /// Returns the mean of values and its standard error. Returns `None` for fewer than two values.

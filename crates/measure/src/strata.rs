@@ -11,15 +11,15 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use crate::significance::mean_and_error;
 use crate::{Criteria, Interval};
 
-/// The smallest number of other machines with which one machine can be an outlier.
+/// The smallest number of other machines that the outlier test of a machine needs.
 const FEWEST_OTHERS: usize = 3;
 
 /// The smallest assumed variance of a machine's mean. Without this limit, a machine with equal rounds would have an
 /// infinite weight.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The largest variance between machines that the search tries. Its square root is a factor of about 20,000 between
-/// machines.
+/// The largest variance of the log ratio between machines that the search tries. Its standard deviation of 10
+/// corresponds to a factor of about 22,000 between machines.
 const MOST_VARIANCE: f64 = 100.0;
 
 /// The result of a comparison of two variants over several machines.

@@ -26,8 +26,8 @@ pub fn stolen_ns() -> Option<u64> {
     Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
 }
 
-/// The largest peak of the resident memory that the kernel reported before [`without_peak`] reset its peak, in bytes.
-/// The peak of the process is the maximum of this value and the current peak of the kernel.
+/// The peak of the resident memory before the last reset by [`without_peak`], in bytes. A reset makes the kernel forget
+/// its peak, so the peak of the process is the larger of this value and the kernel's current peak.
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the peak of the resident memory of the process so far, in bytes.

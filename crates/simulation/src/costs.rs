@@ -1,4 +1,4 @@
-//! Measures the cost of entries in file bytes, filter bytes and device time on sample SSTables of a design.
+//! Measures the costs of entries on sample SSTables of a design: file bytes, filter bytes and device time.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -20,8 +20,8 @@ use crate::readings::{Counts, readings};
 
 /// A simulated tree that executes operations one at a time. The tree stores no values, so it returns empty values.
 ///
-/// Memtables, SSTables and runs have exactly the same keys as in a tree in counted mode. The simulation does not
-/// include read-triggered compactions and subcompactions.
+/// The keys in its memtables, SSTables and runs are exactly the keys of a real tree in `counted` mode, where one thread
+/// executes all work. The simulation does not include read-triggered compactions and subcompactions.
 pub struct SimulatedTree<'a> {
     state: Mutex<State<'a>>,
     costs: Costs,

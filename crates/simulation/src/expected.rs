@@ -337,8 +337,8 @@ impl<'a> ExpectedTree<'a> {
         costs
     }
 
-    /// Returns the fraction of the reads that request keys of each class. A class is a set of keys that are written
-    /// equally often.
+    /// Returns, for each class of keys, the fraction of the reads that request a key of this class. A class is a set of
+    /// keys that are written equally often.
     fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
         let choice = key_distribution(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();

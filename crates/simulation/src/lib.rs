@@ -2,7 +2,7 @@
 //! picture) instead of a real tree.
 //!
 //! * [`Picture::Exact`]: the keys of the operation stream, without values. Flushes, compactions, runs, levels, SSTables
-//!   and found keys equal the results of a `counted` run.
+//!   and found keys equal the results of a real run in `counted` mode, which uses one thread.
 //! * [`Picture::Expected`]: key ranges with expected numbers of entries, for trees of any size. Skewed overwrites and
 //!   deletes are classes of keys that are written equally often.
 //!

@@ -6,7 +6,7 @@ use results::{columns as c, counters as n, levels as l};
 
 use crate::costs::Costs;
 
-/// The operations of a simulated tree, and their accesses to filters and blocks, as counts.
+/// The numbers of operations of a simulated tree, and the numbers of their accesses to filters and data blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) user_bytes: u64,

@@ -96,8 +96,8 @@ pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
     check_design(design)
 }
 
-/// Checks that a design can be simulated. It must have no blob files, no arbiter that moves memory, and no index of all
-/// sorted runs.
+/// Checks that a design can be simulated. It must have no blob files, no arbiter that moves memory between memtables
+/// and cache, and no index of all sorted runs.
 fn check_design(design: &Design) -> Outcome<()> {
     let index = design.index_of_all_runs();
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory(), index) {
@@ -210,7 +210,7 @@ fn perform(
             for at in batch.heads() {
                 let outcome = performer.perform(&batch, at, false)?;
                 totals.operations += 1;
-                // The entries of scans are not keys that were looked up.
+                // Scans are left out, because `found` and `missing` count only lookups.
                 if batch.operations()[at].kind != Kind::Range {
                     totals.found += u64::from(outcome.found);
                     totals.missing += u64::from(outcome.missing);

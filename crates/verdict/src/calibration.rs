@@ -126,7 +126,7 @@ impl Calibration<'_> {
         let mut sets = vec![format!("trials.plan={}", pair.plan)];
         let mut planted = 0.0;
         if pair.slowdown > 0.0 {
-            // A get makes one read, so a slower read makes the get slower by as much time.
+            // A get makes one read, so the get becomes slower by the same number of nanoseconds as the read.
             let get_ns = median(gets.iter().copied()).unwrap_or(READ_NS);
             let slow_ns = (READ_NS + pair.slowdown * get_ns).round();
             planted = (slow_ns - READ_NS) / get_ns;
@@ -160,8 +160,8 @@ impl Calibration<'_> {
         if pair.slowdown <= 0.0 { self.equal } else { self.comparisons }
     }
 
-    /// Returns the only verdict of a run that compares two trees. `judged` contains the metric of the verdict and the
-    /// number of rounds. Returns an error if the run has no verdict.
+    /// Returns the only verdict of a run that compares two trees. `judged` contains the metric of the verdict, and the
+    /// number of rounds from which the verdict is computed. Returns an error if the run has no verdict.
     fn only_verdict(
         &self,
         config: &Path,

@@ -29,7 +29,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns the change that a comparison found, or `None` if the comparison has no ratio. With `points_of`, which is
+    /// Returns the change that a comparison found, or `None` if the comparison has no ratio. If `points_of` contains
     /// the value of the baseline as a fraction, the change is in percentage points.
     pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;

@@ -135,8 +135,8 @@ impl Charts {
     }
 }
 
-/// Returns notes for the captions of charts, each with the swept path that it is about. In a sweep of engines, the only
-/// note states that engines cannot match every setting of a design. For any other run, the list is empty.
+/// Returns one note for the captions of charts if the run sweeps engines, and no notes otherwise. The note warns that
+/// engines cannot match every setting of a design. Each note is a pair of a swept path and a text.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "settings that the engines cannot match".to_owned())).collect()

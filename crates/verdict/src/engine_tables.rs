@@ -131,7 +131,8 @@ impl EngineTables {
         }
     }
 
-    /// Returns the heading of the column for a phase and the values `within` of the swept workload settings.
+    /// Returns the heading of one column: the column of a phase, with the values `within` of the swept workload
+    /// settings.
     fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
         let is_of = |row: &&Row| {
             let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));

@@ -58,7 +58,7 @@ fn engine_of(engine: &EngineInfo, names: &Names) -> EngineInfo {
     }
 }
 
-/// Removes the compiler flags that name files from a text of compiler flags.
+/// Returns a list of compiler flags without the flags that contain a path, such as `-L/opt/lib`.
 fn flags(flags: &str) -> String {
     flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }

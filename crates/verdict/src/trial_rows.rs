@@ -35,7 +35,7 @@ impl<'a> TrialRows<'a> {
         Self(self.0.iter().copied().filter(|row| keep(row)).collect())
     }
 
-    /// Selects the rows of configurations. `keep` returns whether the configuration with a number is selected.
+    /// Selects the rows of all configurations for whose number `keep` returns true.
     pub(crate) fn of_cells(&self, keep: impl Fn(u64) -> bool) -> Self {
         self.filter(|row| row.get(&c::CELL).integer().is_some_and(&keep))
     }

@@ -43,8 +43,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the experiment, the label and the phase of the compared value. If one value of a phase is implausible,
-    /// no value of this phase gets a verdict.
+    /// Returns the experiment, the label and the phase of the compared value. They are the key of the map
+    /// `implausible`, because one implausible value removes the verdicts on all values of its phase.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
@@ -179,9 +179,9 @@ impl Samples {
     }
 }
 
-/// Returns whether a metric is compared in the rows of an operation. In a timed workload, latencies are compared for
-/// each kind of operation, and all other metrics only for all operations together. In `counted` mode, all rows are
-/// compared.
+/// Returns whether a metric is compared for a kind of operation. In a timed workload, latencies are compared for each
+/// kind of operation, and all other metrics only for all operations together. In `counted` mode, all metrics are
+/// compared for every kind of operation.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);

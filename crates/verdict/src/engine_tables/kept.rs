@@ -9,8 +9,9 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Copies the rows of a run, and of the additional trials that measure the noise, into a new folder in `below`. The new
-/// folder has the name of the experiment, and replaces an older copy. Returns its path.
+/// Copies the results of a run into a new folder in `below`: the rows of its trials, and the rows of the additional
+/// trials that measure the noise. The new folder has the name of the experiment, and replaces an older copy. Returns
+/// its path.
 ///
 /// # Errors
 /// The results cannot be read, the name of the experiment cannot be the name of a folder, or an I/O error occurs.

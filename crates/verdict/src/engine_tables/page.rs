@@ -24,7 +24,7 @@ const WRITTEN: &str = "write amplification";
 /// The title of the column with the write amplification that the engine reports.
 const BY_ENGINE: &str = "write amplification by the engine";
 
-/// The title of the column with the writes of an engine that survive a kill of its process.
+/// The title of a column, which names the writes that survive a kill of the engine's process.
 const SURVIVE: &str = "writes that survive a kill";
 
 /// The text before the list of mismatched settings.

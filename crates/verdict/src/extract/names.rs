@@ -5,8 +5,8 @@ use results::Manifest;
 /// Prefixes of paths that mean the same file on every machine. Paths with these prefixes are not replaced.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// Replaces file paths in texts by file names. The value stores the library paths of a run, because the end of a path
-/// with spaces cannot be found in a text.
+/// Replaces file paths in texts by file names. The value stores the library paths of a run, because such a path may
+/// contain spaces, and a text does not show where a path with spaces ends.
 pub struct Names {
     libraries: Vec<String>,
 }
@@ -33,7 +33,7 @@ impl Names {
             let length = path.find(|c: char| !is_of_path(c)).unwrap_or(path.len());
             let (path, after) = path.split_at(length);
             shorter.push_str(before);
-            // A slash after a word divides, as in ops/s. Two slashes begin no path, as in https://.
+            // A slash after a word is a division, as in ops/s. Two slashes follow a URL scheme, as in https://.
             let begins = before.chars().next_back().or(shorter.chars().next_back());
             let is_path = path.len() > 1
                 && !path.starts_with("//")

@@ -82,7 +82,7 @@ impl Tolerance {
 
 impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Removes the last digits of a share such as 0.07 * 100.
+        // Rounds away the binary error of the product: 0.07 * 100 is 7.000000000000001.
         write!(f, "{}%", (self.0 * 1e8).round() / 1e6)
     }
 }

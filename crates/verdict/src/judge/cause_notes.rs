@@ -24,8 +24,9 @@ impl Judged<'_> {
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
     }
 
-    /// Describes the counters per operation that differ most between the baseline and the best candidate with a decided
-    /// verdict. Returns `None` if no verdict found a difference, or if no counter differs clearly.
+    /// Returns a note on the counters per operation that differ most from the baseline. The note is about the best
+    /// candidate whose verdict found a difference. Returns `None` if no verdict found a difference, or if no counter
+    /// differs clearly.
     pub(super) fn counters_note(&self) -> Option<String> {
         let is_decided =
             |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);
@@ -76,7 +77,7 @@ impl Judged<'_> {
             }
         }
         let note = |(reason, changes): (&str, Vec<[String; 2]>)| {
-            // Several intervals would hide the changes.
+            // For several candidates, the intervals are omitted, because they would make the note hard to read.
             let changes = match &changes[..] {
                 [[change, interval]] => format!("{change} ({interval})"),
                 changes => changes.iter().map(|[change, _]| change.as_str()).collect::<Vec<_>>().join(", "),

@@ -104,8 +104,8 @@ fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> Str
 }
 
 /// Formats the verdict of a group on a further metric as one paragraph, with its cautions. `first` is the verdict of
-/// the group on the first metric. The paragraph leaves out what `first` and the earlier cautions in `noted` already
-/// state, and adds its own cautions to `noted`. Returns an empty text if nothing remains.
+/// the group on the first metric. The paragraph omits all statements of `first`, and all cautions that `noted` already
+/// contains. Its own cautions are added to `noted`. Returns an empty text if nothing remains.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());

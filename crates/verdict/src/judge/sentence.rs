@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The largest limit that the verdict "no difference" states, as a fraction. The verdict states that the difference of
-/// each candidate from the baseline is within the limit.
+/// The largest limit, as a fraction, in the verdict "no difference". This verdict states that the difference of each
+/// candidate from the baseline is within a limit.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement about one outcome: its first word, followed by sentences.
@@ -301,8 +301,8 @@ impl Judged<'_> {
         )
     }
 
-    /// Returns the next step for a difference below the threshold: less noise if the noise floor sets the threshold,
-    /// and more trials otherwise.
+    /// Returns the advice for a difference below the threshold. If the noise floor sets the threshold, the advice is to
+    /// reduce noise. Otherwise it is the advice `trials` to run more trials.
     fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
         match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
             true => {

@@ -20,6 +20,7 @@ pub enum Argument {
     Text(String),
     /// A list: one element per claim of the `[[claim]]` table, or several numbers for one claim.
     List(Vec<Argument>),
-    /// A table of arguments. Each key is the subject of a claim, or the value of one of its parameters.
+    /// A table with different values for different claims. A key is the subject of a claim, or the value of one of its
+    /// parameters.
     Table(BTreeMap<String, Argument>),
 }

@@ -291,9 +291,11 @@ impl Case<'_> {
             .ok_or_else(|| "not run: the results contain no row with values of the swept columns".to_owned())
     }
 
-    /// Returns the x at which the curve of the claim's subject reaches a value, or from which on it leads another
-    /// curve. `at` states the value or the lead. If `at` states a value, and the comparison has another side, the curve
-    /// of this side reaches the value at an x of its own. The result then combines both x, such as into a ratio.
+    /// Returns the measured position of a crossing: a value on the x axis. The key `at` states its condition:
+    ///
+    /// * If `at` states a value, the curve of the claim's subject reaches this value. If the comparison has another
+    ///   side, its curve reaches the value at another x, and the result combines both, for example as a ratio.
+    /// * If `at` states a lead, the subject leads the other side by this fraction from the crossing on.
     fn crossed(
         &self,
         runs: &Table,

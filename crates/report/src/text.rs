@@ -50,8 +50,8 @@ pub(crate) fn about(claim: &Claim) -> String {
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Formats the subject of a claim with its parameters, and with the size at which it was measured if it differs, such
-/// as `SkipList, inserts = 10000000 (measured at 1,250,000)`.
+/// Formats the subject of a claim with its parameters. If the measurement had another size than the claim, the text
+/// also contains the measured size, such as `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),

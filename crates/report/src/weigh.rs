@@ -104,8 +104,8 @@ impl Weighed {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
         let (least, most) = self.ends();
-        // The band begins at half of the claimed difference. If the form is a factor, the half is computed with
-        // logarithms.
+        // The measurement must reach at least half of the claimed difference. If the form is a factor, the half is
+        // computed with logarithms.
         let half = |claimed: f64| match self.compare == Compare::Amplification || neutral == 0.0 {
             true => neutral + (claimed - neutral) * SHARE_REPRODUCED,
             false => neutral * (claimed / neutral).powf(SHARE_REPRODUCED),

@@ -90,7 +90,7 @@ pub static FORMULAS: &[Formula] = &[
     ),
     ratio(&c::OS_WRITE_AMP, &[&c::OS_WRITE_BYTES], &[&c::USER_BYTES_WRITTEN]),
     ratio(&c::OS_WRITE_AMP_SETTLED, &[&c::OS_WRITE_BYTES_SETTLED], &[&c::USER_BYTES_WRITTEN]),
-    // Bytes written after the phase.
+    // The compaction debt: bytes written after the last operation of the phase.
     Formula {
         column: &c::DEBT_BYTES,
         numerator: &[&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED],

@@ -16,7 +16,7 @@ pub struct Golden {
     pub experiment: String,
     /// The arguments of `lsmbench check` that measure the counters again: the experiment file and its options.
     pub command: Vec<String>,
-    /// The hash of the resolved experiment.
+    /// The hash of the measured settings, as in the field `config_hash` of the run's manifest.
     pub config_hash: String,
     /// The counter values, in the order of the rows of the experiment.
     pub numbers: Vec<GoldenNumber>,

@@ -212,7 +212,8 @@ impl Schema {
     pub fn find(&self, name: &str) -> Result<usize, ResultsError> {
         self.position(name).ok_or_else(|| {
             let names = || self.columns.iter().map(Column::name);
-            // "bits_per_key" for "design.bloom.bits_per_key" is too far for an edit distance.
+            // The second search finds "design.bloom.bits_per_key" for "bits_per_key". Their edit distance is too large
+            // for the first search.
             let close =
                 closest(name, names()).or_else(|| names().find(|full| full.ends_with(&format!(".{name}"))));
             let swept: Vec<&str> = self.swept().collect();

@@ -207,7 +207,8 @@ fn identity(row: &Row) -> Vec<String> {
 
 fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>, String> {
     let columns = schema.columns();
-    // No cell is written with a line break, so a line break inside a cell shows that a corruption has opened a quote.
+    // lsmbench never writes a line break into a cell. A line break in a cell therefore means that a corrupt byte became
+    // a quotation mark, which joins lines.
     if record.iter().any(|text| text.contains(['\n', '\r'])) {
         return Err("a quotation mark on this line has no closing quotation mark".to_owned());
     }

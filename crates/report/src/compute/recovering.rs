@@ -11,10 +11,10 @@ pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes the largest percentage of the acknowledged writes since the last sync of the WAL that a fault can lose: 0
-/// or 100. The argument `log` is `written` if these writes are only in the memory of the kernel, and `synced` if they
-/// are on the device. A power failure (`fault` is `power`) loses `written` data, but not `synced` data. The end of the
-/// process (`fault` is `process`) loses neither.
+/// Computes how many percent of the newest acknowledged writes a fault can lose: 0 or 100. The newest writes are those
+/// since the last sync of the WAL. The argument `log` is `written` if they are only in the memory of the kernel, and
+/// `synced` if they are on the device. A power failure (`fault` is `power`) loses `written` data, but not `synced`
+/// data. The end of the process (`fault` is `process`) loses neither.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,

@@ -32,8 +32,8 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// Returns the heading of the page about contradictions, with the number of contradictions, and of those that
-/// computations decide.
+/// Returns the heading of the page about contradictions: the number of all contradictions, and the number of
+/// contradictions that computations decide.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
     format!("{} contradictions, {} decided by computation", settled.len(), settled.len() - open)

@@ -2,12 +2,12 @@
 //! of the verdicts before the end of a run is called a look.
 //!
 //! If a run looked often and stopped at its first significant look, it would report a difference for far more than 5 %
-//! of equal pairs. All looks of a run therefore share one error rate α. When a fraction t of the budget is used, the
-//! looks so far may have used the part α·t² of this error rate (an α-spending function of Kim & `DeMets`, *Biometrika*
-//! 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983). The significance level of a look is the increase of the used
-//! part of α at this look. By Bonferroni's inequality, the probability of any false alarm over all looks is at most α,
-//! even if the looks depend on each other. The intervals of all looks together therefore contain the true values with a
-//! confidence of 1 - α.
+//! of the pairs of equal variants. All looks of a run therefore share one error rate α. When a fraction t of the time
+//! budget is used, the looks so far may have used the part α·t² of this error rate (an α-spending function of Kim &
+//! `DeMets`, *Biometrika* 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983). The significance level of a look is
+//! the increase of the used part of α at this look. By Bonferroni's inequality, the probability of any false alarm over
+//! all looks is at most α, even if the looks depend on each other. The intervals of all looks together therefore
+//! contain the true values with a confidence of 1 - α.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

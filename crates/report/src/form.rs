@@ -24,8 +24,9 @@ impl Measured {
 }
 
 impl Compare {
-    /// Combines the measurement `m` of the claim's subject and the measurement `r` of the other side of the comparison,
-    /// such as into the ratio `m / r`. Returns `None` for a rank or a crossing, which need more than two values.
+    /// Combines two measurements into one number, for example into the ratio `m / r`. `m` is the measurement of the
+    /// claim's subject, and `r` is the measurement of the other side of the comparison. Returns `None` for a rank or a
+    /// crossing, which need more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -52,9 +53,9 @@ impl Compare {
         }
     }
 
-    /// Compares two measured variants trial by trial, and returns the median of the results, such as of the ratios. A
-    /// missing `other` counts as 1 in each trial. Returns `None` if the variants have no trial in common, or if the
-    /// median is not finite.
+    /// Combines the values of two variants in each trial, for example into a ratio, and returns the median over all
+    /// trials. A missing `other` counts as 1 in each trial. Returns `None` if the variants have no trial in common, or
+    /// if the median is not finite.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);

@@ -93,7 +93,7 @@ impl RowWriter {
 
     fn locked(path: &Path, file: File, schema: &Schema) -> Result<Self, ResultsError> {
         match file.try_lock() {
-            // Writing continues on a file system without locks.
+            // If the file system has no locks, lsmbench writes without a lock.
             Ok(()) | Err(TryLockError::Error(_)) => {
                 let sealing = Sealing::default();
                 Ok(Self { path: path.to_owned(), file, schema: schema.clone(), sealing })

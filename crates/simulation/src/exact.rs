@@ -128,8 +128,8 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// Lets the policy pick a compaction if `is_time` is true. A real tree calls its policy after fixed numbers of
-    /// reads, because a policy may adapt to reads. The caller passes true after the same numbers of reads.
+    /// Lets the policy pick a compaction if a real tree would call its policy after this read (`is_time`). A real tree
+    /// calls its policy after fixed numbers of reads, because a policy may adapt to reads.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {
             return Ok(());

@@ -238,8 +238,8 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// Simulates the writes of `operations` operations, and flushes the memtable whenever it is full. `rates` contains
-    /// the mean number of writes per operation. While the phase advances from the fraction `a` to the fraction `b` of
-    /// its operations, its new keys are in the part `within(a, b)` of the key space.
+    /// the mean number of writes per operation. `within(a, b)` returns the part of the key space with the keys that are
+    /// added by the operations from the fraction `a` to the fraction `b` of all operations.
     fn write(
         &mut self,
         rates: PerOperation,

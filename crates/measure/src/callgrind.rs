@@ -5,8 +5,8 @@
 //! `callgrind.h` of valgrind). With client requests, the load phase of a trial can run without instrumentation.
 #![allow(unsafe_code)]
 
-/// The client request that asks how many valgrind processes are nested around this process. The answer is 0 outside of
-/// valgrind.
+/// The client request that returns how many valgrind processes are nested around this process. The number is 0 outside
+/// of valgrind.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 
 /// The number of the first client request of callgrind. Its two highest bytes are `'C'` and `'T'`, which valgrind

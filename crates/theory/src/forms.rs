@@ -22,8 +22,8 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     write_amp_of(policy, flushes, 1.0)
 }
 
-/// Returns the write amplification like [`write_amp`]. Here, the SSTables of a flush have a total size of
-/// `flush_buffers` full memtables. This size is below 1 if the flush writes values to blob files.
+/// Returns the same as [`write_amp`], for flushes whose SSTables have a total size of `flush_buffers` full memtables.
+/// This size is below 1 if the flush writes values to blob files.
 pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -60,7 +60,8 @@ pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) ->
         "partial" => partial(flushes, count(policy, "run_threshold")?, count(policy, "max_runs")?),
         "time-window" => {
             let (window, runs) = (count(policy, "window")?, count(policy, "min_runs")?);
-            // For a window longer than the load, the cost is not needed, and its computation could overflow.
+            // If a window is longer than the load, no window is full. The cost of a full window is then not needed, and
+            // its computation could overflow.
             let of_each = if window <= flushes { window + rounded_down(window - 1, runs) } else { 0 };
             flushes / window * of_each + rounded_down(flushes % window, runs)
         }
@@ -75,8 +76,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     levels_and_runs_of(policy, flushes, 1.0)
 }
 
-/// Returns the numbers of levels and runs like [`levels_and_runs`]. Here, the SSTables of a flush have a total size of
-/// `flush_buffers` full memtables. This size is below 1 if the flush writes values to blob files.
+/// Returns the same as [`levels_and_runs`], for flushes whose SSTables have a total size of `flush_buffers` full
+/// memtables. This size is below 1 if the flush writes values to blob files.
 pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -214,8 +215,9 @@ fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
         .take_while(move |size| *size <= flushes)
 }
 
-/// Returns how many full memtables compactions write, if each memtable is written once per level. The result is a sum
-/// over all powers of `base`: `flushes`, rounded down to a multiple of the power.
+/// Returns how many full memtables compactions write, if each memtable is written once per level. A level that receives
+/// runs of b memtables gets `flushes`, rounded down to a multiple of b. The result is the sum over all powers b of
+/// `base`.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
@@ -258,8 +260,8 @@ fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f
     writes
 }
 
-/// Returns how many full memtables lazy leveling writes to one level. `level` is the number of memtables in each run
-/// that arrives in this level.
+/// Returns how many full memtables lazy leveling writes to one level during `flushes` flushes. Each run that arrives in
+/// this level consists of `level` memtables.
 fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     let arrivals = flushes / level;
     let as_largest = arrivals.min(size_ratio);

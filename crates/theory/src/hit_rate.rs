@@ -1,13 +1,14 @@
 //! The hit rate of a cache with blocks of equal size. Each request is drawn independently from a popularity
 //! distribution.
 //!
-//! A block is cached if its last request (LRU) or its insertion (FIFO) was at most the time t ago. The time t is the
-//! time in which misses fill the whole cache once, and is approximately equal for all blocks. For LRU, this is the
-//! approximation of Che, Tung and Wang ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III).
-//! Fricker, Robert and Roberts (ITC 24, 2012) show why the approximation is accurate for caches of a few dozen blocks
-//! or more. The approximation for FIFO comes from Martina, Garetto and Leonardi ("A unified approach to the performance
-//! analysis of caching systems", INFOCOM 2014, section IV). In a FIFO cache, a block stays for the time t after its
-//! insertion, and a hit does not extend this time.
+//! A block stays in the cache for the time t after its last request (LRU) or after its insertion (FIFO). The time t is
+//! approximately equal for all blocks. In a cache with room for C blocks, t is the time in which C different blocks are
+//! requested (LRU), or in which C requests miss (FIFO). In a FIFO cache, a hit does not extend the time t.
+//!
+//! For LRU, this is the approximation of Che, Tung and Wang ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002,
+//! section III). Fricker, Robert and Roberts (ITC 24, 2012) show why the approximation is accurate for caches of a few
+//! dozen blocks or more. The approximation for FIFO comes from Martina, Garetto and Leonardi ("A unified approach to
+//! the performance analysis of caching systems", INFOCOM 2014, section IV).
 //!
 //! The unit of time is one request. A block with the fraction p of all requests is requested p·t times during the time
 //! t.
@@ -16,7 +17,7 @@ use catalog::Choice;
 
 use crate::popularity::Popularity;
 
-/// The number of bisection steps, which is enough for the full precision of a double.
+/// The number of bisection steps that compute the time t, which is enough for the full precision of a double.
 const ROUNDS: u32 = 100;
 
 /// The eviction policies of caches with a known closed form.
@@ -46,8 +47,9 @@ impl Eviction {
         }
     }
 
-    /// Returns the hit rate of the requests with the numbers `from` to `to`, counted from the first request with this
-    /// popularity. Before that first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
+    /// Returns the hit rate of the requests from number `from` to number `to`, counted from the first request with this
+    /// popularity. Before the first request, the cache contains `before` blocks, and each block is equally likely to be
+    /// one of them.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,
@@ -87,8 +89,8 @@ impl Eviction {
         if requests > 0.0 { (1.0 - passed / keys_per_block / requests).max(0.0) } else { 0.0 }
     }
 
-    /// Returns the probability that a block is cached. The block gets the fraction `share` of the requests, and misses
-    /// fill the cache once in `time` requests.
+    /// Returns the probability that a block with the fraction `share` of the requests is cached. `time` is the result
+    /// of [`time`](Self::time) for the cache.
     fn held(self, share: f64, time: f64) -> f64 {
         match self {
             Self::Lru => -(-share * time).exp_m1(),
@@ -96,8 +98,8 @@ impl Eviction {
         }
     }
 
-    /// Returns the number of requests in which misses fill a cache of `held` blocks once. Returns `None` if the cache
-    /// has room for all requested blocks.
+    /// Returns the time for which a block stays in a cache of `held` blocks after its last request (LRU) or its
+    /// insertion (FIFO), in requests. Returns `None` if the cache has room for all requested blocks.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

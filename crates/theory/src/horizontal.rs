@@ -28,7 +28,8 @@ fn least_in_place(flushes: u64, runs: u64) -> u64 {
     sum
 }
 
-/// Returns the smallest number of compactions with which a schedule can write only [`least_in_place`] memtables.
+/// Returns the smallest number of compactions of any schedule that writes only [`least_in_place`] memtables, the
+/// minimum.
 fn least_merges(flushes: u64, runs: u64) -> u64 {
     let full = |weight: u64| binomial(weight + runs, runs) - 1;
     let last = (1..=flushes + 1).find(|weight| full(*weight) >= flushes).unwrap_or(1);
@@ -53,7 +54,7 @@ pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut writes) = (flushes, 0);
     for rank in (1..=runs).rev() {
         let Some((weight, oldest)) = oldest_run(left, rank) else { break };
-        // The `oldest − 1` buffers before the last merge of the oldest run are a complete schedule of minimum cost.
+        // The policy is optimal for the `oldest − 1` buffers before the last merge of the oldest run.
         writes += least_in_place(oldest - 1, rank) - unmerged(weight - 1, rank);
         writes += if oldest > 1 { oldest } else { 0 };
         left -= oldest;
@@ -83,8 +84,8 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Returns how many flushes of a complete schedule cause no merge, so that the flushed memtable first stays a run.
-/// `weight` is the largest weight in the schedule, which is the number of times that a memtable is written.
+/// Returns how many flushes of an optimal schedule cause no merge, so that the flushed memtable first stays a run. The
+/// schedule has C(`weight` + `runs`, `runs`) − 1 flushes, and writes each memtable at most `weight` times.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }

@@ -5,7 +5,8 @@
 //!   values are exact. They come from a closed form, or from the compaction simulator if no closed form is known.
 //! * [`separated_growth`] and [`separated_write_amp`]: the writes of a load with values in blob files. [`collection`]: the
 //!   cost of garbage collection of blob files under random overwrites.
-//! * [`least_writes`]: the smallest number of bytes that any schedule with a number of runs can write.
+//! * [`least_writes`]: the smallest number of bytes that any schedule of compactions can write, for a maximum number of
+//!   runs.
 //! * [`Fluid`]: the textbook cost model of a tree with a size ratio and a maximum number of runs per level: levels,
 //!   writes, lookups, space.
 //! * [`KLsm`]: a tree with different numbers of runs per level and a partly filled last level: writes, lookups, scans.
@@ -19,8 +20,8 @@
 //! * [`Popularity`]: the fraction of requests for each key or block. [`Eviction`] and
 //!   [`best_static_share`](Popularity::best_static_share): the resulting hit rate of a cache.
 //!
-//! The filter itself computes its expected rate of false positives. The cache simulator computes the best hit rate for
-//! a recorded trace (Belady).
+//! Two expected values are not in this crate. A filter computes its expected false-positive rate, and the cache
+//! simulator computes the best hit rate for a recorded trace (Belady).
 
 mod fluid;
 mod forms;

@@ -5,8 +5,8 @@
 //! per lookup without filters. With blocks of b entries, the level also costs `(r − 1)/(b·n)` block writes per entry.
 //! The sum of both costs is smallest at `n = √((r − 1)/b)`, but Moose uses `n = √r`.
 
-/// Returns the cost that a level adds to each lookup: the blocks that a lookup reads, plus `writes` times the block
-/// writes per written entry. `writes` is the number of written entries per lookup.
+/// Returns the cost of a level per lookup, in blocks: the blocks that the lookup reads, plus the blocks that writes
+/// cause per lookup. `writes` is the number of written entries per lookup.
 pub fn level_cost(ratio: f64, runs: f64, entries_per_block: f64, writes: f64) -> f64 {
     runs + writes * (ratio - 1.0) / (entries_per_block * runs)
 }

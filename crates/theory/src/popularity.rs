@@ -40,8 +40,9 @@ pub(crate) struct Class {
 }
 
 impl Popularity {
-    /// Returns the popularity ranks that [`of_keys`](Self::of_keys) needs for a distribution of `keys` keys. For each
-    /// rank, the caller computes the fraction of requests for all keys up to the rank.
+    /// Returns the popularity ranks that [`of_keys`](Self::of_keys) needs for a distribution of `keys` keys, where the
+    /// most popular key has rank 1. For each rank, the caller computes the fraction of requests for all keys up to this
+    /// rank.
     pub fn ranks(keys: u64) -> Vec<u64> {
         let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
         let mut last = HEAD;
@@ -69,9 +70,10 @@ impl Popularity {
         Self { classes: vec![Class { share: 1.0 / count, count }] }
     }
 
-    /// Returns the popularity of the blocks that contain these keys, with `keys_per_block` keys in each block.
-    /// `standing` is the order of popular keys. Returns `None` for more than 4,194,304 keys, unless all keys are
-    /// equally popular or each block has at most one key.
+    /// Returns the popularity of data blocks, where `self` is the popularity of the keys. Each block contains
+    /// `keys_per_block` keys, and `standing` is the order of popular keys. Returns `None` for more than 4,194,304 keys,
+    /// because the function visits each key. This limit does not apply if all keys are equally popular, or if each
+    /// block has at most one key.
     pub fn of_blocks(&self, keys_per_block: f64, standing: PopularKeyOrder) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {

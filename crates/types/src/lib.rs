@@ -1,5 +1,6 @@
 //! Basic types that all crates use: keys and their hashes, entries and sequence numbers, batches of entries, shared
-//! immutable bytes, pseudorandom numbers, the parts that only some systems support, and the error of user requests.
+//! immutable bytes, pseudorandom numbers, the parts of lsmbench that only some systems support, and the error of user
+//! requests.
 //!
 //! This crate needs only the standard library.
 

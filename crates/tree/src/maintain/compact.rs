@@ -178,7 +178,8 @@ struct PartMerge<'a> {
     /// The input SSTables of the compaction in each sorted run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
-    /// The marks of input entries that are single deletes, or have replaced one. `None` if the inputs have no marks.
+    /// The marks of input entries, which show single deletes and values that have replaced a single delete. `None` if
+    /// the inputs have no marks.
     marks: Option<InputMarks>,
     plan: SeparationPlan,
     /// The smallest level number among the inputs and the output of the compaction.
@@ -233,8 +234,8 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on the calling thread, and adds the bytes that `work` reads to the compaction reads of the output
-    /// level.
+    /// Runs `work` on the calling thread. In the counters, the bytes that `work` reads count as compaction reads of the
+    /// output level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         // If a compaction of level 0 ran on this thread during a pause, it has already counted its own reads.
@@ -306,7 +307,8 @@ impl PartMerge<'_> {
         }
         if self.sequences.is_some() && writer.is_empty() {
             // Without a manifest, only the name of an SSTable records the last sequence number (see `scanned`), so the
-            // output must have an SSTable. This tombstone changes no answer, because its key is absent.
+            // output must have an SSTable. It gets a tombstone of the smallest input key as its only entry. This
+            // tombstone changes no answer, because the key is absent.
             let absent = self.inputs.iter().flatten().map(|table| table.smallest()).min();
             absent.map_or(Ok(()), |key| writer.add(Entry { key, value: None }, false))?;
         }

@@ -51,9 +51,10 @@ fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Opt
     })
 }
 
-/// Returns the SSTables of each run that overlap the range, or that overlap another returned SSTable.
+/// Returns, for each run, the SSTables that overlap the range. Also returns all SSTables that overlap the key range of
+/// the returned SSTables.
 ///
-/// No other SSTable overlaps the key range of the result, so the output of its compaction can join any sorted run.
+/// No other SSTable overlaps this key range, so a compaction of the returned SSTables can write to any sorted run.
 fn connected_tables<'v>(
     version: &'v Version,
     low: Bound<&'v [u8]>,

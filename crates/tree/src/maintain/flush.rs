@@ -49,14 +49,14 @@ impl Inner {
             let bytes = self.storage.open(&wal::log_path(&self.directory, log), Purpose::Log)?.len();
             return wal::make_durable(&*self.storage, &self.directory, log, bytes);
         }
-        // The manifest will name the next WAL, so its directory entry must be durable. A new SSTable syncs the
-        // directory, too.
+        // The manifest will name the next WAL, so the directory entry of this WAL must be durable. A flush with an
+        // SSTable syncs the directory anyway, to make the SSTable durable.
         Ok(self.storage.sync_directory(&self.directory)?)
     }
 
-    /// Writes the newest version of every key of a memtable, and its range deletes, to SSTables for level 0. The
-    /// SSTables omit three kinds of entries: entries that range deletes hide, tombstones of keys that range deletes
-    /// also delete, and pairs of a single delete and its put.
+    /// Writes a memtable to SSTables for level 0: the newest version of every key, and the range deletes. The SSTables
+    /// omit three kinds of entries: entries that range deletes hide, tombstones of keys that range deletes also delete,
+    /// and pairs of a single delete and its put.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
@@ -98,8 +98,8 @@ impl Inner {
     }
 
     /// Decides how a flush stores the newest version of a key. Returns `None` if the flush omits the key, because a
-    /// single delete removes its put in the same memtable. Otherwise, returns whether the SSTable marks the entry,
-    /// because it is a single delete or has replaced one.
+    /// single delete and its put are both in the memtable. Otherwise, returns whether the SSTable marks the entry. A
+    /// mark shows that the entry is a single delete, or has replaced one.
     #[inline]
     fn mark_of_flush(&self, slot: &Slot, singles: &SortedSingleDeletes, entry: &Entry<'_>) -> Option<bool> {
         if singles.is_empty() {

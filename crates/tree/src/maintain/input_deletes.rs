@@ -39,8 +39,8 @@ impl InputDeletes {
     }
 
     /// Returns whether a compaction omits an entry of the input run with the rank `rank`, where the newest run has the
-    /// rank 0. This is the case if a newer input run deletes the entry, or if the entry is a tombstone whose key a
-    /// range tombstone of the output also deletes.
+    /// rank 0. A compaction omits an entry that a newer input run deletes. It also omits a tombstone if a range
+    /// tombstone of the output deletes the same key.
     #[inline]
     pub(super) fn hide(&self, entry: &Entry<'_>, rank: usize) -> bool {
         !self.of_runs.is_empty() && self.search(entry, rank)

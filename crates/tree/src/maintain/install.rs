@@ -58,8 +58,8 @@ impl Inner {
         }
         let version = match early {
             Some((before, version)) if Arc::ptr_eq(&before, &view.version) => version,
-            // Another thread has changed the levels since the early version was built. The next version reuses its
-            // indexes, so their construction reads little.
+            // Another thread has changed the levels since the early version was built. The next version reuses the
+            // indexes of the early version, so it reads little to build its own.
             Some((_, version)) => version.with(levels, self.range_work(), &self.counters),
             None => view.version.with(levels, self.range_work(), &self.counters),
         };

@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Lets the compaction policy pick jobs and the memory arbiter choose sizes after gets, if they observe reads and a
-    /// decision is due. `added` is the number of gets that the calling thread has just counted. The caller must not
-    /// hold any lock.
+    /// After a fixed number of gets, lets the compaction policy pick jobs and the memory arbiter choose sizes. `added`
+    /// is the number of gets that the calling thread has just counted. The policy or the arbiter must observe reads,
+    /// and the caller must not hold any lock.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {
@@ -18,8 +18,8 @@ impl Inner {
         }
     }
 
-    /// Lets the compaction policy pick jobs and the memory arbiter choose sizes after a scan, if they observe reads and
-    /// a decision is due. `scans` is the number of scans of the calling thread so far.
+    /// After a fixed number of scans, lets the compaction policy pick jobs and the memory arbiter choose sizes, if one
+    /// of them observes reads. `scans` is the number of scans of the calling thread so far.
     pub(super) fn note_scan(&self, scans: u64) {
         if self.observes_reads && picks_after_scan(scans) {
             self.decide_after_reads();

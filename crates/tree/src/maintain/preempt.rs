@@ -24,10 +24,10 @@ pub(crate) fn scheduler(design: &Design, mode: Mode) -> Option<Scheduler> {
 }
 
 impl Inner {
-    /// Pauses a compaction of deeper levels, so that compactions of level 0 and clients come first. Runs the due
-    /// compactions of level 0, and then waits until the bandwidth limit allows the `bytes` bytes that the paused
-    /// compaction has transferred. That compaction uses only the levels `top` and deeper. The caller must hold the lock
-    /// `compacting`.
+    /// Pauses a compaction of deeper levels, so that compactions of level 0 and clients come first. The paused
+    /// compaction has transferred `bytes` bytes, and uses only the levels `top` and deeper. The function runs the due
+    /// compactions of level 0, and then waits until the bandwidth limit allows these bytes. The caller must hold the
+    /// lock `compacting`.
     pub(super) fn pause_compaction(&self, scheduler: &Scheduler, top: usize, bytes: u64) -> Result<()> {
         if top == 0 {
             return Ok(());

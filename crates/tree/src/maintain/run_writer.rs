@@ -33,8 +33,8 @@ pub(super) struct RunWriter<'a> {
     /// Whether stored values in the SSTables begin with a tag byte, which distinguishes values from pointers to blob
     /// files.
     marks_values: bool,
-    /// The range of the sequence numbers of the sorted run, which becomes part of its file name. The run is then one
-    /// SSTable. `None` if the store has a manifest.
+    /// The range of the sequence numbers of the sorted run. In a store without a manifest, the run is one SSTable, and
+    /// its file name contains this range. `None` if the store has a manifest.
     sequences: Option<SequenceRange>,
 }
 
@@ -184,9 +184,9 @@ impl<'a> RunWriter<'a> {
         if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
-    /// Adds the part of the first remaining range tombstone below `end`, where the current SSTable ends, to this
-    /// SSTable. The part from `next` on remains for later SSTables. Does nothing if no remaining range tombstone begins
-    /// before `end`.
+    /// Splits the first remaining range tombstone at `end`, where the current SSTable ends. The part below `end` goes
+    /// to this SSTable, and the part from `next` on remains for later SSTables. Does nothing if no remaining range
+    /// tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });

@@ -138,8 +138,8 @@ impl<'a> Separation<'a> {
     }
 
     /// Writes a value to a blob file if it has at least `threshold` bytes and is not a merge operand. Returns a
-    /// reference to its record, or `None` if the value stays in the SSTable. Either way, appends the bytes for the
-    /// SSTable to `self.stored`.
+    /// reference to the record of the value, or `None` if the value stays in the SSTable. In both cases, appends the
+    /// bytes for the SSTable to `self.stored`.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
         // A compaction combines operands, so operands stay in the SSTable with their keys.
         let is_operand = self.inner.merge_operator().is_some() && is_operand(value);

@@ -7,8 +7,8 @@
 //! down.
 //!
 //! If several entries have equal keys, the newest entry is at the root, and the next older entry is the smaller child
-//! of the root. The merge first skips this child and then advances the newest entry, so it needs no copy of a returned
-//! key.
+//! of the root. To skip the older entries, the merge advances this child until its key differs, and only then advances
+//! the root. The key for the comparison stays at the root, so the merge copies no key.
 
 use std::cmp::Ordering;
 

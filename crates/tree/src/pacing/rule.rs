@@ -16,10 +16,10 @@
 //! two times applies. The rule does not depend on the compaction policy or on the size of the tree.
 //!
 //! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time since the
-//! last release. From the time s = T / 2 on, the second term is the larger one. Writers then leave the room R(t) = R(s)
-//! · s / t. If a release takes ten times as long as expected, writers still have a tenth of the room that they had at
-//! the expected time. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has
-//! taken 1.5 s.
+//! last release. From the time s = T / 2 on, the second term is the larger one. After the time s, writers at the
+//! allowed rate leave the room R(t) = R(s) · s / t. If a release takes ten times as long as expected, writers still
+//! have a tenth of the room that they had at the expected time. With room for 16 MiB and flushes of 100 ms, a put of
+//! 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
 //!
 //! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
 //! releases, the room after a release converges to 4/3 of a step. If the release comes on time, one third of a step is

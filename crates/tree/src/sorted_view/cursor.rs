@@ -60,9 +60,9 @@ impl<'v> ViewCursor<'v> {
         Ok(is_standing.then_some(cursor))
     }
 
-    /// Searches the sorted view for the first entry whose key is not before the bound of a scan. Returns the number of
-    /// a segment that contains this entry or ends directly before it, and the position of the entry. `is_before`
-    /// returns whether a key is before the bound.
+    /// Searches the sorted view for the first entry whose key is not before the bound of a scan. `is_before` returns
+    /// whether a key is before the bound. Returns a segment number and the position of the entry. The segment contains
+    /// the entry, or ends directly before the entry.
     fn search(
         &mut self,
         is_before: impl Fn(&[u8]) -> bool,

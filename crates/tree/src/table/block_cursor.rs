@@ -45,8 +45,8 @@ pub(super) struct BlockCursor<'t> {
     next_at: usize,
     /// The number of restart points of the data block that a backward iteration has not reached yet.
     restarts_left: usize,
-    /// The offset at which the current batch begins, if a backward iteration has not decoded all entries between the
-    /// current restart point and this offset. Otherwise `None`.
+    /// Set if a backward iteration has decoded only the last entries after the current restart point: the offset at
+    /// which these entries begin. The entries before this offset are decoded later. Otherwise `None`.
     rest_end: Option<usize>,
 }
 

@@ -1,10 +1,10 @@
 //! B-tree leaf pages as data blocks. A page consists of sorted entries with full keys and an array of slots with the
-//! offsets of the entries. A lookup is a binary search over the slots. The length of a block is a multiple of
-//! `block.size`.
+//! offsets of the entries. A lookup is a binary search over the slots. In the file, padding extends each block to a
+//! multiple of `block.size`.
 //!
 //! Source: the leaves of the static B-tree of the document csc443 (section 4.2.3), extended to entries of any size. In
 //! the document csc443, all entries have one size, so its leaves need no slots (the format "fixed-pairs" of the crate
-//! `study`). The inner pages of this B-tree are the fence `static-btree`. The padding of a page follows the block.
+//! `study`). The inner pages of this B-tree are the fence `static-btree`.
 //!
 //! ```text
 //! header   u32 page type (2, a leaf), u32 pairs

@@ -24,7 +24,7 @@ struct Seen {
     blob_bytes: u64,
 }
 
-/// The state of a check of an SSTable, which passes from one data block to the next.
+/// The data that the check of an SSTable carries from one data block to the next.
 struct Visit<'a> {
     seen: &'a mut Seen,
     last_key: &'a mut Option<Vec<u8>>,

@@ -18,7 +18,7 @@ use super::trailer::TRAILER_BYTES;
 /// The expected maximum size, in bytes, of the encoded lengths in front of the key of an entry.
 const LENGTHS_BYTES: usize = 8;
 
-/// The minimum ratio between the size of a large entry and the number of bytes that a scan prefetches of it. A scan
+/// The minimum size of a large entry, as a multiple of the number of bytes that a scan prefetches of it. A scan
 /// prefetches only the lengths and the key of a large entry.
 const LARGE: usize = 4;
 

@@ -98,8 +98,8 @@ impl Iterator for Matches<'_> {
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     if let Some(group) = bytes.last_chunk::<GROUP>() {
-        // The function compares a full group and shifts out the bits beyond its end, because a comparison of variable
-        // length would be slower.
+        // The function compares a full group, and then drops the results of all bytes before the last `count` bytes. A
+        // comparison of variable length would be slower.
         let (chunks, _) = group.as_chunks::<CHUNK>();
         let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
         return masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count);

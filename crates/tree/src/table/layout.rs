@@ -113,8 +113,8 @@ pub enum Found {
     Value(Range<usize>),
 }
 
-/// A part of a data block that begins at a restart point. If a part is the only one that can contain a key, a search of
-/// the key needs no other part of the block.
+/// A part of a data block that begins at a restart point. If an index finds that only this part can contain a key, a
+/// lookup of the key searches no other part of the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// The numbers of the restart points that a search in this part of a data block compares, at least one. They

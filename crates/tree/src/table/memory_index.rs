@@ -60,8 +60,8 @@ impl MemoryIndex {
         self.blocks.push(block.and_then(|block| IndexOfBlock::new(block, options, hash)));
     }
 
-    /// Returns whether the index excludes a key with this hash from the data block number `block`, or which part can
-    /// contain the key. Returns `None` if this block has no index.
+    /// Looks up the hash of a key in the index of the data block number `block`. Returns which part of the block can
+    /// contain the key, or that the block does not contain the key. Returns `None` if this block has no index.
     pub(super) fn hint(&self, block: u32, hash: KeyHash) -> Option<Hint> {
         let index = self.of(block)?;
         if index.buckets.is_empty() {

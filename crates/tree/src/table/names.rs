@@ -43,7 +43,7 @@ impl Names {
     pub(crate) fn record(&self, number: u64, name: &str) {
         let mut recorded = self.recorded.lock();
         match name == by_number(number) {
-            // The recorded name may belong to an incomplete table, which a crash interrupted.
+            // The recorded name may belong to an SSTable that a crash left incomplete.
             true => recorded.remove(&number),
             false => recorded.insert(number, name.to_owned()),
         };

@@ -12,14 +12,14 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// The number of consecutive checks that must find a part of the SSTable in memory. After these checks, the prefetcher
-/// assumes that the SSTable is in memory, and checks only a few of the next parts.
+/// The number of consecutive checks after which the prefetcher assumes that the SSTable is in memory, if each of them
+/// has found its part in memory. From then on, the prefetcher checks only a few of the next parts.
 ///
 /// A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel
 /// reads the part page by page, which takes some milliseconds.
 const CHECKED_PARTS: u32 = 4096;
 
-/// The mean number of parts of an SSTable per check, after [`CHECKED_PARTS`] checks have found their parts in memory.
+/// The mean number of parts per check, while the prefetcher assumes that the SSTable is in memory.
 const PARTS_PER_CHECK: u64 = 32;
 
 /// Prefetches the parts of an open SSTable that will be read soon.

@@ -182,8 +182,8 @@ impl Table {
         &self.bounds.smallest
     }
 
-    /// Returns the largest key of the SSTable, over its entries and its range tombstones. A range tombstone may count
-    /// with its exclusive upper bound, which is above every key that it deletes.
+    /// Returns the largest key of the SSTable, over its entries and its range tombstones. If a range tombstone has no
+    /// largest deleted key, its exclusive upper bound is used instead.
     pub(crate) fn largest(&self) -> &Arc<[u8]> {
         &self.bounds.largest
     }

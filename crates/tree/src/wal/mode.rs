@@ -39,7 +39,7 @@ pub enum CommitSync {
     Each,
     /// Every commit is synced. Several commits that wait at the same time share one sync (group commit).
     Shared {
-        /// The longest time for which the group-commit leader waits for the commits that shared the previous sync.
+        /// The longest time for which a group-commit leader waits for further commits that can share its sync.
         most_wait: Duration,
     },
 }

@@ -7,10 +7,10 @@
 //! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
 //!
-//! `synced` is the durable length of the WAL at the time at which the record was framed. Replay uses `synced` to
-//! distinguish a crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a
-//! broken record has a `synced` beyond the broken record, the broken record was durable, so the WAL is corrupt. The
-//! head of a record has a checksum of its own, so replay can find the head among other bytes.
+//! `synced` is the number of bytes of the WAL that were durable when the record was encoded. Replay uses `synced` to
+//! distinguish a crash from corruption, because a crash may lose any part of the unsynced end of a WAL. If the `synced`
+//! of a later record is beyond a broken record, the broken record was durable, so the WAL is corrupt. The head of a
+//! record has a checksum of its own, so replay can find the head among other bytes.
 
 use types::SequenceNumber;
 
@@ -23,7 +23,7 @@ pub(crate) const HEADER_BYTES: usize = MAGIC.len() + 8 + 4;
 /// The length in bytes of the two checksums at the start of each WAL record.
 const SUMS_BYTES: usize = 4 + 4;
 
-/// The length in bytes of the first number in the head of a WAL record.
+/// The length in bytes of the first number in the head of a WAL record. This number is the length of the operations.
 const LENGTH_BYTES: usize = 4;
 
 /// The first bytes of a WAL file, which identify the kind of file and the version of its format.
@@ -45,8 +45,8 @@ pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// Returns whether `bytes` begins with the header of the WAL file `number` of another store, because its checksum
-/// covers another number than `seal`.
+/// Returns whether `bytes` begins with the header of the WAL file `number` of another store. Such a header differs only
+/// in its checksum, which covers another number than `seal`.
 pub(super) fn has_other_seal(bytes: &[u8], number: u64, seal: u64) -> bool {
     let own = header(number, seal);
     let unsealed = HEADER_BYTES - 4;

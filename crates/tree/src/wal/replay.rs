@@ -24,8 +24,8 @@ pub(crate) struct LogContent {
     /// The number of bytes at the end of the WAL file that were not replayed. They begin with a record that a crash
     /// interrupted, or with the record after a gap (see `gap`).
     pub(crate) dropped_bytes: u64,
-    /// The first sequence number of the record that follows a gap, because writes before it are missing. `None` if the
-    /// WAL file has no gap. A WAL with a gap must not be replayed.
+    /// The first sequence number after a gap, which is a place in the WAL file at which writes are missing. `None` if
+    /// the WAL file has no gap. A WAL with a gap must not be replayed.
     pub(crate) gap: Option<SequenceNumber>,
     /// The length of the WAL file in bytes, without the zeros after its last record.
     pub(crate) file_bytes: u64,

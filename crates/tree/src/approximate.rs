@@ -14,8 +14,8 @@ const FIRST_BATCH: usize = 64;
 
 impl Inner {
     /// Returns the approximate size in bytes of the entries with keys from `low`, inclusive, to `high`, exclusive. In
-    /// memtables, the size counts key and value bytes. In an SSTable, the size is the distance between the file offsets
-    /// of the two keys. Returns 0 if `high` is not above `low`.
+    /// memtables, the size counts key and value bytes. In an SSTable, the size is the distance between the approximate
+    /// file offsets of `low` and `high`. Returns 0 if `high` is not above `low`.
     pub(crate) fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
         if low >= high {
             return Ok(0);
@@ -33,8 +33,8 @@ impl Inner {
     }
 }
 
-/// Returns the total number of key and value bytes of the memtable entries that are visible at `snapshot` and have keys
-/// from `low`, inclusive, to `high`, exclusive.
+/// Returns the total size of the keys and values in a memtable, in bytes. Counts only entries that are visible at
+/// `snapshot` and have keys from `low`, inclusive, to `high`, exclusive.
 fn memtable_bytes(slot: &Slot, low: &[u8], high: &[u8], snapshot: SequenceNumber) -> u64 {
     let from = Bound::Included(low);
     let Some(mut cursor) = MemtableCursor::open(slot, from, Direction::Forward, snapshot, FIRST_BATCH) else {

@@ -177,7 +177,8 @@ impl ObservedIo {
     fn of(counts: &Counts, block_bytes: u64) -> Self {
         let read = counts.data_blocks_read + counts.fence_pages_read;
         let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;
-        // The share of blocks that are cached is assumed to be equal for false positives and for all reads.
+        // No counter shows which blocks were cached when a filter had a false positive. The code assumes that the cache
+        // held the same share of these blocks as of all requested blocks.
         let read_share = read as f64 / (read + cached).max(1) as f64;
         let fetched = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
         Self {
@@ -192,8 +193,8 @@ impl ObservedIo {
         self.flushed + self.compacted + self.fetched
     }
 
-    /// Ends a decision period of the arbiter: halves the bytes of all earlier periods, and adds the bytes of the period
-    /// `newer`.
+    /// Adds the bytes of a decision period that has ended, `newer`, to the bytes of all earlier periods. Before that,
+    /// halves the bytes of the earlier periods, so that recent periods count more.
     fn age(&mut self, newer: &Self) {
         let aged = |old: f64, new: f64| old / 2.0 + new;
         self.flushed = aged(self.flushed, newer.flushed);

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, Names, TableContext};
 
-/// Converts the error of a catalog, which cannot build a component, into [`Error::Misuse`] with the same message.
+/// Converts an error of a catalog into [`Error::Misuse`] with the same message. A catalog returns such an error if it
+/// cannot build a component.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
@@ -27,9 +28,9 @@ pub(crate) struct TreeCache {
 /// Returns the cache of the tree: `shared`, if the tree shares a cache with other trees, or else a new cache that the
 /// design configures.
 pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Result<TreeCache> {
-    /// The next number of a tree that shares a cache. With this number, the cache distinguishes the blocks of several
-    /// trees. A tree that does not share its cache always has the number 0, so its blocks occupy the same cache slots
-    /// in every run.
+    /// The number that identifies the next tree with a shared cache. The cache uses these numbers to distinguish the
+    /// blocks of several trees. A tree that does not share its cache always has the number 0, so its blocks occupy the
+    /// same cache slots in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     Ok(match shared {
         Some(cache) => TreeCache { cache, tree: SHARING_TREES.fetch_add(1, Ordering::Relaxed) },

@@ -25,8 +25,8 @@ impl Inner {
         of_design.map(|bits| decided.unwrap_or(bits))
     }
 
-    /// Sets the capacity of the cache to the memory that memtables, filters and fences leave. Does nothing if neither a
-    /// memory limit nor an arbiter determines this capacity.
+    /// Sets the capacity of the cache to the part of the memory limit that memtables, filters and fences leave. Does
+    /// nothing if the tree has neither a memory limit nor an arbiter.
     pub(crate) fn balance_memory(&self) {
         if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();

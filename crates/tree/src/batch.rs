@@ -23,7 +23,7 @@ pub struct WriteBatch {
     counts: BatchCounts,
 }
 
-/// The numbers of operations and bytes in a commit, by which the counters of the tree increase.
+/// The numbers of operations and bytes that a commit adds to the counters of the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchCounts {
     pub(crate) puts: u64,
@@ -50,12 +50,12 @@ pub(crate) enum Operation<'a> {
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// The number of bits for the key length in the first number of an encoded operation. The higher bits of this number
-/// are the code of the operation. Puts, deletes and range deletes have the code 0.
+/// The number of bits that store the key length in the first number of an encoded operation. The bits above them store
+/// the code of the operation: 0 for puts, deletes and range deletes.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The code of a merge, in the bits above the key length in the first number of an encoded operation.
+/// The code of a merge, which the first number of an encoded operation stores above the key length.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
 const SINGLE_DELETE_CODE: u64 = 3;
@@ -319,22 +319,22 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     out.extend_from_slice(high);
 }
 
-/// Appends a single delete to `out`, in the encoding of the WAL: a tombstone in which the higher bits of the key length
-/// are the code of a single delete.
+/// Appends a single delete to `out`, in the encoding of the WAL. The encoding is that of a delete, but the bits above
+/// the key length store the code of a single delete.
 pub(crate) fn encode_single_delete(out: &mut Vec<u8>, key: &[u8]) {
     put_varint(out, key.len() as u64 | SINGLE_DELETE_CODE << KEY_LEN_BITS);
     put_varint(out, 1);
     out.extend_from_slice(key);
 }
 
-/// Appends a merge to `out`, in the encoding of the WAL: the bytes of a put, in which the higher bits of the key length
-/// are the code of a merge.
+/// Appends a merge to `out`, in the encoding of the WAL. The encoding is that of a put, but the bits above the key
+/// length store the code of a merge.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
     encode_with_code(out, MERGE_CODE, key, operand);
 }
 
-/// Appends a conditional put to `out`, in the encoding of the WAL: the bytes of a put, in which the higher bits of the
-/// key length are the code of a conditional put.
+/// Appends a conditional put to `out`, in the encoding of the WAL. The encoding is that of a put, but the bits above
+/// the key length store the code of a conditional put.
 pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
 }

@@ -26,7 +26,7 @@ impl Inner {
         self.flush()?;
         if self.is_scanned() {
             mark_incomplete(&*self.storage, target)?;
-            // The lock file shows that the copy of an empty store is a store.
+            // If the store has no SSTables, only the lock file marks its copy as a store.
             drop(self.storage.lock(&target.join(LOCK))?);
         }
         // The view holds references to the SSTables, so their files exist until all files are linked.

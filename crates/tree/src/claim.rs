@@ -22,8 +22,8 @@ pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,
     pub(crate) files: Files,
-    /// The state of the store from its manifest. If the store had no identity, the state contains the identity that
-    /// opening the store gives it.
+    /// The state of the store from its manifest. If the manifest contains no identity of the store, the state contains
+    /// a new identity.
     pub(crate) state: State,
     /// The file number of the WAL that the opening of the store will create.
     pub(crate) new_log: u64,
@@ -90,8 +90,8 @@ fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &P
     )))
 }
 
-/// Opens the storage of the tree. If the storage has a device model, its calls wait as long as the modeled device would
-/// take, but only in `timed` mode.
+/// Opens the storage of the tree. In `timed` mode, each call of a storage with a device model waits as long as the
+/// modeled device would take.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

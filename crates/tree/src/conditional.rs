@@ -1,9 +1,9 @@
 //! Conditional puts: the check that a key is absent and the put of its value, in one atomic step.
 //!
-//! A conditional put gets a sequence number like any other write. Its WAL record has its own code. The conditional
-//! put waits until all writes with smaller sequence numbers are visible, and then looks up its key among these
-//! writes. Only later writers wait for this lookup, because sequence numbers become visible in order. Recovery
-//! replays the writes in order, so recovery repeats the check with the same result.
+//! A conditional put gets a sequence number like any other write. In its WAL record, a separate code distinguishes it
+//! from other puts. The conditional put waits until all writes with smaller sequence numbers are visible, and then
+//! looks up its key among these writes. Only later writers wait for this lookup, because sequence numbers become
+//! visible in order. Recovery replays the writes in order, so recovery repeats the check with the same result.
 
 use types::{Entry, Lookup, SequenceNumber};
 

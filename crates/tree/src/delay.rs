@@ -23,8 +23,9 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the first [`Payment`] of a new memtable, which determines when its writers wait. If the design delays
-    /// writes, the first write to the memtable computes its delay, because an older memtable waits for its flush.
+    /// Returns the initial [`Payment`] of a new memtable, which determines when its writers wait. If the design delays
+    /// writes, the first write to the memtable already computes a delay, because an older memtable now waits for its
+    /// flush.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
@@ -47,8 +48,8 @@ impl Inner {
         let mut rule = pacer.rule.lock();
         let now_ns = pacer.now_ns();
         if has_flushed {
-            // This thread holds the lock of the rule. If another memtable becomes immutable now, it is recorded after
-            // this release.
+            // This thread holds the lock of the rule. If another memtable becomes immutable now, `pace_frozen` records
+            // it only after this call of `release`.
             rule.memory.release(now_ns, self.view.load().frozen.is_empty());
         }
         if level0_runs < before.version.levels.runs_of(0).len() {

@@ -16,8 +16,8 @@ pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
     /// Maps the file number of each SSTable to the smaller number that the index uses for this SSTable.
     numbers: HashMap<u64, u32>,
-    /// The position of each SSTable in the tree. The number that the index uses for an SSTable is its index in this
-    /// list. `None` for an unused number.
+    /// The position of each SSTable in the tree. The element n is the position of the SSTable that the index numbers n.
+    /// `None` if the index does not use the number n.
     places: Vec<Option<FilePlace>>,
 }
 

@@ -128,8 +128,8 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// Computes how long writes wait. `None` if the design does not delay writes.
     pub(crate) pacer: Option<Pacer>,
-    /// The schedule that gives compactions of level 0 and clients priority. `None` if compactions run one after another
-    /// as the policy picks them.
+    /// The schedule that gives priority to clients and to compactions of level 0. `None` if compactions run one after
+    /// another as the policy picks them.
     pub(crate) scheduler: Option<Scheduler>,
     /// The family number of the tree, and the WAL and memory limit of its store. `None` if the tree is not a family of
     /// a store.
@@ -219,9 +219,9 @@ pub(crate) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// Creates an empty write queue. Its next write follows the write with the sequence number `written`. The checksums
-    /// of the new WAL cover `log_seal`, a number that identifies the file and its store. Its first `synced_offset`
-    /// bytes are durable.
+    /// Creates an empty write queue for a new WAL. The next write gets the sequence number after `written`. `log_seal`
+    /// is a number that identifies the WAL file and its store, and that each checksum of the WAL covers. The first
+    /// `synced_offset` bytes of the WAL are durable.
     pub(crate) fn new(
         design: &Design,
         written: SequenceNumber,

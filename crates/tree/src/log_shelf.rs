@@ -19,7 +19,7 @@ pub(crate) struct LogShelf {
     pub(crate) next: VecDeque<NewLog>,
     /// The WAL files of immutable memtables. These files are still open.
     pub(crate) retired: Vec<LogFile>,
-    /// The length, in bytes, of the WAL before the current WAL. The next WAL will have about this length.
+    /// The length, in bytes, of the last WAL that was completed. The next WAL will have about this length.
     pub(crate) last_bytes: u64,
     /// The file number of the last WAL that a writer created itself, because no WAL was ready. 0 if there is no such
     /// WAL.
@@ -27,8 +27,8 @@ pub(crate) struct LogShelf {
 }
 
 impl LogShelf {
-    /// Adds a WAL that was created in advance. If a writer has meanwhile created a newer WAL, returns the WAL as `Err`,
-    /// because WALs must be used in the order of their numbers.
+    /// Adds `log`, a WAL that was created in advance. If a writer has meanwhile created a newer WAL, returns `log` as
+    /// `Err`, because WALs must be used in the order of their numbers.
     pub(crate) fn add(&mut self, log: NewLog) -> Result<(), NewLog> {
         if log.number < self.used {
             return Err(log);

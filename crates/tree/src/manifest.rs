@@ -47,8 +47,8 @@ const FAMILIES: u8 = 3;
 /// a record begins with its code.
 const FAMILY: u8 = 4;
 
-/// The code before the sequence numbers up to which the WAL of the column families is removed, in a manifest record.
-/// Each optional field of a record begins with its code.
+/// The code before the list [`State::released`] in a manifest record: for each column family, its last sequence number
+/// in the removed WAL segments. Each optional field of a record begins with its code.
 const RELEASED: u8 = 5;
 
 /// The limit of the search for an intact record after a corrupt record of a manifest. The search reads at most
@@ -87,8 +87,8 @@ pub(crate) struct State {
     pub(crate) blobs: Vec<BlobFileShape>,
     /// The names of the column families, in the order of their numbers. Empty for a store that is one tree.
     pub(crate) families: Vec<String>,
-    /// For each column family, the last sequence number in the segments of the shared WAL that were removed. The tree
-    /// of the family contains all writes up to this number. Families without a number have no write in these segments.
+    /// For each column family, its last sequence number in the removed segments of the shared WAL. The tree of the
+    /// family contains all writes up to this number. Families without a number have no write in these segments.
     pub(crate) released: Vec<u64>,
     /// The column family whose tree this is. `None` for a store, and for a family that only earlier versions of
     /// lsmbench have opened.
@@ -280,8 +280,8 @@ pub(crate) struct Manifest {
     file: Option<Box<dyn WriteFile>>,
     /// The current state of the tree, which the last record of the manifest contains.
     pub(crate) state: State,
-    /// In a store without a manifest, the file numbers of the WALs whose flushes wrote no SSTable. These WALs are
-    /// needed until the next SSTable.
+    /// In a store without a manifest, the file numbers of the WALs of flushed memtables whose flush wrote no SSTable.
+    /// These WALs are needed until a later flush writes an SSTable.
     logs_without_table: Vec<u64>,
 }
 
@@ -316,10 +316,11 @@ impl Manifest {
         Ok(())
     }
 
-    /// Returns the file numbers of the WALs that are not needed after the flush of a memtable with the WAL `log`.
+    /// Returns the file numbers of the WALs that are no longer needed after a memtable has been flushed. `log` is the
+    /// WAL of this memtable, and `has_table` is set if the flush wrote an SSTable.
     ///
     /// Without a manifest, only the name of an SSTable shows that the writes of a WAL are flushed. If the flush wrote
-    /// no SSTable, the WAL is therefore needed until the next flush with an SSTable.
+    /// no SSTable, the WAL is therefore needed until a later flush writes an SSTable.
     pub(crate) fn unneeded_logs(&mut self, log: u64, has_table: bool) -> Vec<u64> {
         self.logs_without_table.push(log);
         match self.file.is_some() || has_table {

@@ -130,31 +130,31 @@ impl Slot {
     }
 }
 
-/// The number of entries in the first batch of a scan if the memtable is one of several sources of the scan. The first
+/// The number of entries in the first batch that a scan requests from a memtable, if the scan has several sources. The
 /// batch is small, because most scans are short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The number of entries in the first batch of a scan of unknown length, if the memtable is the only source of the
-/// scan. The first batch is larger in this case, because in some memtables each further batch costs a search.
+/// The number of entries in the first batch that a scan of unknown length requests from a memtable, if the memtable is
+/// its only source. The batch is larger in this case, because in some memtables each further batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
-/// The maximum number of entries in the first batch of a scan of known length, if the memtable is the only source of
-/// the scan.
+/// The maximum number of entries in the first batch that a scan of known length requests from a memtable, if the
+/// memtable is its only source.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
-/// The maximum number of entries in a batch of a scan of a memtable.
+/// The maximum number of entries in one batch that a scan requests from a memtable.
 ///
 /// Each later batch is half as large as all previous batches together, so that a scan reads few entries beyond its end.
 /// If each batch costs a search, a later batch is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
-/// The minimum number of entries in a batch of a scan of a memtable after the first batch, if each batch costs a
+/// The minimum number of entries in each later batch that a scan requests from a memtable, if each batch costs a
 /// search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
-/// Returns the number of entries that a scan requests from a memtable in its first batch. `is_alone` is set if the
-/// memtable is the only source of the scan. In this case, the batch has the `expected` number of entries of the scan,
-/// up to a limit.
+/// Returns the number of entries in the first batch that a scan requests from a memtable. `is_alone` is set if the
+/// memtable is the only source of the scan. The batch then has as many entries as the scan expects to read
+/// (`expected`), up to a limit.
 pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     match (is_alone, expected) {
         (false, _) => FIRST_BATCH,

@@ -224,8 +224,8 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Skips superseded entries: advances the winning source while the merge has already returned its current key from
-    /// a newer source.
+    /// Skips superseded entries: while the entry of the winning source is superseded, moves this source to its next
+    /// entry. The merge has already returned the key of a superseded entry, with the value of a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {

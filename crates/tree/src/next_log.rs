@@ -52,7 +52,8 @@ impl Inner {
         Ok(log)
     }
 
-    /// Closes the WAL of an immutable memtable, either now or later on the thread that removes files.
+    /// Closes the WAL of an immutable memtable. If background threads flush memtables, the call only keeps the WAL, and
+    /// a background thread closes it later.
     pub(crate) fn retire_log(&self, log: LogFile) {
         if !self.flushes_inline() {
             let mut shelved = self.shelf.lock();

@@ -21,8 +21,8 @@ pub(crate) struct ObsoleteFiles {
 pub(crate) struct Removal<'a>(&'a Mutex<ObsoleteFiles>);
 
 impl<'a> Removal<'a> {
-    /// Begins a removal. Takes all files that no view and no scan uses from the lists. Returns the SSTables, and the
-    /// numbers of the WALs.
+    /// Begins a removal. Takes from the lists of obsolete files every file that no view and no scan uses. Returns these
+    /// SSTables, and the numbers of these WALs.
     pub(crate) fn begin(obsolete: &'a Mutex<ObsoleteFiles>) -> (Self, Vec<Arc<Table>>, Vec<u64>) {
         let mut files = obsolete.lock();
         files.removals += 1;

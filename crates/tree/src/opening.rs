@@ -44,8 +44,8 @@ pub(crate) struct Opening {
     lock: Box<dyn Send + Sync>,
     wal_mode: WalMode,
     files: Files,
-    /// The state of the store from its manifest. If the store had no identity, the state contains the identity that
-    /// opening the store gives it.
+    /// The state of the store from its manifest. If the manifest contains no identity of the store, the state contains
+    /// a new identity.
     state: State,
     /// The file number of the WAL that the opening of the tree creates.
     new_log: u64,

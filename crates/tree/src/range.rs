@@ -277,8 +277,8 @@ impl<'t> Range<'t> {
     }
 
     /// Calls `visit` for at most `most` further entries in `direction`, and returns the number of calls. The entries
-    /// are those that repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back) would return, but one
-    /// call of `visit` is faster.
+    /// are those that repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back) would return, but this
+    /// function is faster.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt. `visit` has then been called for all entries before this block, and the
@@ -399,8 +399,8 @@ struct ViewDeletes<'v> {
 }
 
 impl ViewDeletes<'_> {
-    /// Returns whether a range delete hides the current entry of `source`. The range delete is in a newer source, or
-    /// newer than the entry in the same memtable.
+    /// Returns whether a range delete hides the current entry of `source`. Such a range delete is in a newer source, or
+    /// it is in the same memtable and newer than the entry.
     fn hide(&self, source: &Cursor<'_>) -> bool {
         let key = source.key();
         for slot in self.view.memtables() {
@@ -654,7 +654,7 @@ impl ValueView<'_> {
     /// Returns the value of the current key of a merge: its newest value, combined with all newer operands.
     fn combine(&self, operator: MergeOperator, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
         let key = self.inner.hashed(key);
-        // The merge knows only the newest version of a key in a sorted view.
+        // From a sorted view, a merge gets only the newest version of a key, so `combined` looks up all versions.
         if self.has_deletes || self.view.version.sorted_view().is_some() {
             return self.inner.combined(operator, self.view, self.snapshot, key);
         }

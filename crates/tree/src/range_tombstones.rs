@@ -44,9 +44,9 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns the exclusive end of the key range that contains every key below `cut`, and no other key. The end has a
-/// zero byte as its last byte, so that [`largest`](KeyRange::largest) is below `cut`, where the next SSTable can begin.
-/// Returns `None` if no key is below `cut`.
+/// Returns the exclusive end of the key range that contains every key below `cut`, and no other key. The returned end
+/// has a zero byte as its last byte, which `cut` may lack. [`largest`](KeyRange::largest) therefore returns a key below
+/// `cut`, and the next SSTable can begin at `cut`. Returns `None` if no key is below `cut`.
 ///
 /// The end is the smallest key above the largest key below `cut`. This largest key exists, because keys have at most
 /// [`MAX_KEY_BYTES`] bytes.

@@ -374,8 +374,8 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves the blob files that no remaining SSTable needs into the quarantine, where the SSTables that refer to them
-/// already are.
+/// Moves each blob file to which no remaining SSTable refers into the quarantine. The SSTables that refer to these blob
+/// files are already in the quarantine.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,

@@ -50,8 +50,8 @@ use crate::seals::Seals;
 use crate::table::SequenceRange;
 use crate::version::Version;
 
-/// The store identity of all stores without a manifest, which the seals of their files contain. A store with a manifest
-/// has a random identity.
+/// The identity that all stores without a manifest share, and that the seals of their files contain. A store with a
+/// manifest has a random identity.
 const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 
 /// The name of a marker file. The file exists while a directory contains only a part of the files of a store without a

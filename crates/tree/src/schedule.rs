@@ -24,7 +24,7 @@ pub(crate) struct Scheduler {
     pub(crate) checked: Mutex<Weak<Version>>,
     /// The bandwidth that compactions may use. `None` if the design sets no limit.
     pub(crate) bandwidth: Option<Mutex<Bandwidth>>,
-    /// The start of the clock of the scheduler.
+    /// The time at which the scheduler was created.
     start: Instant,
 }
 

@@ -46,8 +46,8 @@ impl Seals {
         }
     }
 
-    /// Returns the seals, which identify files and their stores, for a checkpoint in `directory`. Files from `number`
-    /// on get the identity of the checkpoint, which writes them. Files with smaller numbers keep their seals.
+    /// Returns the seals of the files of a checkpoint in `directory`. The checkpoint writes the files from `number` on,
+    /// so their seals contain its own identity. Files with smaller numbers keep their seals.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.identity() ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);

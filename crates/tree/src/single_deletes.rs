@@ -42,9 +42,10 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Decides how a flush or a compaction stores the newest version of a key, if `self` remains of the older versions.
-    /// Returns `None` if the output omits the key, and otherwise whether the output marks the entry. A mark shows that
-    /// the entry is a single delete, or has replaced one. `is_tombstone` is set if the newest version is a tombstone.
+    /// Decides how a flush or a compaction stores the newest version of a key. `self` is the tombstone, if any, that
+    /// [`resolve`] returned for the key. `is_tombstone` is set if the newest version is a tombstone. Returns `None` if
+    /// the output omits the key, and otherwise whether the output marks the entry. A mark shows that the entry is a
+    /// single delete, or has replaced one.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,
@@ -63,8 +64,8 @@ impl Remainder {
 /// contain the put that the tombstone deletes.
 ///
 /// If the key has more than one put before a single delete, or other deletes or merges, the following rules apply. A
-/// single delete above a delete, above an operand or above two values becomes an ordinary tombstone. Two single deletes
-/// in sequence count as one.
+/// single delete becomes an ordinary tombstone if the next older version is a delete or an operand, or if the next two
+/// older versions are values. Two single deletes in sequence count as one.
 pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut above = newest;
     loop {

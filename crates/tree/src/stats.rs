@@ -240,8 +240,8 @@ impl Counter {
     }
 }
 
-/// A copy of the counters of one thread before it searches an SSTable. After the search, the increase of the counters
-/// is added to the counters of the SSTable's level.
+/// The values of some counters of a thread before it searches an SSTable. After the search, the increase of these
+/// counters is added to the counters of the level that contains the SSTable.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,

@@ -17,9 +17,10 @@ const AHEAD: usize = sized(4096, 4);
 /// older commit finishes, all later finished commits become visible too.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// The finished commits after `last`, in a ring buffer of slots. The first sequence number of a commit, modulo
-    /// [`AHEAD`], selects its slot. A finished commit stores its last sequence number in its slot. No commit is more
-    /// than [`AHEAD`] numbers ahead of `last`, so a number from an earlier commit in the same slot is at most `last`.
+    /// A ring buffer of slots that records the finished commits after `last`. The first sequence number of a commit,
+    /// modulo [`AHEAD`], selects its slot. When the commit finishes, it stores its last sequence number in this slot. A
+    /// slot may still contain the number of an older commit. Such a number is at most `last`, because no commit is more
+    /// than [`AHEAD`] numbers ahead of `last`.
     done: Box<[AtomicU64]>,
 }
 
@@ -40,8 +41,8 @@ impl Visible {
         self.last.store(last, Ordering::Release);
     }
 
-    /// Returns whether a finished commit may be recorded, because it is close enough to the last visible write. `first`
-    /// is its first sequence number. Other commits must wait.
+    /// Returns whether the finished commit with the first sequence number `first` may be recorded. A commit that is
+    /// more than [`AHEAD`] numbers ahead of the last visible write must wait.
     #[inline]
     pub(crate) fn has_room(&self, first: SequenceNumber) -> bool {
         first - self.last() <= AHEAD as u64

@@ -30,8 +30,9 @@ const SPINS: u32 = 128;
 /// yields between two attempts.
 const ATTEMPTS: u32 = 64;
 
-/// The longest time for which a writer yields while another thread writes or syncs its WAL record. After this time, the
-/// writer sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
+/// The longest time for which a writer yields while it waits for another thread to write or sync its WAL record. After
+/// this time, the writer sleeps until the WAL is free. It does not sleep earlier, because waking a sleeping thread
+/// takes tens of microseconds.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
 /// The divisor for the longest wait of a group-commit leader. The leader waits for other commits at most for the
@@ -50,8 +51,8 @@ pub(crate) struct CommitSlot {
     pub(crate) first: SequenceNumber,
     /// Whether this commit fills the active memtable.
     is_full: bool,
-    /// Whether this commit must wait, because the design delays writes. The wait covers the bytes written since the
-    /// last wait.
+    /// Whether this commit must wait. Commits wait only if the design delays writes. The length of the wait depends on
+    /// the bytes that were written since the last wait.
     pays: bool,
     /// The records that this commit took from the write queue, which include its own record. `None` if another thread
     /// writes the record to the WAL.
@@ -63,7 +64,8 @@ pub(crate) enum WorkAfterCommit {
     None,
     /// The commit has filled this memtable, so the writer must replace it.
     Rotate(Arc<Slot>),
-    /// The design delays writes, and the writer must wait for the bytes written since the last wait.
+    /// The design delays writes, so the writer must wait. The length of the wait depends on the bytes that were written
+    /// since the last wait.
     Pay,
 }
 
@@ -244,8 +246,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Reserves sequence numbers and a memtable for a commit in a column family, whose record goes to the WAL of all
-    /// families.
+    /// Reserves sequence numbers and a memtable for a commit in a column family. Adds no record to the write queue,
+    /// because the WAL that all families share contains the record of the commit.
     pub(crate) fn reserve(&self, counts: BatchCounts) -> CommitSlot {
         self.enqueue(counts, None, |_| {})
     }
@@ -386,10 +388,11 @@ impl Inner {
     }
 
     /// Lets a group-commit leader wait at most `most_wait` for other commits, so that they share its sync. The leader
-    /// waits for as many commits as shared the last sync or entered the queue during the last sync.
+    /// waits for a certain number of commits: the commits that shared the last sync, plus the commits that entered the
+    /// queue during that sync.
     ///
-    /// The threads of these commits are likely to commit again soon. A group of one commit does not wait. After each
-    /// wait without followers, twice as many syncs pass before the next wait.
+    /// The threads of these commits are likely to commit again soon. If this number is less than 2, the leader does not
+    /// wait. After each wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {
@@ -551,8 +554,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Waits until the stall limits allow one more immutable memtable, because the active memtable `full` must be
-    /// replaced. If the writer had to wait, counts one stall and its duration.
+    /// Waits until no stall limit prevents the replacement of the active memtable `full`. If the writer had to wait,
+    /// counts one stall and its duration.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

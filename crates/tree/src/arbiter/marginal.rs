@@ -51,8 +51,8 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
      sampled_blocks = 1024\n",
 );
 
-/// The number of equal parts of the memory budget. The arbiter compares the current memtable size with all sizes for
-/// which two memtables together take a whole number of these parts.
+/// The number of equal parts into which the arbiter divides the memory budget. The arbiter considers the current
+/// memtable size, and each size with which two memtables fill a whole number of these parts.
 const GRID: u64 = 64;
 
 /// The divisor for the smallest share of the memory budget. The cache keeps at least 1 / `KEPT` of the budget, and two
@@ -114,8 +114,8 @@ fn check(name: &str, value: f64, range: std::ops::RangeInclusive<f64>, unit: &st
 
 impl Marginal {
     /// Predicts the I/O of the tree with the memory sizes `sizes`, from the I/O that was observed with the sizes `now`.
-    /// The result is in bytes, with read bytes multiplied by `read_weight`. The result includes only the I/O that
-    /// depends on the sizes.
+    /// The result is a weighted number of bytes: the bytes of compactions, plus `read_weight` times the bytes that gets
+    /// and scans read from storage. The result omits I/O that does not depend on the sizes, such as flushes.
     fn cost(&self, observed: &MemoryObservation<'_>, now: MemorySizes, sizes: MemorySizes) -> f64 {
         let levels = |memtable: u64| levels(observed.table_bytes as f64 / memtable as f64);
         let compaction =

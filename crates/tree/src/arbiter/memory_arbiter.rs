@@ -69,8 +69,8 @@ pub struct MemoryObservation<'a> {
 }
 
 impl MemoryObservation<'_> {
-    /// Returns the expected memory of all filters with these bits per key, in bytes. With `None`, returns the current
-    /// memory of the filters.
+    /// Returns the memory, in bytes, that all filters would use with `bits_per_key` bits per key. With `None`, returns
+    /// the current memory of the filters.
     pub fn expected_filter_bytes(&self, bits_per_key: Option<f64>) -> u64 {
         bits_per_key.map_or(self.filter_bytes, |bits| (self.filter_keys as f64 * bits / 8.0) as u64)
     }

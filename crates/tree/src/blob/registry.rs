@@ -10,7 +10,7 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The minimum size of the registry, in handles, at which it drops the handles of removed blob files.
+/// The smallest number of handles in the registry at which it drops the handles of removed blob files.
 const FEW_HANDLES: usize = 64;
 
 /// The handles of the blob files of a tree, by file number. The handles are weak references, so they keep no file open.

@@ -13,8 +13,8 @@ use crate::error::Result;
 /// The size of the write buffer, in bytes, at which its content is appended to the blob file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// A writer of one blob file. The file is not durable before [`finish`](Self::finish). A file that no version of the
-/// tree uses is removed when its last reference is dropped.
+/// A writer of one blob file. The file is not durable before [`finish`](Self::finish). If the last reference to the
+/// handle of the file is dropped before a version of the tree uses the file, the file is removed.
 pub(crate) struct BlobWriter {
     file: Box<dyn WriteFile>,
     handle: Arc<BlobFile>,

@@ -101,8 +101,8 @@ fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }
 
-/// Replaces some operations on the keys for which [`is_single`] is true, so that no put overwrites such a key. Deletes
-/// of such a key become single deletes, and so do puts if the key exists.
+/// Replaces some operations on the keys for which [`is_single`] is true, so that no put overwrites such a key. A delete
+/// of such a key becomes a single delete. A put of such a key also becomes a single delete if the key exists.
 fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     let mut present = BTreeSet::new();
     let write = |present: &mut BTreeSet<Vec<u8>>, write| match write {
@@ -386,8 +386,8 @@ impl<'a> Replay<'a> {
 
     /// Compares every key of the tree with the reference model, by scans in both directions and by gets.
     fn check_everything(&self) -> Result<(), String> {
-        // The scan requests one or two more entries than exist. In one of these cases, the scan reads all entries in
-        // one loop.
+        // The scan requests more entries than exist. `check_range` reads an even number of entries by one call of
+        // `visit`, and an odd number one by one.
         for (front, more) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
             let range = self.tree().range(..).map_err(|error| error.to_string())?;
             let ends = vec![front; self.model.len() + more];
@@ -429,7 +429,7 @@ fn check_range(
             wanted.extend(entry.map(|(key, value)| (key.clone(), value.clone())));
         }
         let mut got = Vec::new();
-        // The scan reads the entries either in one loop or one by one.
+        // The scan reads an even number of entries by one call of `visit`, and an odd number one by one.
         if same.len().is_multiple_of(2) {
             let direction = if front { Direction::Forward } else { Direction::Backward };
             let visited = range.visit(direction, same.len(), |key, value| {

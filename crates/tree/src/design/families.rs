@@ -34,8 +34,8 @@ impl FamilyLayout {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FamilyDesigns {
     pub(super) layout: FamilyLayout,
-    /// The changes of each column family, by the name of the family: the values that differ from the design of the
-    /// store, and the values that the family sets explicitly, even if they are equal.
+    /// For each column family, by name, the values that it changes in the design of the store. A value that the family
+    /// sets explicitly is included, even if it is equal to the value of the store.
     pub(super) changes: BTreeMap<String, Table>,
 }
 

@@ -15,8 +15,8 @@ pub(crate) struct Membership {
     pub(crate) family: usize,
     /// The identity of the column family: its name and its store.
     pub(crate) identity: FamilyIdentity,
-    /// The sequence number of the last write of the column family in the WAL segments that were removed before the
-    /// store was opened. 0 if these segments had no writes of the family.
+    /// The last sequence number of the column family in the removed WAL segments, which no longer existed when the
+    /// store was opened. 0 if the removed segments had no writes of the family.
     pub(crate) released: SequenceNumber,
     /// The WAL that all column families of the store share.
     pub(crate) log: Arc<SharedLog>,

@@ -82,7 +82,8 @@ impl FamilyProgress {
     }
 
     /// Checks `part`, the next operations of one commit in one column family. Returns the sequence number of the first
-    /// of these operations, and the number that this operation has if no earlier operation is missing.
+    /// of these operations, and its expected sequence number. The two numbers differ if an earlier operation is
+    /// missing.
     ///
     /// Returns `None` if the column family has flushed the whole part, or if the family is not checked.
     pub(crate) fn follow(&mut self, part: &Part) -> Option<(SequenceNumber, SequenceNumber)> {

@@ -56,7 +56,7 @@ impl Retired {
         self.current = Some(current);
     }
 
-    /// Returns, for each column family, the sequence number up to which the family must be flushed before the oldest
+    /// Returns one sequence number for each column family. When each family is flushed up to its number, the oldest
     /// completed WAL segment can be removed. Returns `None` if all completed segments together have at most `limit`
     /// bytes.
     pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {

@@ -4,9 +4,9 @@
 //! A trial takes several times as long as one compression of the block. The selector therefore makes trials less often
 //! while their results stay the same. If the light codec saves less than the fraction `margin`, blocks are stored raw.
 //! The dense codec is used only if its output is smaller than that of the light codec by at least the fraction
-//! `margin`. The selector in the document of the published system cs265 (section 2.7.3) adapts to the load of the
-//! machine, so its decisions differ from run to run (see the selector `by-load`). This selector adapts to the data that
-//! it compresses.
+//! `margin`. The published system cs265 has a similar selector (section 2.7.3 of its document). That selector adapts to
+//! the load of the machine, so its decisions differ from run to run; here, the selector `by-load` works in this way.
+//! This selector adapts to the data that it compresses.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -57,7 +57,8 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The codec that a trial has selected for the next blocks. In a trial, both codecs compress the same block.
+/// The result of a trial, in which both codecs compress the same block: the codec for the next blocks, or `Nothing` if
+/// these blocks are stored raw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,

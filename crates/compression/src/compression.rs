@@ -55,16 +55,16 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// Returns the memory in bytes that a library in another language allocates for this codec, because Rust allocators
-    /// do not see this memory. The result includes memory that the codec keeps between blocks. A selector counts only
-    /// the codecs that it may use for blocks of `level`.
+    /// Returns the memory in bytes that a library in another language allocates for this codec. This memory is returned
+    /// separately, because Rust allocators do not see it. The result includes memory that the codec keeps between
+    /// blocks. A selector counts only the codecs that it may use for blocks of `level`.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// Returns the tag of the codec and the function that opens its dictionaries, with which a
-    /// [`Decompressor`](crate::Decompressor) decompresses blocks. Returns `None` if the codec has no dictionaries, or
-    /// if it is a selector.
+    /// Returns the tag of the codec and the function that opens its dictionaries. A
+    /// [`Decompressor`](crate::Decompressor) needs both to decompress blocks. Returns `None` if the codec has no
+    /// dictionaries, or if it is a selector.
     fn learner(&self) -> Option<Learner> {
         None
     }
@@ -100,8 +100,8 @@ impl CorruptBlock {
         )
     }
 
-    /// Returns the error of a codec that was trained for one SSTable, and that cannot decompress. Its blocks need a
-    /// dictionary, so only a [`Decompressor`](crate::Decompressor) can decompress them.
+    /// Returns the error for decompression with a trained codec. The blocks of such a codec need a dictionary of their
+    /// SSTable, so only a [`Decompressor`](crate::Decompressor) can decompress them.
     pub(crate) fn of_learner() -> Self {
         Self(
             "the block was compressed with a dictionary; decompress the block with the dictionaries of its \

@@ -1,4 +1,5 @@
-//! Decompresses blocks by their stored tag. A store can therefore read its SSTables with any design.
+//! Decompresses blocks by their stored tag. A store can therefore read all its SSTables, even if its design now names
+//! another codec.
 
 use std::sync::LazyLock;
 

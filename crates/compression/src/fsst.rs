@@ -35,15 +35,15 @@ const TAG: u8 = 8;
 /// The dictionary number of a block that contains its own symbol table instead of using a dictionary of the SSTable.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
-/// The number of bytes at the start of an SSTable that are collected as samples for its symbol table. The choice of
-/// symbols reads about 16 KiB of these bytes.
+/// The number of bytes at the start of an SSTable that are collected as samples for its symbol table. The crate
+/// `fsst-rs` reads about 16 KiB of these samples to select the symbols.
 const SAMPLE_BYTES: usize = 256 << 10;
 
 /// The length in bytes of the longest symbol, which is a frequent string that FSST replaces by a code of one byte.
 const SYMBOL_BYTES: usize = 8;
 
 /// The size in bytes of the buffer into which eight codes are decoded. The symbols of eight codes have up to 64 bytes.
-/// Each write writes eight bytes, so the buffer is one symbol longer.
+/// Each symbol is written as eight bytes at a position below 64, so the buffer has space for one more symbol.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
 /// The codec `fsst` without training. Each block that it compresses contains its own symbol table.

@@ -24,8 +24,8 @@ const MAX_LEVEL: i32 = 12;
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The lowest level at which the LZ4 library searches for the best possible sequence of matches (optimal parsing). The
-/// next constant is the size of the additional table in bytes: 4,099 positions of 16 bytes.
+/// The lowest level at which the LZ4 library searches for the best possible sequence of matches (optimal parsing). This
+/// search needs an additional table of [`OPTIMAL_BYTES`] bytes: 4,099 positions of 16 bytes.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 

@@ -2,7 +2,8 @@
 
 use parking_lot::Mutex;
 
-/// The unused objects of a pool. The pool has at most as many objects as threads have used the pool at the same time.
+/// The unused objects of a pool. A pool creates an object only if all its objects are in use, so it has at most one
+/// object per concurrent thread.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 

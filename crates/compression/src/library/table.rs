@@ -10,8 +10,8 @@ use crate::compression::CorruptBlock;
 /// The version of the C ABI of codec libraries (`lsmbench_codec.h`).
 pub(super) const ABI: u32 = 1;
 
-/// The constant part of the maximum output of a codec library, in bytes. The other part is twice the length of the
-/// input. A longer output counts as an error of the library.
+/// The number of bytes by which the output of a codec library may exceed twice the length of its input. A longer output
+/// counts as an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;

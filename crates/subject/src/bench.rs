@@ -18,11 +18,12 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// The number of slices in which the bench times the loop without the component once. A slice is a group of operations
-/// that are timed together.
+/// The bench times the loop without the component once in this number of slices. A slice is a group of operations that
+/// are timed together.
 const IDLE_STRIDE: u64 = 8;
 
-/// The largest number of wrong answers of a component that the results of a phase describe.
+/// The maximum number of wrong answers that the results of a phase describe. All further wrong answers are only
+/// counted.
 const MOST_EXAMPLES: usize = 3;
 
 /// The smallest and the largest number of builds that measure the build time of a component. After the smallest number,
@@ -282,7 +283,7 @@ impl<'a> Bench<'a> {
     /// Returns the error of a failed build.
     ///
     /// # Panics
-    /// Never panics, because the timed closure has run.
+    /// Never panics, because the bench always runs the closure that builds the structure.
     pub fn build<T>(
         &self,
         entries: u64,

@@ -40,7 +40,7 @@ limit      = "5s"
 "#,
 );
 
-/// The number of probes in a timed slice, and the number of untimed probes before each slice.
+/// The number of probes in a timed slice. Before each slice, [`WARM_UP`] probes run untimed.
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
@@ -156,7 +156,7 @@ impl Tested {
     }
 }
 
-/// The times of the probes of a phase, and the numbers of their answers.
+/// The times of the probes of a phase, and the number of positive answers.
 struct Probed {
     timing: Timing,
     /// The number of probes that the filter answered with "may contain".

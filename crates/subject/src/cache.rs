@@ -59,7 +59,7 @@ const SLICE: usize = 4096;
 /// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// The largest number of trees for whose blocks the cache gets requests.
+/// The largest number of trees of a trial. The cache gets requests for the blocks of all these trees.
 const MOST_TREES: u64 = 1024;
 
 /// The number of requests at the end of a phase whose blocks are checked: the cache must have the correct bytes for

@@ -53,7 +53,7 @@ impl Menu for ContentMenu {
 /// A parameter that selects the content of the blocks that a codec compresses.
 pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
-/// The parameters of a kind of content that has no parameters.
+/// An empty table of parameters, for a kind of content that has no parameters.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Nothing {}

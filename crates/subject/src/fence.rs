@@ -48,7 +48,7 @@ const KEYS_PER_BLOCK: usize = 2;
 /// The length of each block of the tested SSTable, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// The number of searches that are timed together. As many untimed searches run before them.
+/// The number of searches in a timed slice. Before each slice, [`WARM_UP`] searches run untimed.
 const SLICE: usize = 4096;
 const WARM_UP: usize = 512;
 

@@ -39,7 +39,7 @@ limit      = "5s"
 "#,
 );
 
-/// The number of lookups that are timed together. As many untimed lookups run before them.
+/// The number of lookups in a timed slice. Before each slice, [`WARM_UP`] lookups run untimed.
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 

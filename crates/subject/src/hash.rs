@@ -25,7 +25,7 @@ limit      = "5s"
 "#,
 );
 
-/// The number of keys that are hashed in one timed slice. The next constant is the largest total size of the keys in
+/// The number of keys that are hashed in one timed slice. The total size of these keys is at most [`SLICE_BYTES`]
 /// bytes. With these limits, the keys stay in the CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;

@@ -1,9 +1,9 @@
 //! Reads and writes SSTables with `O_DIRECT`, without the page cache. The block cache is then the only cache.
 //!
 //! The offsets, lengths and addresses of reads and writes are multiples of 4096. The writer collects appended bytes in
-//! a buffer and writes whole blocks. It pads the last block, and then truncates the file to its length. A read covers
-//! whole blocks, and the requested part is copied to its own memory. A block in the block cache therefore takes only
-//! its own length. See open(2), section "NOTES".
+//! a buffer and writes whole blocks. It pads the last block, and then truncates the file to remove the padding. A read
+//! covers whole blocks, and the requested part is copied to separate memory of exactly its length. In the block cache,
+//! a block therefore takes only its own length. See open(2), section "NOTES".
 //!
 //! On macOS, `F_NOCACHE` replaces `O_DIRECT`. A read then still finds pages that other programs have brought into the
 //! page cache. See fcntl(2) of macOS.

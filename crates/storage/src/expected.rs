@@ -1,4 +1,4 @@
-//! The access pattern of SSTables that lsmbench announces to the kernel. The access pattern is a parameter of the back
+//! The access pattern that lsmbench announces to the kernel for SSTables. The access pattern is a parameter of the back
 //! ends that read through the page cache.
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ macro_rules! advice_reference {
 }
 pub(crate) use advice_reference;
 
-/// The access pattern of SSTables that a back end announces to the kernel.
+/// The access pattern that a back end announces to the kernel for SSTables.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {

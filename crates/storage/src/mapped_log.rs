@@ -61,13 +61,13 @@ struct MappedLog {
     len: u64,
 }
 
-/// The end of a WAL, where the writer appends, with the window that is mapped there.
+/// The end of a WAL, at which the writer appends, and the memory map (window) of this part of the file.
 struct Tail {
     file: File,
     window: Window,
     /// The number of bytes at the start of the file that contain records.
     end: u64,
-    /// The offset in the file at which the zeros end that were written in advance. If records have replaced all zeros,
+    /// The end of the zeros that were written in advance, as an offset in the file. If records have replaced all zeros,
     /// this offset is at most `end`.
     zeroed: u64,
     /// Whether the WAL was ever synced. If so, the writer writes no zeros in advance, and all appends go to reserved

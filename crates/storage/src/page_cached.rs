@@ -27,8 +27,8 @@ struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// The offset up to which the kernel was asked to write the file back before a sync. `None` if the writer leaves
-    /// all writeback to the sync or to the kernel, because the file will not be synced soon.
+    /// The offset up to which the writer has already asked the kernel to write the file back, before any sync. `None`
+    /// if the writer leaves all writeback to the sync or to the kernel, because the file will not be synced soon.
     begun: Option<u64>,
 }
 

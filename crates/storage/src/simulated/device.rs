@@ -34,7 +34,8 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access that begins where the last access ended has no latency, as on a hard disk.
+    /// Whether the device has a disk arm, like a hard disk. An access that begins where the last access ended then has
+    /// no latency.
     pub(super) has_arm: bool,
     /// The length of the pause at the end of every period, in nanoseconds. In a pause, the device serves no request.
     /// Pauses occur only if callers wait.
@@ -195,7 +196,7 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the time that one call would take on an idle device to the sum `charged`. The call consists of `count`
+    /// Adds to the sum `charged` the time that one call would take on an idle device. The call consists of `count`
     /// concurrent requests.
     ///
     /// If callers wait, the function also puts the requests into the queue, and returns the time at which the last

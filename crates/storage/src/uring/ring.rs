@@ -1,7 +1,8 @@
 //! One `io_uring` ring, with a buffer for reads and writes. This file contains all `unsafe` code for `io_uring`.
 //!
-//! All addresses that the kernel receives are in this buffer. The ring owns the buffer. While a step is in progress,
-//! the buffer is neither moved nor freed. If a ring is dropped while steps are in progress, the buffer is never freed.
+//! All addresses that the kernel receives are in this buffer, which the ring owns. A step is one read, write or sync.
+//! While a step is in progress, the buffer is neither moved nor freed. If a ring is dropped while steps are in
+//! progress, the buffer is never freed.
 
 use std::fs::File;
 use std::io;

@@ -32,14 +32,14 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio that a policy assumes for a level during a drain, the sequence of jobs that compact the level. The
-/// policy compacts the level with the highest fill ratio first. A drain therefore has priority over level 0, until
-/// level 0 has more than twice the number of runs that triggers its compaction.
+/// The fill ratio that a policy assumes for a level while several jobs compact this level (a drain). The policy
+/// compacts the level with the highest fill ratio first. A drain therefore has priority over level 0, until level 0 has
+/// more than twice the number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The divisor in the limit on overlap. The limit is the size limit of a job, divided by this number. An output SSTable
-/// overlaps at most this many bytes in the level after the output level, so that a later compaction of the SSTable
-/// stays small.
+/// The size limit of a job, divided by this number, is the limit on overlap: the maximum number of bytes that an output
+/// SSTable overlaps in the level after the output level. With this limit, a later compaction of the SSTable stays
+/// small.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Compacts a full level by several jobs of limited size, in key order. The sequence of these jobs is called a drain.
@@ -79,11 +79,12 @@ impl Incremental {
     }
 
     /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The first SSTable
-    /// is always included. If it overlaps no SSTable of `below`, all following SSTables that overlap none either are
-    /// included. Otherwise, SSTables are included while the inputs of the job stay within the size limit.
+    /// is always included. If it overlaps no SSTable of `below`, the following SSTables are included while the key
+    /// range of all included SSTables overlaps no SSTable of `below`. Otherwise, SSTables are included while the inputs
+    /// of the job stay within the size limit.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
-        // Beyond the size limit, an SSTable is still included if it overlaps no SSTable of `below` that the job does
-        // not have yet.
+        // Beyond the size limit, an SSTable is still included if the job already has all SSTables of `below` that it
+        // overlaps.
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
         let mut taken = 1;

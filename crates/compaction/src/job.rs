@@ -159,7 +159,8 @@ impl Job {
     }
 
     /// Returns the position of a job's output in the list of all runs, where 0 is the newest run. If the output becomes
-    /// a new run, the result is the position of the next older run minus 0.5.
+    /// a new run, the result is the position of the next older run minus 0.5. This position is directly before the
+    /// older run, and after all newer runs.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,

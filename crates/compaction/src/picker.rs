@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapped_by;
 
-/// A rule that selects the SSTable of a full level that is compacted next. If several SSTables are equally good, the
-/// rule selects the SSTable with the least overlap, and then the first SSTable in key order.
+/// A rule that selects the SSTable to compact next in a full level. If several SSTables are equally good, the rule
+/// selects the SSTable with the least overlap, and then the first SSTable in key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Picker {

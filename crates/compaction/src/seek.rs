@@ -12,8 +12,8 @@
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The additional work of scans that read more than one source, since the runs of the tree last changed. A source is a
-/// memtable or a sorted run.
+/// The additional work that scans over several sources have caused since the runs of the tree last changed. A source is
+/// a memtable or a sorted run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
     /// The number of sources after the first that scans opened, summed over all scans. A scan that opens s memtables
@@ -47,7 +47,7 @@ impl RangeWork {
     }
 }
 
-/// Returns how many of the newest memtables and sorted runs are worth merging because of past scans, or 0 for no merge.
+/// Returns the number of newest memtables and sorted runs that must be merged because of past scans, or 0 for no merge.
 /// A merge is worth its cost if past scans of the merged sources have cost at least as much as the merge.
 ///
 /// `sources` contains the size of each memtable or sorted run in bytes, newest first. `seek_price` is the cost of

@@ -1,6 +1,6 @@
 //! A cost model for the policy `adaptive`. A setting is a combination of values for the size ratio T and the run limits
-//! K and Z (see [`fluid`](crate::fluid)). The model predicts what the operations of a window would cost with a given
-//! setting. The unit of cost is one byte that a compaction writes.
+//! K and Z (see [`fluid`](crate::fluid)). A window contains the operations of the latest flushes. For a given setting,
+//! the model predicts the cost of the operations of a window. The unit of cost is one byte that a compaction writes.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals. A
 //! run collects up to s = ⌈(T−1)/K⌉ arrivals. An arrival is merged with the newest run of its level if this run has

@@ -10,7 +10,8 @@ use workload::{Phase, SIZES};
 
 use super::measured::Measured;
 
-/// The maximum number of levels of a tree, in which compactions may move values to blob files.
+/// The maximum number of levels of a tree. A design may move values to blob files only in compactions of some levels,
+/// so every level is checked.
 const MOST_LEVELS: usize = 64;
 
 /// Where the values of a phase are stored, and how large they are, in a design with blob files. All values of the phase

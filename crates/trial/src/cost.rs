@@ -10,8 +10,8 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// The sampling intervals of latencies for which the overhead is always measured. With 1, every operation is timed.
-/// With 100, one operation in a hundred is timed.
+/// The sampling intervals with which the overhead is measured in every run. With 1, every operation is timed. With 100,
+/// one operation in a hundred is timed.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
 /// How often the overhead is measured. The smallest result counts, because disturbances only add time.

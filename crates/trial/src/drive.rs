@@ -641,8 +641,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Adds the time for which the thread waited for a CPU in this slice to its total, and returns this time in
-    /// nanoseconds.
+    /// Adds the time for which the thread waited for a CPU in this slice to the total of the thread. Returns this time
+    /// in nanoseconds, or 0 if it is unknown.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

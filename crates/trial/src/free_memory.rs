@@ -78,8 +78,8 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Err(types::PlatformPart::WarmMemory.missing().into())
 }
 
-/// The speed of writes to free memory. The ratio of the two speeds shows how long the host of a virtual machine takes
-/// to provide memory.
+/// The speeds of writes to two kinds of free memory: pages that were not used recently, and recently freed pages. The
+/// ratio of the two speeds shows how long the host of a virtual machine takes to provide memory.
 pub struct Cost {
     /// Speed of writes to pages that were not used recently, in bytes per second.
     pub first: f64,

@@ -116,8 +116,8 @@ impl KeySpaces {
         self.spaces.iter().map(|space| space.truth.live_bytes()).sum()
     }
 
-    /// Compares the whole content of a store with the expected content, family by family. `target` returns the
-    /// operations of a family. Returns a description of the first difference for each family that differs.
+    /// Compares the whole content of a store with the expected content, family by family. `target` returns a handle for
+    /// the operations on a family. Returns a description of the first difference for each family that differs.
     pub(super) fn verify<'s>(
         &mut self,
         target: impl Fn(Option<&str>) -> Result<FamilyTarget<'s>, TargetError>,

@@ -36,8 +36,8 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     Ok((orders?, turns))
 }
 
-/// Reads the orders of the parent process to run turns from standard input, and sends them to the trial through
-/// `turns`. Ends this process when standard input ends.
+/// Reads the lines of standard input, which are orders of the parent process to run turns. Sends each order to the
+/// trial through `turns`. Ends this process when standard input ends, or at a line that is not a valid order.
 fn end_with_the_starter(turns: &Sender<Turn>) {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
     for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {

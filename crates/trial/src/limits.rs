@@ -26,8 +26,8 @@ const REPEATS: usize = 200;
 /// The physical limits of a machine, which no correct measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The largest possible number of copied bytes per second, which includes memory and the first-level caches of all
-    /// cores.
+    /// The largest possible number of copied bytes per second, summed over all cores. The number includes copies in
+    /// memory and in the first-level caches.
     pub bytes_per_second: f64,
     /// The largest possible number of cycles per second of one core. An operation takes at least one cycle.
     pub cycles_per_second: f64,

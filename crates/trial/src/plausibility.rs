@@ -33,8 +33,8 @@ struct Facts {
     /// Whether a component of the design is an ideal variant, to which limits of real components do not apply.
     is_oracle: bool,
     filters: FilterFacts,
-    /// The smallest share of values in the bytes of keys and values, over all phases so far. The bounds on sizes count
-    /// only values, because keys may need nearly no bytes on storage.
+    /// The smallest fraction of values in the bytes of keys and values, over all phases so far. `None` if it is
+    /// unknown. The bounds on sizes count only values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
     /// The bytes that the user has written in all rows so far. The next field contains the bytes that the flushes of
     /// these rows have written.
@@ -205,9 +205,9 @@ fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Marks the rows of a trial that break a rule: sets their column `implausible` to the messages. In rows with too few
-/// expected false positives, also clears the residual of the false-positive rate. Returns the phase and the message of
-/// each marked row.
+/// Marks the rows of a trial that break a rule: writes the messages of these rules into their column `implausible`. In
+/// rows with too few expected false positives, also clears the residual of the false-positive rate. Returns the phase
+/// and the message of each marked row.
 pub fn mark(
     design: &Design,
     values: StoredValues,
@@ -335,7 +335,7 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
 /// Rule: in a closed loop, a thread executes one operation after the other, so the sum of all operation times is not
 /// longer than the phase.
 fn busy(row: &Row, _: &Facts) -> Option<String> {
-    // A sampled mean may include the few stalls, and the mean of a short phase may be wrong by a factor of two.
+    // The mean of a short phase may be wrong by a factor of two, because some of its few stalls may be sampled.
     const MOST: f64 = 2.0;
     const LEAST_OPS: f64 = 1000.0;
     if row.get(&c::TARGET_OPS_PER_SECOND).number().is_some() || row.get(&c::LOOP).to_string() != "closed" {

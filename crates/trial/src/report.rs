@@ -56,8 +56,8 @@ impl PhaseRows {
     /// condition that limits the rate, and `probes` is the number of tested rates.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("the last row of a phase must be the row of all operations");
-        // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
-        // equal.
+        // Without a limit, the search ended at its highest rate. That rate is no property of the store, so the column
+        // stays empty.
         all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate.filter(|_| limit.is_some()));
         all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
     }

@@ -5,9 +5,9 @@ use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// Computes the lower bound, and the upper bound if it is known, of the column `space_amp_settled`. `live` is the size
-/// of the live data in bytes. Returns `None` if the store contains tombstones or blob files, or if the engine does not
-/// report the content of its levels.
+/// Computes the bounds of the column `space_amp_settled`: the lower bound, and the upper bound if it is known. `live`
+/// is the size of the live data in bytes. Returns `None` if the store contains tombstones or blob files, or if the
+/// engine does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     if !design.keeps_values_inline() {
         return None;

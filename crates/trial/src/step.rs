@@ -19,7 +19,8 @@ use super::turn::{self, Turns};
 /// The name of the folder for a checkpoint. The folder is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The trial data with which a step on the store, such as a flush, is executed.
+/// The data of the trial that a step on the store, such as a flush, needs: for example, the clock and the folder of the
+/// store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,

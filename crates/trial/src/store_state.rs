@@ -20,7 +20,7 @@ impl StoreState {
             self.is_written = true;
             self.steps.clear();
         }
-        // A flush makes compactions due, and so may recovery.
+        // After a flush or a recovery, compactions may be necessary.
         let makes_work = phase.may_write()
             || matches!(phase.step(), Some(StoreStep::Flush | StoreStep::Compact | StoreStep::Reopen));
         self.is_unsettled = !is_settled && (self.is_unsettled || makes_work);

@@ -130,7 +130,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Replaces the histograms of the intervals that all threads have left by summaries.
+    /// Ends the intervals that all threads have left. A summary then replaces the histogram of each such interval.
     fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {

@@ -124,7 +124,8 @@ fn tree_mode(mode: RunMode) -> Mode {
 
 /// Returns the options for opening the store of a trial, such as the folder, the design and the clock.
 fn opening(spec: &TrialSpec) -> Opening {
-    // With an identity, each build of a fixture writes equal bytes, if the mode allows it.
+    // The store of a fixture gets the seed as its identity. Each build of a fixture then writes equal bytes, if the
+    // mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let opening = Opening::new(&spec.directory, &spec.configuration.design);
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
@@ -609,7 +610,7 @@ impl Trial {
         let interval_ns = self.spec.interval_ns;
         let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
         while !over.load(Ordering::Acquire) {
-            // Samples keep to the bounds of intervals, even if a sample takes long.
+            // The next sample is due at the next interval boundary, even if the previous sample took long.
             std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
             elapsed_ns = self.clock.ns_between(start, turn::now(&self.clock));
             if elapsed_ns >= told_ns {

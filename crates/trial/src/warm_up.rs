@@ -15,8 +15,8 @@ use super::timeline::Sample;
 use super::turn;
 use super::usage::Usage;
 
-/// The number of times per warm-up round at which the statistics of the store are read. The check for a steady store
-/// uses their means.
+/// How often the statistics of the store are read in each warm-up round. The check for a steady store uses the means of
+/// these readings.
 const LOOKS_PER_ROUND: u32 = 10;
 
 /// The running warm-up of a phase, which the threads of the phase share.

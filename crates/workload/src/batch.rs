@@ -41,7 +41,7 @@ impl Batch {
     }
 
     /// Returns the exclusive end key of the scan or range delete at index `at`. Returns `None` for any other operation,
-    /// and for a scan that only a number of entries limits.
+    /// and for a scan without an end key, which reads a given number of entries.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))

@@ -90,7 +90,7 @@ impl Pareto {
     /// determine the length.
     const UPPER_BITS: u32 = 10;
 
-    /// The entry of the table of lengths for upper bits that do not determine the length alone.
+    /// An entry of the table of lengths that is not a length, because the length also depends on the lower bits.
     const MIXED: u32 = u32::MAX;
 
     /// Creates the generalized Pareto distribution `law`, with lengths from `min` to `max`.

@@ -133,8 +133,8 @@ impl Mixed {
         self.mix.has(Kind::Batch) && self.batch_mix.has(kind)
     }
 
-    /// Returns how many operations of a kind one operation of the mix contains on average. The members of write batches
-    /// count.
+    /// Returns the average number of operations of the kind `kind` per operation of the mix. The members of write
+    /// batches count.
     pub fn rate(&self, kind: Kind) -> f64 {
         let members = self.mix.share(Kind::Batch) * f64::from(self.batch);
         self.mix.share(kind) + members * self.batch_mix.share(kind)

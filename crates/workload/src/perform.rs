@@ -205,7 +205,7 @@ impl<'a> Performer<'a> {
             let scan = Scan { low: batch.key(at), high: None, direction: Direction::Forward, limit };
             return self.scan(&scan, check);
         }
-        // The end must include the key, so the exclusive end is the smallest larger key.
+        // A backward scan must include its start key, so its exclusive end is the next larger key.
         let mut bound = std::mem::take(&mut self.bound);
         bound.clear();
         bound.extend_from_slice(batch.key(at));

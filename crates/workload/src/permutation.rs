@@ -21,8 +21,8 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// The smallest power of two that is at least the largest permitted length, minus 1. As a bit mask, it keeps
-    /// numbers below this power of two.
+    /// A bit mask that keeps numbers below a power of two. This power of two is the smallest that is at least the
+    /// largest permitted length.
     mask: u64,
     /// The distance of the bit shifts that mix a number: half of the number of bits of the mask, rounded up. With this
     /// distance, each shift can be undone.

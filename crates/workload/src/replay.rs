@@ -265,7 +265,7 @@ impl Replay<'_> {
             TraceOperation::Scan => {
                 let limit = record.count.map_or(usize::MAX, |count| count as usize);
                 if record.backward {
-                    // The end must include the key, so the exclusive end is the smallest larger key.
+                    // A backward scan must include its start key, so its exclusive end is the next larger key.
                     let high = [key.as_slice(), &[0]].concat();
                     let low = end.unwrap_or_default();
                     Request::Scan { low, high: Some(high), backward: true, limit }

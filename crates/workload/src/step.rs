@@ -71,8 +71,8 @@ impl StoreStep {
         matches!(self, Self::Flush | Self::Compact | Self::Settle)
     }
 
-    /// Reads the keys `step` and `seconds`. Returns an error if a phase with a step has keys for operations. Returns
-    /// `None` for a phase without a step.
+    /// Reads the step of a phase from the keys `step` and `seconds`. Returns `None` if the table of the phase has no
+    /// key `step`. Returns an error if the table has the key `step` and also a key for operations, such as `mix`.
     pub(crate) fn from_spelling(spelling: &mut Spelling) -> Result<Option<Self>, ChoiceError> {
         let Some(name) = spelling.read::<String>("step")? else { return Ok(None) };
         for key in OF_OPERATIONS {

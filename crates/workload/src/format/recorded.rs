@@ -1,8 +1,8 @@
 //! The recorded keys of a replayed trace. The keys are big-endian numbers with the width of the trace. Key i is the
 //! i-th smallest number, so keys sort by their indexes.
 //!
-//! Every number of this width can be a key of the trace. An absent key is therefore a present key plus a zero byte.
-//! The absent key sorts directly after the present key.
+//! Every number of this width can be a key of the trace. An absent key is therefore the bytes of a present key,
+//! followed by a zero byte. The absent key sorts directly after the present key.
 
 use std::sync::Arc;
 

@@ -10,9 +10,8 @@ pub trait KeyDistribution: Send + Sync {
     /// Returns a sampler that draws the keys of one thread of a phase.
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler>;
 
-    /// Returns how much of the traffic goes to the most popular keys: the fraction of accesses to the `hottest` most
-    /// popular of `keys` keys. The fraction applies to a phase that adds no keys. Returns `None` if no formula can
-    /// compute the fraction.
+    /// Returns the fraction of accesses that go to the `hottest` most popular keys, if `keys` keys exist and the phase
+    /// adds no keys. Returns `None` if no formula can compute the fraction.
     ///
     /// `hottest` is at least 1 and at most `keys`.
     fn share(&self, keys: u64, hottest: u64) -> Option<f64>;

@@ -149,7 +149,8 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let mut areas: Vec<f64> = weights.iter().map(|weight| weight / total * slots as f64).collect();
     areas.resize(slots, 0.0);
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..slots).partition(|slot| areas[*slot] < 1.0);
-    // At first, each slot selects only its own bucket. Slots that remain at the end because of rounding errors keep it.
+    // At first, each slot selects only its own bucket. Slots that are left over because of rounding errors keep this
+    // bucket.
     let mut table = vec![Slot { threshold: u64::MAX, alias: 0 }; slots];
     for (own, slot) in table.iter_mut().enumerate() {
         slot.alias = own as u32;

@@ -125,8 +125,8 @@ impl Job {
         self.fits_output_run(&runs, &inputs)
     }
 
-    /// Returns whether the job drops tombstones, because no SSTable outside of the job has older data in the key range
-    /// of the inputs. Returns false if the job has no inputs or names an unknown output run.
+    /// Returns whether the job drops tombstones. A job drops tombstones if no SSTable outside of the job has older data
+    /// in the key range of the inputs. Returns false if the job has no inputs or names an unknown output run.
     pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();

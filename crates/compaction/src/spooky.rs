@@ -94,7 +94,7 @@ fn newest(run: &Run<TableShape>) -> u64 {
     run.tables.iter().map(|table| table.id).max().unwrap_or(0)
 }
 
-/// Returns the job that merges the first SSTables of `level` with all SSTables that they overlap in the next level. All
+/// Returns the job that merges the first SSTables of `level` with all overlapping SSTables of the next level. All other
 /// SSTables of `level` that overlap these SSTables of the next level are also merged. Both levels have one run.
 fn first_group(shape: &Shape, level: usize) -> Job {
     let (above, below) = (&shape.runs_of(level)[0].tables, &shape.runs_of(level + 1)[0]);

@@ -1,4 +1,4 @@
-//! Jobs that compact some SSTables of a level together with the SSTables of the next level that they overlap.
+//! Jobs that compact some SSTables of a level together with the overlapping SSTables of the next level.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};

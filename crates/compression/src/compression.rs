@@ -37,8 +37,8 @@ pub trait Compression: Send + Sync {
     /// The bytes do not decode to exactly this length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
-    /// Returns how many bytes from the start of an SSTable this codec needs for its training before it compresses
-    /// blocks. Returns 0 if the codec needs no training.
+    /// Returns the number of bytes at the start of an SSTable with which this codec must be trained before it
+    /// compresses blocks. Returns 0 if the codec needs no training.
     fn sample_bytes(&self, _level: usize) -> usize {
         0
     }

@@ -16,7 +16,7 @@ use catalog::{Variant, laws};
 use crate::{CATALOG, Compression};
 
 /// Checks every invariant of compression for a codec with its default parameters. For example, decompression gives the
-/// original block, no block grows, and corruption is an error.
+/// original block, no block grows, and corrupt input never causes a panic.
 ///
 /// If the catalog does not contain the codec, the function adds the codec to the catalog, because decompression finds a
 /// codec by its tag.

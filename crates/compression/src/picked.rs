@@ -52,8 +52,8 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     }
 }
 
-/// Returns the largest number of sample bytes that one of several codecs needs for its training, at the level `level`
-/// of the tree.
+/// Returns the number of sample bytes with which several codecs can be trained at the level `level` of the tree. This
+/// is the largest number that one of the codecs needs.
 pub fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }

@@ -65,7 +65,7 @@ impl Drop for Home {
     }
 }
 
-/// Returns whether the system supports the back end `storage`, by creating a file in the folder `home`. Creates the
+/// Creates a file in the folder `home` to find out whether the system supports the back end `storage`. Creates the
 /// folder if it is missing.
 fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
     storage.create_directory(home)?;

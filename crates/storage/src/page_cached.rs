@@ -18,8 +18,8 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// The number of appended bytes of an SSTable after which the kernel is asked to start writing them to the device,
-/// although the file is not synced yet.
+/// Whenever the writer has appended this number of bytes to an SSTable, it asks the kernel to start writing them to the
+/// device, before any sync.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
 /// A file that is written through the page cache with write(2).

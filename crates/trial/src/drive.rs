@@ -270,8 +270,8 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the results with start and end times that are `ns` nanoseconds earlier, so that they exclude the turns
-    /// of other processes.
+    /// Moves the start time and the end time of the results back by `ns` nanoseconds, so that the results exclude the
+    /// turns of other processes.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }

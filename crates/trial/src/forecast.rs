@@ -260,8 +260,8 @@ impl Forecast {
 }
 
 /// Returns how many data blocks the gets of a phase requested from the cache. Returns `None` if the formulas of hit
-/// rates do not apply, because too many of these blocks did not contain the key ([`MOST_STRAYS`]), or because some
-/// requests were for pages of an index.
+/// rates do not apply. This is the case if too many of these blocks did not contain the requested key
+/// ([`MOST_STRAYS`]), or if pages of an index were also requested.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;

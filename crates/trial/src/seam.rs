@@ -33,8 +33,8 @@ fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// Measures the overhead of a call to each component of these designs that is in another language or process. The
-/// result is empty if all components are built-in.
+/// Measures the overhead of a call to a component in another language or process, for each such component of the
+/// designs. The result is empty if all components are built-in.
 pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();

@@ -128,7 +128,7 @@ impl StepContext<'_> {
 }
 
 /// Returns the outcome of a call, or an error if the engine does not support the call. lsmbench checks before a run
-/// which steps the engine supports, so the error means that its library lacks a function.
+/// which steps the engine supports. The error therefore means that the library of the engine lacks a function.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

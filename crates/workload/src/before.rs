@@ -75,8 +75,8 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Returns whether the warm-up ends after a time or when the store is steady, so that its number of operations is
-    /// unknown in advance.
+    /// Returns whether the number of operations of the warm-up is unknown in advance. The number is unknown if the
+    /// warm-up ends after a time or when the store is steady.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }

@@ -236,8 +236,8 @@ impl Checker<'_> {
         }
     }
 
-    /// For each write to a key that another thread gets, records the new value of the key as one more possible answer
-    /// to these gets.
+    /// Records the new value of each written key that another thread gets. The new value is one more possible answer to
+    /// these gets.
     fn note_writes(&mut self, step: &Step<'_>) {
         // The head of a batch has no version, because the head writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {

@@ -197,8 +197,8 @@ impl Mixed {
         }
     }
 
-    /// Writes the settings of the mix to the TOML table of the phase. The function also writes unused settings that
-    /// differ from their defaults, because a sweep may replace the mix with a mix that uses these settings.
+    /// Writes the settings of the mix to the TOML table of the phase. Unused settings that differ from their defaults
+    /// are also written, because a sweep may replace the mix, and the new mix may use these settings.
     pub(crate) fn write(&self, table: &mut Table) {
         if let Some(operations) = self.operations {
             table.insert("operations".to_owned(), operations.cast_signed().into());

@@ -123,8 +123,8 @@ impl KeyId {
         Self(index << 1 | 1)
     }
 
-    /// Returns the number of the absent key with the index `index` if `absent` is true, and of the present key with
-    /// this index otherwise.
+    /// Returns the number of the key with the index `index`: of the absent key if `absent` is true, and of the present
+    /// key otherwise.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))

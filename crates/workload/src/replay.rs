@@ -47,8 +47,8 @@ pub struct Due {
     pub due_ns: Option<u64>,
 }
 
-/// Counts the requests of a replay that needed an assumption, because the trace does not record a property or because
-/// the store lacks an operation.
+/// Counts the assumptions that a replay has made, by their kind. A replay makes an assumption for a request if the
+/// trace does not record a property, or if the store lacks an operation.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,

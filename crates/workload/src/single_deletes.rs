@@ -12,8 +12,8 @@ use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
 
-/// Safety margin of the check that enough keys exist for single deletes, in standard deviations of the number of needed
-/// keys.
+/// A safety margin for the check that enough keys exist for single deletes. The unit is the standard deviation of the
+/// number of needed keys.
 const DEVIATIONS: f64 = 6.0;
 
 /// An error of a workload: a phase may write a key more than once before a single delete removes the key.
@@ -67,7 +67,8 @@ fn families(phase: &Phase) -> Vec<Option<&str>> {
     }
 }
 
-/// Returns whether the mix of a phase, or of one of its roles, has operations of a kind in a column family.
+/// Returns whether the mix of a phase, or the mix of one of its roles, contains operations of the kind `kind` in the
+/// column family `family`.
 fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => phase.family.as_deref() == family && mixed.has(kind),

@@ -153,8 +153,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether the store has an SSTable, other than the inputs of `job`, that is older than the output and
-    /// overlaps its key range.
+    /// Returns whether an SSTable that is no input of `job` is older than the output of the job and overlaps the key
+    /// range of the output.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);
         let marker =

@@ -150,9 +150,9 @@ impl Names {
 
     /// Returns the file names that the simulated disk has after a crash. All of them are durable.
     ///
-    /// `reaches_disk` decides for each change that is not durable yet whether it survives, from the last change to the
-    /// first. A change also survives if a later surviving change depends on it. `after_crash` converts each file to its
-    /// content after the crash.
+    /// `reaches_disk` is called for each change that is not durable yet, from the last change to the first, and returns
+    /// whether the change survives. A change also survives if a later surviving change depends on it. `after_crash`
+    /// converts each file to its content after the crash.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,

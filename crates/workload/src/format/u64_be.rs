@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// The byte that fills the rest of a key that is longer than the 8 bytes of its number.
+/// The padding byte of keys that are longer than 8 bytes, which is the length of the number in a key.
 const PAD: u8 = b'0';
 
 struct Policy(Params);

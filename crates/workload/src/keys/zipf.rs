@@ -141,8 +141,8 @@ impl GrowingZipf {
     }
 }
 
-/// Builds an alias table (Vose's method), with which an index is drawn in proportion to its weight in constant time.
-/// The number of slots is a power of two, so random bits select a slot.
+/// Builds an alias table with Vose's method. With this table, an index is drawn in constant time, with a probability in
+/// proportion to its weight. The number of slots is a power of two, so random bits select a slot.
 fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let slots = weights.len().next_power_of_two().max(2);
     let total: f64 = weights.iter().sum();

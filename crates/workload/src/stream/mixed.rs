@@ -88,8 +88,8 @@ struct Scratch {
     members: Vec<u64>,
     /// The kinds of the members of all write batches, batch after batch.
     member_kinds: Vec<Kind>,
-    /// The keys of the members of write batches that are inserts or single deletes, batch after batch. Other members
-    /// have drawn keys.
+    /// The keys of the inserts and single deletes in write batches, batch after batch. All other members of write
+    /// batches have drawn keys.
     member_keys: Vec<u64>,
 }
 

@@ -21,7 +21,8 @@ pub(super) trait LineFormat: Send {
     }
 }
 
-/// The parsed records of a trace that were not returned yet, each with the number of times that it must be returned.
+/// A queue of the parsed records of a trace. With each record, the queue stores how many more times a reader must
+/// return the record.
 #[derive(Default)]
 pub(super) struct Records(VecDeque<(TraceRecord, u32)>);
 

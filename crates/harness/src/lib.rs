@@ -183,7 +183,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     ending.map(code_of)
 }
 
-/// Returns the exit code of a command, from the way in which its run or its merge of experiments ended.
+/// Returns the exit code of a command that runs or merges experiments. `ending` is the way in which the command ended.
 fn code_of(ending: Ending) -> u8 {
     match ending {
         Ending::Done => 0,

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// results.
 pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// The maximum number of bytes of an HTTP request that the server of the live page reads.
+/// The maximum number of bytes that the server of the live page reads from one HTTP request.
 const MOST_BYTES: u64 = 16 << 10;
 
 /// A script that reloads the page when the results have changed. The fragment of the URL stores the selections of the

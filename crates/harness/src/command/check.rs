@@ -50,7 +50,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
         text += "\n";
     }
     print(&text)?;
-    // With --update, changes are expected and are for the user to review.
+    // With --update, changes are expected, so they do not fail the check. The user reviews them.
     Ok(arguments.update || report.is_good())
 }
 

@@ -16,9 +16,9 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// The line of a page after which the gallery begins.
+/// The line of a Markdown page that marks the beginning of the gallery.
 const BEGIN: &str = "<!-- gallery -->\n";
-/// The text of a page before which the gallery ends.
+/// The text of a Markdown page that marks the end of the gallery.
 const END: &str = "<!-- end of the gallery -->";
 
 /// Runs the missing experiments, draws the charts, and writes the gallery into its page.

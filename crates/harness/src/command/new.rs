@@ -82,7 +82,7 @@ fn dependency(checkout: Option<&Path>) -> Outcome<String> {
             path = checkout.display()
         )));
     }
-    // The path is not resolved, so a symbolic link stays one.
+    // Does not resolve symbolic links, so that `Cargo.toml` contains the path that the user named.
     let harness = std::path::absolute(harness).map_err(|error| Problem::new(format!("--path: {error}")))?;
     Ok(format!("{{ path = {} }}", Value::from(harness.display().to_string())))
 }

@@ -156,8 +156,8 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace, up to `input.limit` records. Returns the stream after the last record,
-/// whose notes and key width then cover all these records.
+/// Calls `visit` with each record of a trace, up to `input.limit` records. Returns the stream, whose notes and key
+/// width then cover all visited records.
 ///
 /// # Errors
 /// The trace cannot be read or has no records, or `visit` returns an error.

@@ -9,8 +9,8 @@ use crate::build_info::build_info;
 use crate::cli::TuneArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// The sweep of `lsmbench tune` for an experiment file without a sweep: compaction policies with several parameters.
-/// All these policies keep all data.
+/// The default sweep of `lsmbench tune`, for an experiment file without a sweep: compaction policies with several
+/// parameters. No policy in this sweep drops data.
 const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "leveled(size_ratio=2)", "leveled(size_ratio=4)", "leveled(size_ratio=6)", "leveled(size_ratio=10)",
     "tiered(size_ratio=2)", "tiered(size_ratio=4)", "tiered(size_ratio=6)", "tiered(size_ratio=10)",

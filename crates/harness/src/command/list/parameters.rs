@@ -86,8 +86,9 @@ fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
-/// Passes a boolean to the parser of a parameter, and returns the text after "expected" in its error message, such as
-/// "a whole number". Returns `None` if the parser accepts the boolean, or if its message has no such text.
+/// Finds out which values a parameter accepts. The function passes a boolean to the parser of the parameter, and
+/// returns the text after "expected" in the error message, such as "a whole number". Returns `None` if the parser
+/// accepts the boolean, or if the message has no such text.
 fn expected(axis: &dyn Axis, kind: &str, key: &str) -> Option<String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String(kind.to_owned())),

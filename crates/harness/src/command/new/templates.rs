@@ -19,7 +19,7 @@ pub(super) struct Template {
     /// The function that tests variants of the axis, as a path in the crate `lsmbench`. `None` if the axis has no such
     /// function. Its variants are then tested only with `check_variant`, which all axes share.
     check: Option<&'static str>,
-    /// The path in the crate `lsmbench` of the catalog of the axis.
+    /// The path of the axis's catalog in the crate `lsmbench`.
     catalog: &'static str,
     /// The template of the file `experiment.toml`.
     experiment: Experiment,

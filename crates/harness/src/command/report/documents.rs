@@ -32,8 +32,9 @@ struct Highlights {
     highlight: Vec<Highlight>,
 }
 
-/// Returns the contradictions in the documents that `files` reproduce. Each has a ruling, which is derived from the
-/// computed number of each side of the contradiction.
+/// Returns the contradictions in the documents that `files` reproduce. For each side of a contradiction, lsmbench
+/// compares the number in the document with a computed number. These comparisons determine the ruling on the
+/// contradiction.
 ///
 /// # Errors
 /// A file with contradictions cannot be read, or a contradiction cannot be checked.
@@ -75,7 +76,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// Returns the folders that contain the experiment files `files`, each with the first of its files.
+/// Returns each folder that contains at least one of the experiment files `files`, with the first of these files in it.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use trace::{AccessSkew, Arrivals, Sizes, TraceStatistics};
 
-/// The maximum number of printed rows of the miss-ratio curve, and of the windows of the working set.
+/// The maximum number of rows in each of two printed tables: the miss-ratio curve, and the windows of the working set.
 const ROWS: usize = 10;
 
 /// Formats the statistics of a trace as text.

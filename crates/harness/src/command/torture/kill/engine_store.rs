@@ -22,9 +22,9 @@ use super::process::{read_reports, tell};
 /// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
-    /// The store contains the first commits of each writer, and no others. The fields are the smallest and the largest
-    /// number of commits of each writer with which the store would have this content. They differ only if the last
-    /// commits of a writer change nothing.
+    /// The store contains the first commits of each writer, and no other commits. The fields are the smallest and the
+    /// largest possible number of these commits, for each writer. They differ only if the last commits of a writer
+    /// change nothing.
     Kept(Commits, Commits),
     /// The content of the store contradicts an invariant or the durability that the engine declares. Contains the
     /// name of the invariant and the evidence.
@@ -102,7 +102,7 @@ impl Maker for EngineMaker {
         Ok(Box::new(open(&*self.engine, &self.opening)?))
     }
 
-    /// Returns no corruption, because engines other than lsmbench cannot check their files through a common interface.
+    /// Checks nothing and returns an empty list, because engines have no common function that checks their files.
     fn verify(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

@@ -131,8 +131,8 @@ fn modes(arguments: &KillArguments) -> Vec<String> {
     }
 }
 
-/// Returns the default design in a WAL mode, with reduced sizes. The sizes for engines other than the tree of
-/// lsmbench are larger, because some engines do not work with its tiny sizes.
+/// Returns the default design in a WAL mode, with reduced sizes. The sizes for engines other than the tree of lsmbench
+/// are larger, because some engines do not work with the tiny sizes of this tree.
 fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
     let (base, sizes) = if engine.reads_whole_design() {
         (torture::small(&Design::default()), format!("memtable = {{ capacity = \"{MEMTABLE}\" }}"))
@@ -178,7 +178,8 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
                     break;
                 }
             }
-            // `victim.life` ignores the limits of the engine, but its scripts have the same number of commits.
+            // `victim.life` ignores the limits of the engine. Its scripts have as many commits as the scripts within
+            // these limits.
             if interrupt::is_requested() || !victim.life.goes_on(victim.orders.from) {
                 break;
             }

@@ -41,7 +41,7 @@ pub(super) fn run_trial_under(
             Event::Message(Message::Progress(step)) => progress(step),
             Event::Message(Message::Done(report)) => outcome = Some(Ok(report)),
             Event::Message(Message::Failed(message)) => outcome = Some(Err(message)),
-            // Only a process that takes turns yields.
+            // Only processes that run side by side send `Yields`. This process runs alone.
             Event::Message(Message::Yields(_)) | Event::None => {}
             Event::Ended => break,
         }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline whose missed second trial can no longer run, because its round is complete and another baseline
-/// ran twice in it. Returns `None` if there is no such baseline.
+/// Returns a baseline that lacks its second trial in a complete round, although another baseline ran twice in this
+/// round. Returns `None` if there is no such baseline.
 ///
 /// `baselines` contains the numbers of the configurations that must run twice in each round to measure the noise.
 pub(super) fn late_baseline(

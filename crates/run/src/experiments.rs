@@ -463,7 +463,8 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Returns whether no further trial of the same round can run after the first trial in `turns`.
+/// Returns whether the first trial in `turns` is the last trial of its round that runs. Trials of the configurations in
+/// `failed` do not run.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

@@ -200,7 +200,8 @@ impl Source {
         Ok(manifest)
     }
 
-    /// Returns the entry of a part in the manifest of the merged results, with the round numbers of these results.
+    /// Returns the entry of a part for the manifest of the merged results. The entry contains the numbers that the
+    /// rounds of the part have in the merged results.
     fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
         let (own, mut info) = (part.part()?, part.info.clone());
         for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {

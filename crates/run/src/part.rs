@@ -11,8 +11,8 @@ use types::Outcome;
 use super::environment::container_image;
 use super::fixture::program_identity;
 
-/// The environment variables in which schedulers pass the number of an array task, each with the number of the first
-/// task.
+/// The environment variables in which schedulers pass the number of an array task. Each variable comes with the number
+/// that its scheduler gives to the first task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
     ("HQ_TASK_ID", 1),
@@ -58,7 +58,7 @@ impl Part {
         self.count
     }
 
-    /// Returns the entry for this part in the manifest, without its machines.
+    /// Returns the entry of this part for the manifest. The list of machines in the entry is empty.
     pub(super) fn info(self) -> Outcome<PartInfo> {
         Ok(PartInfo {
             number: self.number,

@@ -17,8 +17,8 @@ const PROGRAM: &str = "perf";
 /// The event that the profiler samples: the CPU time of a thread. The event needs no hardware counters.
 const EVENT: &str = "cpu-clock";
 
-/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function: in copies
-/// of the stack of 8,192 bytes, because the program has no frame pointers.
+/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. Each sample
+/// contains a copy of 8,192 bytes of the stack, because the program has no frame pointers.
 const CALL_GRAPH: &str = "dwarf,8192";
 
 /// The folder with the files of a profiled trial: two named pipes to the profiler, and the recorded samples.

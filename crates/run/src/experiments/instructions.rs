@@ -78,7 +78,7 @@ impl Run<'_> {
         let mut spec = TrialSpec {
             configuration: Configuration { task, ..spec.configuration },
             mode: RunMode::Counted,
-            // The measured trials check the answers, and checks add instructions.
+            // Checks of answers would add instructions. The measured trials check the answers instead.
             check: 0,
             results: None,
             // Valgrind needs memory of its own, and the memory of a trial does not change the count.

@@ -97,8 +97,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes the trials of incomplete rounds of other machines from `finished`, if this machine resumes a part. This
-    /// machine runs these rounds again, because all trials of a round must run on one machine.
+    /// If this machine resumes a part, removes the trials of rounds that another machine has not completed from
+    /// `finished`. This machine runs these rounds again, because all trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };

@@ -74,9 +74,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the configurations whose verdicts are decided. `outlooks` contains a forecast per configuration whether
-    /// more rounds can decide its verdict. Returns the configurations that stop now, and the reason why the whole run
-    /// ends, if it ends.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains a forecast for each configuration:
+    /// whether more rounds can decide its verdict. Returns the configurations that stop now, and the reason why the
+    /// whole run ends, if it ends.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

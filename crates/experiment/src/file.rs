@@ -51,7 +51,7 @@ impl SourceFile {
         offset.map(|offset| line_of(&self.text, offset))
     }
 
-    /// Returns the canonical path of the file, by which two paths of the same file are equal.
+    /// Returns the canonical path of the file, which is equal for all paths that lead to the same file.
     pub(crate) fn identity(&self) -> PathBuf {
         std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }

@@ -164,8 +164,8 @@ impl Experiment {
         table
     }
 
-    /// Returns a hash of all settings that affect the measurement, by which lsmbench recognizes the same experiment.
-    /// The hash does not depend on the folder of the experiment.
+    /// Returns a hash of all settings that affect the measurement. Experiments with equal hashes count as the same
+    /// experiment. The hash does not depend on the folder of the experiment.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());

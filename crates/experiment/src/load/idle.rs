@@ -4,7 +4,7 @@ use engines::{EngineOptions, Log};
 use toml::Value;
 use tree::{BackgroundThreads, Design, InlineWork};
 
-/// A setting of a design whose effect depends on other settings, and which the design has changed from its default.
+/// A setting that a design changes from its default, and that has an effect only together with other settings.
 pub(super) struct ConditionalSetting {
     /// The path of the setting in the design, such as `stall.reserve_wal`.
     pub(super) path: &'static str,
@@ -12,8 +12,8 @@ pub(super) struct ConditionalSetting {
     pub(super) idle: Option<String>,
 }
 
-/// Returns the settings of a design that differ from their defaults and whose effect depends on other settings.
-/// `is_counted` is true if the tree runs in counted mode.
+/// Returns the settings that a design changes from their defaults, and that have an effect only together with other
+/// settings. `is_counted` is true if the tree runs in counted mode.
 pub(super) fn conditional_settings(design: &Design, is_counted: bool) -> Vec<ConditionalSetting> {
     let mut settings = Vec::new();
     if design.options.threads.compaction_nice > 0 {

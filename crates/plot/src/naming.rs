@@ -163,9 +163,9 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns the styles of the bars in a chart with a single series. The bars have different styles if at least one of
-/// their names is in a catalog, or if there are at most eight bars. Otherwise, and if all names are numbers, all bars
-/// have the same style.
+/// Returns the styles of the bars in a chart with a single series. All bars have the same style if all their names are
+/// numbers, or if there are more than eight bars and no name is in a catalog. Otherwise, the bars have different
+/// styles.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();

@@ -98,7 +98,8 @@ impl LabelOrder {
                     unknown += 1;
                     (unknown - 1, false)
                 });
-                // All ideal bounds are gray, so they share one count of repeats.
+                // All ideal bounds are gray, so their repeats are counted together. All other repeats are counted per
+                // position.
                 let repeat = repeats.entry((oracle, if oracle { 0 } else { place })).or_insert(0);
                 *repeat += 1;
                 if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }

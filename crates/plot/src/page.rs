@@ -261,7 +261,7 @@ fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let widest = legend.entries.iter().map(|(text, _)| label(text)).fold(0.0, f64::max);
     let column = (SAMPLE + widest + 22.0).min(width);
     let columns = ((width + 22.0) / column).floor().max(1.0) as usize;
-    // As few rows as possible, and then no more columns than these rows need.
+    // Uses as few rows as possible, and then only as many columns as the entries need with these rows.
     let rows = legend.entries.len().div_ceil(columns);
     scene.text(Text::new(heading, margin, top + 14.0, BODY, FAINT));
     for (at, (text, sample)) in legend.entries.iter().enumerate() {
@@ -330,7 +330,7 @@ fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
         || steps(rect.height(), STEP).map(|y| ((rect.left, rect.bottom - y), (rect.right, rect.bottom - y)));
     let upright =
         || steps(rect.width(), STEP).map(|x| ((rect.left + x, rect.top), (rect.left + x, rect.bottom)));
-    // A diagonal follows equal sums of the distances from the lower left corner.
+    // On a rising diagonal, the sum of the distances from the left edge and from the top edge is constant.
     let rising = |step: f64| {
         let (width, height) = (rect.width(), rect.height());
         steps(width + height, step).map(move |sum| {

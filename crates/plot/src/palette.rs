@@ -67,7 +67,7 @@ impl Color {
     }
 }
 
-/// The number of mixing ratios that the search for a mixture of two known colors tries.
+/// The number of mixing ratios with which [`Color::at_night`] tests whether a color is a mixture of two known colors.
 const SHARES: u32 = 20;
 
 /// The background of the page.

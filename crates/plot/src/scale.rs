@@ -64,8 +64,8 @@ impl Scale {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
             let step = nice_step((high - low).min(f64::MAX) / size, ticks) * size;
-            // The small offset prevents an additional step at an end that is already a tick, apart from rounding
-            // errors.
+            // The small offset compensates for rounding errors, which could otherwise add a step at an end that is
+            // already a tick.
             let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
             ((first * step).max(f64::MIN), (last * step).min(f64::MAX))
         };
@@ -117,7 +117,8 @@ impl Scale {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
             Self::Log { low, high } => {
                 let numbers = log_numbers(low, high, count, unit);
-                // Sizes and times have their unit at every tick. Rates would otherwise have their unit nowhere.
+                // Each tick of a size or a time has its unit. The ticks of a rate have no unit, so the description of
+                // the axis contains it.
                 let rate = unit == Unit::OperationsPerSecond;
                 let name = if rate { format::axis_unit(1.0, unit).name } else { "" };
                 (self.label(numbers, |number| format::value(number, unit)), name)

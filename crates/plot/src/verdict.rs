@@ -15,8 +15,8 @@ use crate::{ChartSpec, Form};
 /// The largest number of candidates that a sentence names.
 const MOST_NAMED: usize = 6;
 
-/// The smallest ratio that is printed as a factor, such as `2.28x faster`. A smaller ratio is printed in percent. Both
-/// directions count, so 0.5 is also a factor.
+/// The smallest ratio that is printed as a factor, such as `2.28x faster`. A smaller ratio is printed in percent. A
+/// ratio below 1 counts as its reciprocal, so 0.5 is also printed as a factor.
 const LARGE: f64 = 2.0;
 
 /// The sign at a bar for each verdict.

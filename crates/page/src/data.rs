@@ -376,8 +376,9 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the medians that the bootstrap draws, by number of rounds. The map has an entry for each number of rounds in
-/// which two configurations both have values, if this number is enough for a verdict.
+/// Returns the medians that the bootstrap draws, by number of rounds. The keys are the numbers of rounds that
+/// comparisons on the page can have. Only rounds in which both configurations have values count, and fewer rounds than
+/// a verdict needs are omitted.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

@@ -81,8 +81,8 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
 /// The separator between two parts of a configuration's label.
 const SEPARATOR: &str = " + ";
 
-/// Removes from the labels of configurations the parts that all labels contain. Returns the whole labels if the rest is
-/// empty or not distinct.
+/// Returns the labels of configurations without the parts that all labels contain. If a shortened label would be empty,
+/// or equal to another label, returns the whole labels.
 fn differing_parts(labels: &[&str]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(SEPARATOR).collect()).collect();
     let is_shared = |part: &&str| parts.iter().all(|parts| parts.contains(part));

@@ -175,7 +175,7 @@ fn warnings(run: &RunData) -> String {
     format!("<details class=\"notes\"{open}><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
 }
 
-/// Returns whether a note about a run reports a disturbance of all its times: a load by other programs, or a debug
+/// Returns whether a note reports a problem that affects all times of a run: a load by other programs, or a debug
 /// build. In merged results, the name of the machine precedes the note.
 fn is_disturbance(note: &str) -> bool {
     note.split(": ").any(|part| ["load, ", "build, debug"].iter().any(|start| part.starts_with(start)))

@@ -26,8 +26,8 @@ pub(crate) struct Contents {
 /// The JavaScript operators and brackets next to which a space can be removed.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// The JavaScript characters before or after which a line break can be removed. All statements except blocks end with a
-/// semicolon.
+/// The JavaScript characters after which a line break can be removed, followed by the characters before which a line
+/// break can be removed. Removal is safe because all statements except blocks end with a semicolon.
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 

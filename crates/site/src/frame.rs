@@ -84,8 +84,9 @@ pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFil
     SiteFile::new(path, content)
 }
 
-/// Returns the links and the shared files of the site for an interactive page. `links` is additional HTML after the
-/// links to the parts of the site, and `script` is the path of a shared script.
+/// Returns the HTML that connects an interactive page with the site: the links to other pages, the style sheets, and
+/// the path of the script. `links` is additional HTML after the links to the parts of the site, and `script` is the
+/// path of a shared script.
 pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> SiteFrame {
     SiteFrame {
         navigation: navigation(path, part) + links,

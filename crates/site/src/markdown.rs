@@ -25,8 +25,8 @@ pub(crate) enum Target {
 }
 
 impl Markdown {
-    /// Converts a Markdown text to HTML. `target` returns the page or chart for an address in the text. If `target`
-    /// returns `None`, the link loses its address.
+    /// Converts a Markdown text to HTML. `target` returns the page or chart for an address in the text. A link for
+    /// which `target` returns `None` becomes plain text.
     pub(crate) fn of(text: &str, target: &dyn Fn(&str) -> Option<Target>) -> Self {
         let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
         let mut rendered = Self { html: String::new(), title: String::new(), charts: Vec::new() };

@@ -17,7 +17,8 @@ use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
-/// The fraction of a limit at which a value counts as close to the limit. The advice reports such values.
+/// A value that meets its limit counts as close to the limit if it reaches at least this fraction of the limit. The
+/// advice reports such values.
 const BINDS: f64 = 0.9;
 
 /// The largest drift of the mix of operations for which the advice tests the best design, as a Kullback-Leibler

@@ -37,7 +37,7 @@ impl Space<'_> {
             return Ok(());
         }
         let mut points = self.points(goal);
-        // A confirmation measures the objective itself.
+        // A confirmation run measures the objective itself, so its points fit only on an axis that shows the objective.
         if goal == self.objectives.goal.metric {
             points.extend(confirmed.iter().map(|(label, score)| Point {
                 series: format!("confirmed: {label}"),

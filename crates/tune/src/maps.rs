@@ -22,8 +22,9 @@ const MOST_MAPS: usize = 6;
 const MOST_VALUES: usize = 24;
 
 impl Space<'_> {
-    /// Draws a heat map for each pair of factors of the design space. Each field shows the best design that has both
-    /// values and meets the limits, by the scores of the layer that evaluated the most designs.
+    /// Draws heat maps for pairs of factors of the design space, at most [`MOST_MAPS`]. Each field shows the best
+    /// design that has both values and meets the limits. The scores come from the layer that evaluated the most
+    /// designs.
     ///
     /// # Errors
     /// A chart cannot be written.

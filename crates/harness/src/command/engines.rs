@@ -104,7 +104,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Replaces all engine-comparison tables of the Markdown page atomically.
+/// Replaces all engine-comparison tables of the Markdown page atomically. Always returns `true`.
 fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);

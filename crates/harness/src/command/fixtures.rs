@@ -47,7 +47,7 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
 /// The argument of `--remove` that removes all fixtures.
 const ALL: &str = "all";
 
-/// The argument of `--remove` that removes stale fixtures, which this build of lsmbench cannot use.
+/// The argument of `--remove` that removes stale fixtures. A fixture is stale if this build of lsmbench cannot use it.
 const STALE: &str = "stale";
 
 /// Returns whether `which`, the argument of `--remove`, selects the fixture `one`.

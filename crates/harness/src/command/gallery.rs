@@ -21,7 +21,8 @@ const BEGIN: &str = "<!-- gallery -->\n";
 /// The text of a Markdown page that marks the end of the gallery.
 const END: &str = "<!-- end of the gallery -->";
 
-/// Runs the missing experiments, draws the charts, and writes the gallery into its page.
+/// Runs the experiments whose results are missing, draws the charts, and writes the gallery into its Markdown page.
+/// Always returns `true`, because this command checks nothing.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     rewritten(&arguments.page, "")?;
     [&arguments.page, &aside(&arguments.page)].into_iter().try_for_each(|path| check_file(path))?;

@@ -67,8 +67,8 @@ fn families_of_store(arguments: &StoreArguments, design: &Design) -> Outcome<Vec
     Ok(family_names(&*storage, &arguments.directory).unwrap_or_default())
 }
 
-/// Returns the names of the column families of a store and of its design, each name once. The result omits the families
-/// of the design if the design stores them as key prefixes in a single tree.
+/// Returns the names of all column families that exist in a store or in its design, each name once. The result omits
+/// the families of the design if the design stores them as key prefixes in a single tree.
 pub(crate) fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
     let mut names = families_of_store(arguments, design)?;
     let of_design = design.families().filter(|_| design.has_family_trees()).map(str::to_owned);

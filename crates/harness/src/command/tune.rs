@@ -18,7 +18,7 @@ const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "lazy-leveled(size_ratio=10)", "horizontal(runs=2)", "horizontal(runs=3)", "horizontal(runs=4)",
     "horizontal(runs=6)", "horizontal(runs=9)"]"#];
 
-/// Searches for the best design of an experiment, and prints the result.
+/// Searches for the best design of an experiment, and prints the result. Always returns `true`.
 pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outcome<bool> {
     let mut experiment = Experiment::load(&arguments.config, &overrides)?;
     if experiment.swept().is_empty() {

@@ -106,7 +106,7 @@ impl Residence {
     }
 }
 
-/// Returns the number of entries with a size of `entry_bytes` bytes that fill a memtable of the design.
+/// Returns how many entries of `entry_bytes` bytes each fill one memtable of the design.
 fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     let by_bytes =
         (design.memtable_capacity.0 as f64 / (entry_bytes + ENTRY_CHARGE_BYTES as f64)).ceil() as u64;

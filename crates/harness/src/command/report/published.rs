@@ -29,7 +29,8 @@ const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict",
 /// A folder with copies of results.
 pub(super) struct Published {
     folder: PathBuf,
-    /// The hash of the settings that affect the results of each experiment, by the name of the experiment.
+    /// A hash for each experiment, by the name of the experiment. The hash includes all settings that affect the
+    /// results of the experiment.
     recipes: BTreeMap<String, String>,
     /// Whether at least one copy comes from a quick run (`--quick`).
     pub(super) quick: bool,

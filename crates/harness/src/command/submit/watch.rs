@@ -10,7 +10,7 @@ use types::Outcome;
 
 use crate::output::line;
 
-/// The time between two reads of the folder in which the parts of an experiment write their results.
+/// The interval at which lsmbench reads the progress of the parts from their folder.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// Prints a table of the parts of an experiment after each change, and returns when all parts are done.

@@ -35,7 +35,7 @@ const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The number of kills of processes that had not yet acknowledged a commit.
+    /// The number of kills that came before the killed process acknowledged its first commit.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,
@@ -135,7 +135,7 @@ struct Victim {
     scratch: Scratch,
     life: Life,
     moments: Moments,
-    /// The number of commits of each writer that the store contains, according to the last check.
+    /// For each writer, the number of its commits that the last check found in the store.
     from: Commits,
 }
 

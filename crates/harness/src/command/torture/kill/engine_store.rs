@@ -1,5 +1,5 @@
-//! Adapts stores of any engine to `lsmbench torture kill`, and executes the orders of the processes that write to
-//! such a store or check it.
+//! Adapts stores of any engine to `lsmbench torture kill`. This module also contains the work of the child processes,
+//! which write to such a store or check it.
 
 use std::ops::Bound;
 use std::path::Path;

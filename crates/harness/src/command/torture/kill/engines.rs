@@ -46,7 +46,7 @@ impl TableRow for EngineJob {
 struct EngineTally {
     stores: u64,
     kills: u64,
-    /// The number of kills of processes that had not yet acknowledged a commit.
+    /// The number of kills that came before the killed process acknowledged its first commit.
     early: u64,
     acknowledged: u64,
     /// The number of acknowledged commits that a store lost. An engine may declare that such commits can be lost.

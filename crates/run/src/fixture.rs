@@ -39,13 +39,13 @@ const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 /// The names of the crates whose source files the hash [`SOURCES`] includes.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
-/// The name of the JSON file in the folder of a fixture that describes the fixture.
+/// The name of the JSON file that describes a fixture, in the folder of the fixture.
 const RECORD: &str = "fixture.json";
 
 /// The name of the folder inside a fixture that contains the files of the store.
 const TREE: &str = "tree";
 
-/// The file extension of the folder of a fixture that is not complete yet.
+/// The extension in the name of a folder whose fixture is not complete yet.
 pub(super) const BEGUN: &str = "begun";
 
 /// The keys of a design that do not change the files of a store, unless an arbiter moves memory between components.
@@ -223,7 +223,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// The folder of a fixture that may not exist yet, with the settings that determine the bytes of the fixture.
+/// A fixture that may not exist yet: its folder, and the settings that determine its bytes.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -421,8 +421,8 @@ pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Returns whether the crates of all variants of this kind of component are among [`SOURCE_CRATES`], so that the hash
-/// of the sources includes them.
+/// Returns whether [`SOURCE_CRATES`] contains the crate of every variant of this kind of component. If so, the hash
+/// [`SOURCES`] covers the source code of all these variants.
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }

@@ -126,7 +126,7 @@ pub fn known_components() -> Vec<ComponentInfo> {
     catalogs().flat_map(|axis| axis.variants().into_iter().map(|variant| component(axis, &variant))).collect()
 }
 
-/// Describes a variant of a component for the manifest, such as the filter `standard`.
+/// Returns the manifest entry of a component variant, such as the filter `standard`.
 fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     ComponentInfo {
         axis: axis.name().to_owned(),
@@ -136,7 +136,7 @@ fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     }
 }
 
-/// Describes all variants of components that the experiment uses for the manifest. Each variant occurs once.
+/// Returns the manifest entries of all component variants that the experiment uses. Each variant occurs once.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));

@@ -14,7 +14,7 @@ use super::part::Part;
 pub struct PartState {
     /// The number of the part, starting at 1.
     pub number: u64,
-    /// The number of trials of the part that have finished.
+    /// The number of finished trials of the part.
     pub finished: u64,
     /// The number of trials of the part. Does not include the second trials of baselines, which measure noise.
     pub trials: u64,

@@ -292,8 +292,8 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// Returns the first setting of the verdicts that differs between the manifests of two parts: its path, and its value
-/// in each manifest. Returns `None` if all settings are equal.
+/// Compares the settings of the verdicts in the manifests of two parts. Returns the path of the first setting that
+/// differs, with its value in each manifest. Returns `None` if all settings are equal.
 fn other_verdict_settings(
     one: &Manifest,
     other: &Manifest,

@@ -1,4 +1,4 @@
-//! Controls the trial process of one configuration that takes turns with the trial processes of the other
+//! Controls the trial process of one configuration. This process takes turns with the trial processes of the other
 //! configurations.
 
 use std::time::{Duration, Instant};

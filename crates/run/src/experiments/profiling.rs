@@ -189,7 +189,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns a flame graph as SVG that compares the CPU time of a candidate with that of its baseline.
+/// Compares the CPU times of a candidate and its baseline in a flame graph, and returns the graph as SVG.
 fn flame_graph(candidate: &CpuProfile, baseline: &CpuProfile, summary: &str) -> String {
     fn side(profile: &CpuProfile) -> FlameSide<'_> {
         FlameSide { label: &profile.name, stacks: &profile.stacks, operations: profile.operations }

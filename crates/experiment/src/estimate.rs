@@ -237,8 +237,8 @@ fn seconds_of(kind: Kind) -> f64 {
     ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
 }
 
-/// Returns the largest number of versions of a key that are on storage at the same time. Without compaction, storage
-/// keeps all versions. With compaction, the estimate is the size ratio of the policy.
+/// Returns the largest number of versions of one key that storage contains at the same time. Without compaction,
+/// storage keeps all versions. With compaction, the estimate is the size ratio of the policy.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {

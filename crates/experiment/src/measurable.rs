@@ -1,5 +1,5 @@
-//! Finds metrics of a verdict that can never have a value in the phase of the verdict. The error contains the reason,
-//! and the setting that would provide a value. A metric that lacks a value only in some runs is no error.
+//! Finds metrics that can never have a value in the phase of the verdict. The error contains the reason, and the
+//! setting that would provide a value. A metric that lacks a value only in some runs is no error.
 
 use results::{Metric, RunMode, Unit, columns as c};
 use tree::{Design, Mapped};

@@ -137,7 +137,7 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// Returns a copy of the data in which each series has a different hatch, which is a pattern of lines in its bars.
+/// Returns a copy of the data in which each series has its own hatch (a pattern of lines in its bars).
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {

@@ -427,7 +427,7 @@ impl Plan {
     }
 }
 
-/// Returns the smallest and the largest number of trials that a point of these series has.
+/// Counts the trials of each point in these series, and returns the smallest and the largest count.
 pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
     let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
     (trials().min().unwrap_or(0), trials().max().unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Draws charts whose kind comes from another crate and draws the points with its own painter.
+//! Draws charts of kinds from other crates. Such a kind draws its points with its own painter.
 
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};

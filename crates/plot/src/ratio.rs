@@ -24,9 +24,9 @@ use crate::{ChartSpec, PlotError, format};
 const ROW: f64 = 34.0;
 /// The height of the strip that shows one point per round, in pixels. Each row of the chart contains one strip.
 const ROUNDS: f64 = 16.0;
-/// The width of the text at the right end of a row that states the change, in pixels.
+/// The width in pixels of the text that states the change, at the right end of a row.
 const CHANGE: f64 = 116.0;
-/// The width of the text that states the change, on a narrow page, in pixels.
+/// The width in pixels of the text that states the change, on a narrow page.
 const NUMBER: f64 = 56.0;
 /// The page width in pixels below which a page counts as narrow.
 const NARROW: f64 = 500.0;

@@ -77,7 +77,7 @@ impl FigureStyle {
     }
 }
 
-/// The file extension of the CSV file that contains the drawn values of a chart.
+/// The extension of the CSV file with the drawn values of a chart.
 pub(crate) const DATA_ENDING: &str = "csv";
 
 /// Declares an enumeration of option values, which have names in TOML and on the command line.

@@ -14,7 +14,7 @@ pub(crate) const TIMELINE: [Metric; 4] = [SECOND, c::OPS_PER_SECOND, c::P99_NS, 
 pub(crate) const LEVELS: [Metric; 6] =
     [LEVEL, TABLES, c::TABLE_BYTES, BYTES_WRITTEN, c::WRITE_AMP, c::WRITE_AMP_SETTLED];
 
-/// The maximum number of rows of each file that a page contains.
+/// The maximum number of rows that a page contains from `timeline.csv`, and from `levels.csv`.
 const MOST_ROWS: usize = 20_000;
 
 /// The rows of `timeline.csv` or `levels.csv` for one configuration, one trial and one phase.

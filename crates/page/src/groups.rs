@@ -15,8 +15,8 @@ pub(crate) struct Group {
     pub(crate) heading: String,
     /// The indexes of the configurations in the manifest.
     pub(crate) cells: Vec<usize>,
-    /// The parts of the configuration labels in which the configurations of the group differ. The page shows them as
-    /// names. Empty if there is only one group.
+    /// The names of the configurations on the page. A name consists of the parts of a label in which the configurations
+    /// of the group differ. Empty if there is only one group.
     pub(crate) names: Vec<String>,
     /// The index of the configuration that is the baseline of the group.
     pub(crate) baseline: usize,

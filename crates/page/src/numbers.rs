@@ -160,8 +160,8 @@ impl AllNumbers {
         placed
     }
 
-    /// Returns the values of a metric for each phase and kind of operation that has a value. The caller must then
-    /// append the metric to `metrics`, because the values contain the index of the next metric.
+    /// Returns the values of a metric, one matrix for each phase and kind of operation with values. The index of the
+    /// metric in a matrix is the length of `metrics`, so the caller must then append the metric to `metrics`.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {
@@ -202,7 +202,7 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// Returns the sort key of the first main metric. All smaller keys are for metrics with verdicts.
+/// Returns the sort key of the first main metric. Metrics with verdicts have smaller keys, so they come first.
 fn judged_ranks() -> usize {
     METRICS.len()
 }

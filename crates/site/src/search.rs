@@ -1,5 +1,5 @@
-//! The search over all pages of the site. The search consists of a page with a list of all pages, and an index that the
-//! script of this page reads.
+//! The search over all pages of the site. The search consists of the search page and a search index. The search page
+//! lists all pages, and its script reads the index.
 //!
 //! The index is a script, because browsers do not let a script read files next to a page without a server.
 

@@ -21,8 +21,8 @@ use crate::space::Space;
 /// advice reports such values.
 const BINDS: f64 = 0.9;
 
-/// The largest drift of the mix of operations for which the advice tests the best design, as a Kullback-Leibler
-/// divergence, as in the experiments of Endure.
+/// The largest drift of the operation mix with which the advice tests the best design. A drift is a Kullback-Leibler
+/// divergence. The paper on Endure uses the same maximum.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The maximum number of designs that the advice lists after the best design.

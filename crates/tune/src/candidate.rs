@@ -117,7 +117,7 @@ impl DesignScore {
     }
 
     /// Returns the value of the second metric of the Pareto set. Returns infinity if the design has no such value, so
-    /// that it is worse than all others.
+    /// that the design counts as worse than all others.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }

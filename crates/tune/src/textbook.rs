@@ -13,7 +13,8 @@ const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 /// The number of filter bits per entry in the textbook formulas, as in the papers on Monkey and Dostoevsky.
 const BITS: f64 = 10.0;
 
-/// The number of keys of a workload, and the numbers of its writes, scans, and lookups of absent and present keys.
+/// The size of a workload: the number of its keys, and the numbers of its writes, scans, lookups of absent keys, and
+/// lookups of present keys.
 struct Mix {
     writes: f64,
     absent: f64,

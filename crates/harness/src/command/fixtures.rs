@@ -13,7 +13,7 @@ use types::{Outcome, Problem};
 /// Removes the fixtures that `--remove` names, and prints the remaining fixtures.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     let FixturesArguments { results, remove } = arguments;
-    // A removal locks out runs, because a run could be about to use a fixture.
+    // Holds the lock of all fixtures during a removal, because a run could be about to use a fixture.
     let _lock = remove.as_ref().map(|_| lock_all_fixtures(results)).transpose()?;
     let mut stay = kept(results, &program_identity()?)?;
     if let Some(which) = remove {

@@ -63,7 +63,7 @@ pub(crate) fn open_families(
 fn families_of_store(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
     let storage = storage::CATALOG.build(design.choice("storage"));
     let storage = storage.map_err(|error| Problem::new(error.message))?;
-    // An unreadable store is an error when it opens.
+    // If the store is unreadable, opening it later returns the error.
     Ok(family_names(&*storage, &arguments.directory).unwrap_or_default())
 }
 

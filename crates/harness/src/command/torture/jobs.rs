@@ -44,7 +44,7 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
             let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
             let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
             let subject = match StoreKind::tree(&name, design.clone()) {
-                // Column families do not have all WAL modes.
+                // A design with column families does not support all WAL modes.
                 Err(_) if design.has_family_trees() && arguments.wal.is_empty() => continue,
                 subject => subject?,
             };

@@ -205,7 +205,8 @@ impl<'a> Run<'a> {
         if let Some(part) = self.options.part {
             self.enter(part, &mut manifest)?;
         }
-        // The manifest names the experiment of the folder, so that a run that is killed from here on can be resumed.
+        // Writes the manifest, so that the run can be resumed if it is killed from now on. The manifest shows to which
+        // experiment the folder belongs.
         manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
         books.seal(&self.home.folder().manifest())?;

@@ -78,7 +78,7 @@ pub(super) fn run_group(
     let mut group = Group { sides: Vec::new(), slices: Vec::new(), pace: None, is_reversed: false };
     for spec in specs {
         group.sides.push(Side::start(spec, line)?);
-        // A process opens its store while all others are stopped.
+        // All other processes are paused while this process opens its store.
         let number = group.sides.len() - 1;
         if !group.sides[number].take_turn(0, SLICE, &mut progress_of(number, &mut progress))? {
             return Ok(None);

@@ -116,7 +116,7 @@ impl Home {
         if self.lock.is_none() {
             self.lock = Some(lock(root)?);
         }
-        // Remains of a killed run.
+        // Removes the incomplete files of a killed run.
         remove_begun(root);
         remove_begun(&self.folder.histograms());
         remove_folder(&self.data())

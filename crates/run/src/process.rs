@@ -62,7 +62,7 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     let found = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let mut folders = found.filter_map(|entry| Some(Folder::new(entry.ok()?.path())));
     let folder = folders.find(|folder| folder.manifest().is_file());
-    // A wrong answer, exit code 1, is a result and is in the rows.
+    // The exit code 1 means a wrong answer. This is a valid result, which the rows contain.
     folder.filter(|_| matches!(status.code(), Some(0 | 1))).ok_or_else(|| {
         let said = std::fs::read_to_string(&told).unwrap_or_default();
         let last = said.lines().last().unwrap_or("no message").trim_start_matches("error: ");

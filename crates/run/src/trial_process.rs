@@ -96,7 +96,7 @@ impl TrialProcess {
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn)
             .expect("every type in the order to a trial process must serialize to JSON");
-        // A process that has ended is reported with its exit status by the next event.
+        // If the process has ended, the next event reports its exit status.
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 

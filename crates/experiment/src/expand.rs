@@ -103,7 +103,7 @@ impl Sweep {
         let mut parts =
             Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
         let mut swept = vec![String::new(); self.factors.len()];
-        // Kinds are set before their parameters, in any order of the file.
+        // Each kind is set before its parameters, even if the file has them in another order.
         let mut order: Vec<usize> = (0..self.factors.len()).collect();
         order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
         for at in order {

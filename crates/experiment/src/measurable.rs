@@ -140,7 +140,7 @@ fn mix(phase: &Phase, kinds: &[Kind]) -> bool {
         Work::Load(_) | Work::Step(_) => false,
         Work::Mixed(mixed) => has_any(mixed, kinds),
         Work::Roles(roles) => roles.iter().any(|role| has_any(&role.mixed, kinds)),
-        // The commands of a text file are not known in advance.
+        // The operations in a replayed file are not known in advance, so the phase may execute these kinds.
         Work::Replay(_) => true,
     }
 }

@@ -141,7 +141,7 @@ impl Sets {
         roots: &[&str],
         by: SetBy,
     ) -> Outcome<()> {
-        // A variant is set before its parameters, in any order of the overrides.
+        // A variant is set before its parameters, even if the overrides have another order.
         let mut sets: Vec<(Vec<&str>, &Set)> =
             self.0.iter().filter(|set| set.by == by).map(|set| (paths::split(&set.path), set)).collect();
         sets.sort_by_key(|(path, _)| path.len());

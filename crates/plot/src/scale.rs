@@ -96,7 +96,7 @@ impl Scale {
     /// Returns the position of a number on the axis, from 0 to 1. Returns `None` if the scale cannot show the number.
     pub(crate) fn at(&self, number: f64) -> Option<f64> {
         let at = match *self {
-            // Halved first, because the distance of the ends may overflow.
+            // The ends are halved first, because their distance may overflow.
             Self::Linear { low, high } => (number / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
             Self::Log { low, high } => {
                 if number <= 0.0 {

@@ -57,7 +57,7 @@ const ticksOf = (low, high, isLog, count) => {
   return ticks;
 };
 
-// The ends of numbers with a margin.
+// The two ends of a scale for numbers, with a margin.
 const endsOf = (numbers, isLog, keep = []) => {
   let [low, high] = [Infinity, -Infinity];
   for (const of of numbers) {
@@ -72,7 +72,7 @@ const endsOf = (numbers, isLog, keep = []) => {
     return [low / margin, high * margin];
   }
   const margin = (high - low) * 0.05 || abs(high) * 0.05 || 1;
-  // Numbers that are not far from 0 are shown from 0.
+  // If the smallest number is below 60 % of the largest, the scale starts at 0.
   return [low >= 0 && low < high * 0.6 ? 0 : low - margin, high + margin];
 };
 
@@ -83,8 +83,8 @@ const colorOf = (at) => `var(--s${at % 8})`;
 // - x and y: { title, isLog, format, ticks: [[number, text]], keep: [numbers that are in sight] }
 // - band: { axis: 'x' | 'y', low, high, text }, a line at `mark` of the same axis
 // - rules: [{ x, text, title }], vertical lines with a text
-// - isAcross: categories stand on the left, and numbers go across; a tick of y with `true` is the heading of a group
-// - off: a set of series that are not shown; onToggle(name)
+// - isAcross: categories are on the left, and numbers are on the x axis; a y tick with `true` is a group heading
+// - off: the set of hidden series; onToggle(name)
 // - zoom: [x0, x1, y0, y1] or null; onZoom(zoom)
 // - tip(point): the text of a point; onPick(point)
 // - label: the description for screen readers
@@ -289,7 +289,7 @@ const attachPointer = ({ svg, spec, spots, focus, selection, x, y, area, isAcros
   });
 };
 
-// The one tip of the page.
+// Shows the tooltip. The page has a single tooltip element.
 const showTip = (lines, clientX, clientY) => {
   let tip = document.getElementById('tip');
   if (!tip) document.body.append((tip = el('div', { id: 'tip', role: 'presentation' })));

@@ -11,7 +11,7 @@ const startHistory = () => {
   const nameOf = (run) => [run.started.replace('T', ' ').replace('Z', ''), shortCommit(run)].filter(Boolean).join(', ');
   const placeOf = (one) => (one.operation === 'all' ? one.phase : `${one.phase}, ${one.operation}`);
   const distinct = (texts) => [...new Set(texts)];
-  // Versions of a series are one line. A changed experiment starts a version.
+  // All versions of a series form one line. A change of the experiment starts a new version.
   const joined = (all) => {
     const by = new Map();
     for (const one of all) {
@@ -53,7 +53,7 @@ const startHistory = () => {
       ...options.map(([of, text]) => el('option', { selected: of === now, text })));
     return el('div', { class: 'choice' }, el('label', { for: id, text: label }), select);
   };
-  // The wanted option, or the first one.
+  // Returns the option `wanted` if it exists, and otherwise the first option.
   const oneOf = (options, wanted) => (options.includes(wanted) ? wanted : options[0]);
 
   const show = () => {

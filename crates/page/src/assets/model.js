@@ -1,4 +1,4 @@
-// The rows of a selection: every configuration against its baseline.
+// Computes the rows of a selection. A row compares a configuration with its baseline.
 
 // The numbers of a configuration by round.
 const roundsOf = (numbers, rounds) =>
@@ -12,7 +12,7 @@ const findMatrix = (matrices, of) =>
 const variantOf = (run, cell) =>
   run.cells[cell].swept.filter((_, at) => !run.within.includes(at)).join('\n');
 
-// The place of the baseline in a group: the chosen configuration, or the one with its swept values.
+// The index of the baseline of a group: the selected configuration, or the configuration with its swept values.
 const baselineIn = (run, group, chosen) => {
   if (chosen == null || !run.cells[chosen]) return group.baseline;
   if (group.cells.includes(chosen)) return chosen;
@@ -28,7 +28,8 @@ const spreadOf = (values) => {
   return mean ? Math.sqrt(variance) / abs(mean) : null;
 };
 
-// The cost columns of which at least one must be about equal in compared configurations; the doubts of verdicts name these columns.
+// The cost columns that the doubts of verdicts name. Two configurations are comparable only if at least one of these
+// columns is about equal.
 const costsOf = (run) => {
   const names = new Set();
   for (const { doubt } of run.verdicts)
@@ -47,12 +48,12 @@ const areAlike = (run, of, costs, one, other) => {
   });
 };
 
-// The difference below which the rate search of a phase tells nothing apart; 0 for other numbers.
+// The smallest difference that the rate search of a phase can detect; 0 for other numbers.
 const resolutionOf = (run, of) => max(0, ...run.verdicts
   .filter((it) => it.phase === of.phase && it.metric === of.metric)
   .map((it) => (it.delta > (it.noise_floor || 0) && it.delta > run.threshold ? it.delta : 0)));
 
-// The numbers of a configuration by round, without the rounds of other machines than the chosen one.
+// The numbers of a configuration by round. With a selected machine, only the rounds of this machine.
 const roundsAt = (run, machine, numbers) => {
   const rounds = roundsOf(numbers, run.rounds);
   if (machine == null) return rounds;

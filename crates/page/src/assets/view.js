@@ -1,4 +1,4 @@
-// The page: its controls, the table, the chart and the hash of the address, all from one state.
+// The page: its controls, the table, the chart and the fragment of the URL. All show the same state.
 
 const WINDOW_FROM = 300;
 const ROW_HEIGHT = 34;
@@ -24,7 +24,7 @@ const wordOf = (row) => (row.of.verdict === 'equivalent' ? `within the threshold
 // Whether the rows of a group are next to each other, below its heading.
 const isGrouped = () => runNow().groups.length > 1 && ['best', 'order'].includes(state.sort[0]);
 
-// The state that a run shows first.
+// The initial state of a run.
 const firstState = (r) => {
   const { first, cells } = page.runs[r];
   const chart = cells.length > MULTIPLES_FROM && factorsOf(page.runs[r]).length > 1 ? 'factors' : 'list';
@@ -32,7 +32,7 @@ const firstState = (r) => {
     chart, off: new Set(), filters: new Map(), query: '', zoom: null, open: null };
 };
 
-// The state as the hash of the address; what is as at first is not in it.
+// Writes the state to the fragment of the URL. The fragment omits values that equal the initial state.
 const writeHash = () => {
   const run = runNow();
   const first = firstState(state.r);
@@ -59,7 +59,7 @@ const writeHash = () => {
   history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
 };
 
-// The state that the hash of the address describes; what it does not know is as at first.
+// Reads the state from the fragment of the URL. A value that the fragment lacks is taken from the initial state.
 const readHash = () => {
   const of = new URLSearchParams(location.hash.slice(1));
   const r = max(0, page.runs.findIndex((run) => run.folder === of.get('run')));
@@ -91,7 +91,7 @@ const readHash = () => {
 // The phase, kind of operation, metric and machine that are shown.
 const selected = () => ({ phase: state.p, operation: state.o, metric: state.m, machine: state.n });
 
-// Sets some of the state and shows it.
+// Changes parts of the state, and shows the new state.
 const set = (changes, isView = false) => {
   const isSelection = ['r', 'p', 'o', 'm', 'b', 'n'].some((key) => key in changes);
   if (isSelection && !('zoom' in changes)) changes.zoom = null;
@@ -102,7 +102,7 @@ const set = (changes, isView = false) => {
   else show();
 };
 
-// Moves to a kind of operation and a metric that have numbers.
+// If the selection has no numbers, selects a kind of operation and a metric with numbers.
 const settle = () => {
   const run = runNow();
   if (findMatrix(run.numbers, selected())) return;
@@ -169,7 +169,7 @@ const openRow = (row) => {
   });
 };
 
-// Buttons of which one is pressed, or a list where there are many.
+// A group of buttons with one pressed button, or a list if there are many options.
 const choice = (label, options, chosen, onChoose, isList = options.length > MOST_CHIPS) => {
   if (options.length < 2) return null;
   const name = `choice-${label.replace(/\W/g, '')}`;
@@ -335,7 +335,7 @@ const showTable = () => {
   fillTable();
 };
 
-// Fills in the rows that are in sight, or all of a small table.
+// Renders the visible rows of the table. A small table is rendered completely.
 const fillTable = () => {
   const isWindowed = parts.scroll.classList.contains('windowed');
   const [from, to] = isWindowed

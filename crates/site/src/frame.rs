@@ -48,7 +48,7 @@ fn navigation(path: &str, part: &str) -> String {
         format!("<a href=\"{root}{page}\"{current}>{name}</a>")
     };
     let links: Vec<String> = PARTS.iter().map(link).collect();
-    // The page of the search has a field of its own.
+    // The search page contains its own search field.
     let search = match part {
         SEARCH => link(&(SEARCH, "Search")),
         _ => format!(

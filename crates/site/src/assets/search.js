@@ -15,7 +15,7 @@
     return made;
   };
 
-  // The position of a word at the begin of a word of the text, or else anywhere. Negative if the text lacks the word.
+  // The position of a search term at the start of a word in the text, or else anywhere. Negative without a match.
   const place = (text, word) => {
     let anywhere = -1;
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {

@@ -57,7 +57,8 @@ pub struct Experiment {
     pub trials: Trials,
     /// The settings of the verdict, such as the metric that decides and the baseline.
     pub(crate) verdict: VerdictSpec,
-    /// The rule of the gate; `None` for an experiment without a gate.
+    /// The table `[gate]`, by which a run fails if a configuration is worse than the baseline. `None` without this
+    /// table.
     pub gate: Option<GateRule>,
     /// The objective of `lsmbench tune`. `None` if the file has no table `[tune]`.
     pub tune: Option<TuneSpec>,

@@ -37,7 +37,7 @@ impl Color {
     }
 
     /// Returns the color that replaces this color on a dark page. The color of a series keeps its hue, also in a
-    /// mixture with white or with the ink color. For all other colors, the lightness is inverted.
+    /// mixture with white or with the text color [`INK`]. For all other colors, the lightness is inverted.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {

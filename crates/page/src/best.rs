@@ -33,8 +33,9 @@ pub(crate) fn best_sentences(run: &RunData) -> Vec<String> {
     leads.iter().filter_map(|lead| best_sentence(&lead.row(run))).collect()
 }
 
-/// Compares the two best configurations of a group. Ignores configurations with doubtful values. Returns `None` if
-/// fewer than two configurations remain, or if neither higher nor lower values of the metric are better.
+/// Compares the two best configurations of a group. Ignores configurations whose values a note excludes from verdicts.
+/// Returns `None` if fewer than two configurations remain, or if neither higher nor lower values of the metric are
+/// better.
 fn lead(run: &RunData, of: Selection, number: usize) -> Option<Lead> {
     let (matrix, group) = (run.matrix(of)?, &run.groups[number]);
     let better = better(run.metrics.get(of.metric)?);

@@ -1,4 +1,5 @@
-//! The interactive pages of a site: one for each machine, one for each kept experiment, and the history.
+//! The interactive pages of a site: one for each machine, one for each experiment whose results the repository
+//! contains, and the history.
 
 use page::{Page, escape};
 use types::Outcome;
@@ -11,12 +12,12 @@ use crate::machine::Machine;
 /// The address of the page with the history.
 const HISTORY: &str = "history.html";
 
-/// The content of the history page if the repository keeps no history.
+/// The content of the history page if the repository contains no history.
 const NO_HISTORY: &str = "<header>\n<h1>History</h1>\n</header>\n<p>The repository keeps no history yet. \
     <code>lsmbench history results/history.csv --add RESULTS</code> adds the results of a run to the history. A change point needs about \
     nine runs of an experiment.</p>\n";
 
-/// Returns the interactive pages of all machines and all kept experiments, and the history page.
+/// Returns the interactive pages of all machines and of all experiments in `kept`, and the history page.
 pub(crate) fn pages(kept: &Kept) -> Outcome<Vec<SiteFile>> {
     let mut files = Vec::new();
     for machine in &kept.machines {

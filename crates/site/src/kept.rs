@@ -23,9 +23,9 @@ pub(crate) struct Kept {
     pub(crate) machines: Vec<Machine>,
     /// The results folders of the gallery and of the experiments on published systems.
     pub(crate) explored: Vec<Explored>,
-    /// All comparisons of two configurations in the kept results, in the order of the results folders.
+    /// All comparisons of two configurations in the results, in the order of the results folders.
     pub(crate) evidence: Vec<Evidence>,
-    /// The history of metrics. `None` if the repository keeps no history.
+    /// The history of metrics. `None` if the repository contains no history.
     pub(crate) history: Option<PathBuf>,
 }
 

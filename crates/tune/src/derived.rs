@@ -1,5 +1,5 @@
-//! Writes experiments whose configurations are some candidates of the search. The layers that run designs execute these
-//! experiments.
+//! Writes derived experiments. The configurations of a derived experiment are some candidates of the search. The layers
+//! that run designs execute these experiments.
 
 use std::path::{Path, PathBuf};
 
@@ -13,18 +13,17 @@ use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
 
-/// The tables of an experiment that tune replaces or omits, when it writes an experiment with some candidates of the
-/// search.
+/// The tables and keys of the original experiment that a derived experiment replaces or omits.
 const REPLACED: [&str; 9] =
     [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune", "quick"];
 
 /// The settings of a derived experiment, which compares some candidates of the search.
 pub(crate) struct Derived<'a> {
-    /// The name of the derived experiment, which names its file and its results.
+    /// The name of the derived experiment, which its file and its results folder also have.
     pub(crate) name: &'a str,
     /// The question of the derived experiment.
     pub(crate) question: String,
-    /// The engines and designs that the experiment compares. The first setup is the baseline.
+    /// The pairs of an engine and a design that the experiment compares. The first pair is the baseline.
     pub(crate) setups: &'a [EngineDesign],
     /// The keys of the table `[trials]` that the derived experiment changes.
     pub(crate) trials: Table,

@@ -89,7 +89,8 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Creates queues without a capacity. The small queue will get `small` percent of the capacity.
+    /// Creates queues whose capacity is not set yet. When the cache sets the capacity, the small queue gets `small`
+    /// percent of it.
     ///
     /// # Errors
     /// Returns an error if `small` is not a valid percentage.

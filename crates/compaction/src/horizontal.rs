@@ -109,8 +109,8 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns the number of newest runs to merge now, if the number of flushes is not known. The weights of the runs
-    /// determine the number. Returns `None` if the tree has at most K runs.
+    /// Returns how many of the newest runs to merge now, computed from the weights of the runs. The policy uses this
+    /// method if it does not know the number of flushes in advance. Returns `None` if the tree has at most K runs.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
         // Among the K oldest runs, the newest run has rank 1.

@@ -63,7 +63,7 @@ impl Engine for SurrealKv {
         let mut lines = vec![
             memtable(settings, "max_memtable_size"),
             format!(
-                "{} immutable memtables: memtable_stall_threshold {}",
+                "{} immutable memtables: memtable_stall_threshold={}",
                 settings.frozen_memtables,
                 stall_threshold(settings)
             ),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn settings_that_surrealkv_lacks_are_mismatches() {
         let usual = EngineOptions::default();
-        assert_eq!(lines(&usual, "2 immutable"), ["2 immutable memtables: memtable_stall_threshold 3"]);
+        assert_eq!(lines(&usual, "2 immutable"), ["2 immutable memtables: memtable_stall_threshold=3"]);
         assert_eq!(lines(&usual, "2 background").len(), 1);
         let other = EngineOptions {
             background_threads: 4,

@@ -161,8 +161,8 @@ impl Estimate {
 }
 
 impl PhaseWork {
-    /// Returns the work of a phase whose operations start at the rate `rate`. In a phase with roles, each role has its
-    /// own rate.
+    /// Estimates the keys and the time of a phase. In a phase without roles, operations start at the rate `rate`. In a
+    /// phase with roles, each role has its own rate.
     fn of(phase: &PhasePlan, rate: Rate) -> Self {
         match &phase.phase().work {
             Work::Load(load) => {

@@ -115,7 +115,7 @@ impl SelectedValues {
 }
 
 impl ChartSpec {
-    /// Creates the description of a chart of this kind, without any other key.
+    /// Creates the description of a chart of the kind `form`. All other keys of the description have their defaults.
     pub fn new(form: Form) -> Self {
         Self {
             kind: form.choice(),

@@ -31,7 +31,8 @@ const GROUP_BYTES: usize = 1 << 20;
 pub(crate) struct Keyspace {
     space: Space,
     stripes: Stripes,
-    /// The number of hashes in the database. If it is 0, lookups need not check whether a name belongs to a hash.
+    /// The number of Redis hashes (keys with fields) in the database. If it is 0, a lookup of a name need not check
+    /// whether the name belongs to a hash.
     hashes: AtomicI64,
     /// The number of names (Redis keys) in the database, with the sequence number at which they were counted. `None`
     /// before the first count.

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Expands to the text in the TOML reference for the parameter `advice`: the access pattern that a back end announces
-/// to the kernel. Back ends have different defaults.
+/// Expands to the description of the parameter `advice` in the TOML reference. The argument is the default of the back
+/// end. `advice` is the access pattern that a back end announces to the kernel.
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(

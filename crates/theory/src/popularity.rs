@@ -142,7 +142,7 @@ impl Popularity {
         self.sum(|share| -(-share * requests).exp_m1())
     }
 
-    /// Returns the sum of a function over all items. `term` receives the fraction of requests of an item.
+    /// Returns the sum of `term(p)` over all items, where p is the fraction of requests that request the item.
     pub(crate) fn sum(&self, term: impl Fn(f64) -> f64) -> f64 {
         self.classes.iter().map(|class| class.count * term(class.share)).sum()
     }

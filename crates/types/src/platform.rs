@@ -40,7 +40,7 @@ pub enum PlatformPart {
     IoUring,
     /// The eviction of files from the page cache of the kernel.
     PageCacheEviction,
-    /// Writes to free memory before a phase (the option `trials.warm_memory`).
+    /// Writing to unused memory before a phase (the option `trials.warm_memory`).
     WarmMemory,
     /// The memory limit of a process (the option `trials.memory_limit`), which needs a cgroup.
     MemoryLimit,
@@ -103,7 +103,7 @@ impl PlatformPart {
         match self {
             Self::IoUring => "io_uring",
             Self::PageCacheEviction => "evicting files from the page cache",
-            Self::WarmMemory => "writes to free memory before a phase",
+            Self::WarmMemory => "writing to unused memory before a phase",
             Self::MemoryLimit => "memory limits for processes",
             Self::CoreBinding => "binding a process to a core",
             Self::EndWithParent => "ending paused trial processes when lsmbench ends",

@@ -79,8 +79,8 @@ pub(super) fn compound_percent_less(with: &Arguments<'_>) -> Result<f64, String>
     with.numbers("steps").map(|steps| 100.0 * (1.0 - left(steps)))
 }
 
-/// Computes the percentage by which several steps together raise a rate: 100 (1 / Π (1 - s/100) - 1). Each step
-/// reduces the time by s percent.
+/// Computes the percentage by which the rate of operations rises if several steps reduce the time of an operation. With
+/// a reduction of s percent per step, the result is 100 (1 / Π (1 - s/100) - 1).
 pub(super) fn compound_percent_more(with: &Arguments<'_>) -> Result<f64, String> {
     compound_percent_less(with).map(|less| 100.0 * (1.0 / (1.0 - less / 100.0) - 1.0))
 }

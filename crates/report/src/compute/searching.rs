@@ -53,8 +53,8 @@ fn finds(array: &[usize], key: usize) -> bool {
 /// Counts how many of n keys a search in level order (Eytzinger) finds. The argument `builder` selects how the array is
 /// built:
 ///
-/// * `level-order`: correctly.
-/// * `printed`: as in the code that a document prints. This code stores array positions instead of keys.
+/// * `level-order`: the correct way.
+/// * `printed`: the way of the code in a published document, which stores array positions instead of keys.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {

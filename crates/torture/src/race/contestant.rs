@@ -17,7 +17,8 @@ pub struct Contestant {
 }
 
 impl Contestant {
-    /// Creates the kind of store for a design in `timed` mode. The store is one tree, or one tree per column family.
+    /// Creates a contestant of the race whose stores are trees of `design` in `timed` mode. A store is one tree, or one
+    /// tree per column family.
     ///
     /// # Errors
     /// The WAL mode of the design cannot be built, or is not supported with column families.

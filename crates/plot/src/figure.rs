@@ -51,7 +51,6 @@ impl Dimension {
         };
         Self { column: column.to_owned(), title: format!("{title}{unit}"), is_log }
     }
-
 }
 
 /// One series: its label and its drawn points.

@@ -118,7 +118,16 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     }
     let x_title = spec.x_title.clone().unwrap_or_else(|| format!("{} / that of {baseline}", column.title()));
     let y_title = spec.y_title.clone().unwrap_or_default();
-    Ok(Ratios { y: column, x_title, y_title, baseline, comparisons, facts, verdict: judged.sentence(), notes })
+    Ok(Ratios {
+        y: column,
+        x_title,
+        y_title,
+        baseline,
+        comparisons,
+        facts,
+        verdict: judged.sentence(),
+        notes,
+    })
 }
 
 /// Returns the name of the candidate in a verdict. If verdicts compare several groups of configurations, the name

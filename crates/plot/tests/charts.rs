@@ -656,7 +656,11 @@ fn every_kind_of_chart_shows_the_given_titles_of_its_axes() {
         let spec = ChartSpec { x_title, y_title, ..sample.spec.clone() };
         let shown = texts(&Chart::draw(&sample.folder, &spec, &sample.context).unwrap().svg());
         for title in titles {
-            assert!(shown.iter().any(|text| text.contains(title)), "{}: {title} is not among {shown:?}", sample.name);
+            assert!(
+                shown.iter().any(|text| text.contains(title)),
+                "{}: {title} is not among {shown:?}",
+                sample.name
+            );
         }
     }
 }

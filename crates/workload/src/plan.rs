@@ -184,9 +184,10 @@ impl Builder<'_> {
         let keys = match &mixed.keys {
             KeySource::Drawn(choice) => PlannedKeys::Drawn(keys::CATALOG.build(choice)?),
             KeySource::Recorded(_) => {
-                let accesses = self.accesses.next().expect(
-                    "every trace that a phase uses must be read before the phase is planned",
-                );
+                let accesses = self
+                    .accesses
+                    .next()
+                    .expect("every trace that a phase uses must be read before the phase is planned");
                 let length = accesses.len() as u64;
                 if let Some(operations) = mixed.operations.filter(|operations| *operations > length) {
                     let message = format!("operations is {operations}, but the trace has {length} accesses");

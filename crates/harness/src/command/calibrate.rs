@@ -109,7 +109,9 @@ mod tests {
 
     #[test]
     fn a_percentage_becomes_a_short_fraction() {
-        for (percent, expected) in [(0.1, "0.001"), (0.7, "0.007"), (2.5, "0.025"), (7.0, "0.07"), (300.0, "3")] {
+        for (percent, expected) in
+            [(0.1, "0.001"), (0.7, "0.007"), (2.5, "0.025"), (7.0, "0.07"), (300.0, "3")]
+        {
             assert_eq!(fraction(percent).to_string(), expected);
         }
     }

@@ -76,7 +76,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         return Ok(lying(data, &captions, &labels, scale));
     }
     captions.upwards = describe(&data.y_title, unit, data.y.better(), Side::Upwards);
-    captions.across = data.x_title.clone();
+    captions.across.clone_from(&data.x_title);
     let mut page = compose(captions, 0.0);
     let (scene, room) = (&mut page.scene, page.room);
     let rect = Rect {

@@ -65,7 +65,7 @@ pub(crate) fn draw(
     let mut captions = captions(&facts, trials, format!("distribution of {short}{by}"));
     captions.notes.extend(notes);
     let share = spec.y_title.as_deref();
-    captions.upwards = share.unwrap_or("share of operations that took at most this time").to_owned();
+    captions.upwards = share.unwrap_or("share of operations that took at most this time").into();
     let time = if response { "response time, waiting included" } else { "service time" };
     let time = spec.x_title.as_deref().unwrap_or(time);
     captions.across = describe(time, "", Better::Lower, Side::Across);

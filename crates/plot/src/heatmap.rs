@@ -39,7 +39,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
             .push(format!("{} at 0 left white: the color scale is logarithmic", count(unseen, "field")));
     }
     captions.upwards = format!("colour: {}", describe(&data.y_title, "", data.y.better(), Side::Upwards));
-    captions.across = data.x_title.clone();
+    captions.across.clone_from(&data.x_title);
     let (names, left) = names_down(&rows, (0.3 * captions.inner()).min(200.0), 2);
     let row = ROW.max(names.iter().map(|lines| lines.len() as f64 * LINE + 6.0).fold(0.0, f64::max));
     let labels = Labels::of_names(&columns, captions.inner() - left);

@@ -81,7 +81,7 @@ pub(crate) fn series_of(
     let place = |row: &Row| keys.iter().position(|(known, ..)| *known == key(row)).unwrap_or(0);
     let labels = keys.iter().map(|(key, _, own)| series_label(&columns, key, own));
     Ok(NamedSeries {
-        heading: columns.first().map_or(String::new(), |column| axis_title(column)),
+        heading: columns.first().copied().map_or(String::new(), axis_title),
         of_rows: table.rows().iter().map(place).collect(),
         series: labels.zip(styles).collect(),
     })

@@ -20,7 +20,7 @@ pub(crate) fn draw(
 ) -> Result<Scene, PlotError> {
     captions.legend = legend_for(data, Sample::Box);
     captions.upwards = describe(&data.y_title, "", data.y.better(), Side::Upwards);
-    captions.across = data.x_title.clone();
+    captions.across.clone_from(&data.x_title);
     let (names, across) = match &data.across {
         Across::Names(names) => (&names[..], None),
         Across::Numbers(unit) => {

@@ -120,7 +120,7 @@ fn instructions_are_counted_exactly_and_judged() {
     again.sort_by(f64::total_cmp);
     again.dedup();
     assert_eq!(again.len(), 2, "one count per configuration: {again:?}");
-    let is_near = |(a, b): (&f64, f64)| (a / b - 1.0).abs() < 0.002;
+    let is_near = |(a, b): (&f64, f64)| (a / b - 1.0).abs() < 0.005;
     // Without fixed addresses, a few copies take other numbers of steps.
     assert!(
         again.iter().zip([fast, slow]).all(is_near),

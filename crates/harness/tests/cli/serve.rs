@@ -207,8 +207,9 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
             let wanted = 100 + 150 * round;
             let written: Vec<BTreeMap<String, String>> = std::thread::scope(|scope| {
                 let writer = |number: usize| {
-                    let (server, acknowledged) = (&server, &acknowledged);
-                    move || write_until_killed(server, round, number, acknowledged)
+                    // A fast client could otherwise write enough before another client connects.
+                    let (socket, acknowledged) = (server.connect(), &acknowledged);
+                    move || write_until_killed(socket, round, number, acknowledged)
                 };
                 let writers: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(writer(number))).collect();
                 wait_for("acknowledged writes", || {
@@ -242,12 +243,11 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
 
 /// Sends pipelines of writes until the server ends, and returns the acknowledged writes.
 fn write_until_killed(
-    server: &Server,
+    mut socket: BufReader<TcpStream>,
     round: usize,
     number: usize,
     acknowledged: &AtomicUsize,
 ) -> BTreeMap<String, String> {
-    let mut socket = server.connect();
     let mut done = BTreeMap::new();
     for time in 0.. {
         let names: Vec<String> = (0..8).map(|place| format!("{round}:{number}:{time}:{place}")).collect();

@@ -17,8 +17,10 @@ use super::verdict_spec::{THRESHOLDS, VerdictSpec};
 use super::wording;
 
 /// The valid keys of a table `[[chart]]`.
-pub(super) const CHART_KEYS: [&str; 11] =
-    ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
+pub(super) const CHART_KEYS: [&str; 13] = [
+    "kind", "file", "name", "title", "x_title", "y_title", "x", "y", "series", "filter", "log_x", "log_y",
+    "theory",
+];
 
 impl VerdictSpec {
     /// Checks the names in the table `[verdict]`. The error consists of the key whose value is wrong, and a sentence.

@@ -56,6 +56,16 @@ fn describe_shows_cells_phases_and_an_estimate_and_runs_nothing() {
 }
 
 #[test]
+fn an_experiment_sets_the_titles_of_the_axes() {
+    let bench = Bench::new();
+    let titles = "x_title = \"Kind of filter\"\ny_title = \"Wasted lookups\"\n";
+    bench.write("small.toml", SMALL.to_owned() + titles);
+    bench.ok(&["run", "small.toml"]);
+    let chart = bench.read("plots/small/fpr-by-bloom.svg");
+    assert!(chart.contains("Kind of filter") && chart.contains("Wasted lookups"), "{chart}");
+}
+
+#[test]
 fn plot_draws_the_same_charts_from_results_alone() {
     let bench = Bench::small();
     bench.ok(&["run", "small.toml"]);

@@ -14,11 +14,10 @@ fn main() {
     let set =
         |name: &str, value: Option<String>| println!("cargo::rustc-env={name}={}", value.unwrap_or_default());
     set("LSMBENCH_GIT_COMMIT", output("git", &["rev-parse", "HEAD"]));
-    set(
-        "LSMBENCH_GIT_DIRTY",
-        output("git", &["status", "--porcelain", "--untracked-files=no"])
-            .map(|text| (!text.is_empty()).to_string()),
-    );
+    // Without this option, git can rewrite the index in a fresh clone. The next build would then compile the program
+    // again, because it depends on the index.
+    let status = ["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"];
+    set("LSMBENCH_GIT_DIRTY", output("git", &status).map(|text| (!text.is_empty()).to_string()));
     set("LSMBENCH_RUSTC", output(&env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()), &["--version"]));
     set("LSMBENCH_FLAGS", env::var("CARGO_ENCODED_RUSTFLAGS").ok().map(|flags| flags.replace('\u{1f}', " ")));
     set("LSMBENCH_TARGET", env::var("TARGET").ok());

@@ -45,19 +45,23 @@ fn a_run_ends_when_its_verdicts_are_decided() {
     for plan in ["rounds", "slices"] {
         let set = format!("trials.plan=\"{plan}\"");
         let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", &set]).expect(0);
-        assert!(answer.err.contains(" is decided after 6 rounds: regressed"), "{}", answer.err);
-        assert!(answer.err.contains("stopped after 6 rounds: all verdicts are decided"), "{}", answer.err);
-        assert!(
-            unwrapped(&answer.out).contains(
-                "Verdicts were evaluated after 6 rounds; all evaluations together have an error rate of 5%."
-            ),
-            "{}",
-            answer.out
-        );
+        // Six rounds are enough on a quiet machine. Other programs on the cores can make more rounds necessary.
+        let rounds = answer
+            .err
+            .split_once(" is decided after ")
+            .and_then(|(_, rest)| rest.split_once(" rounds: regressed"));
+        let rounds: u64 = rounds.unwrap_or_else(|| panic!("{}", answer.err)).0.parse().unwrap();
+        assert!((6..100).contains(&rounds), "{}", answer.err);
+        let stopped = format!("stopped after {rounds} rounds: all verdicts are decided");
+        assert!(answer.err.contains(&stopped), "{}", answer.err);
+        let printed = unwrapped(&answer.out);
+        assert!(printed.contains("Verdicts were evaluated after 6"), "{printed}");
+        assert!(printed.contains("all evaluations together have an error rate of 5%."), "{printed}");
         let looks = manifest(&bench).looks;
-        assert!(looks.len() == 1 && looks[0].rounds == 6 && looks[0].level < 0.05, "{looks:?}");
+        assert!(looks[0].rounds == 6 && looks.iter().all(|look| look.level < 0.05), "{looks:?}");
+        assert_eq!(looks.last().map(|look| look.rounds), Some(rounds), "{looks:?}");
         let trials = bench.rows("x").iter().filter_map(|row| row.get(&c::TRIAL).integer()).max();
-        assert_eq!(trials, Some(5));
+        assert_eq!(trials, Some(rounds - 1));
     }
     let error = bench
         .run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"])

@@ -1,15 +1,26 @@
 //! Implements a store of sled.
 
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use results::columns as c;
-use sled::{Batch, Config, Db, Mode};
+use sled::{Batch, Config, Db, Error, Mode};
 use workload::{Scan, Target, TargetError, Write};
 
 use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
+
+/// The maximum time for which an open waits for the lock of the folder. sled keeps the lock until its background threads
+/// have ended, which can be shortly after the store was closed.
+const MOST_LOCKED: Duration = Duration::from_secs(5);
+
+/// Returns whether sled cannot open a folder because of its lock. Such an error has no kind of its own.
+fn is_locked(error: &std::io::Error) -> bool {
+    error.to_string().contains("could not acquire lock")
+}
 
 /// The default interval at which sled writes its log to the file, in milliseconds.
 const USUAL_FLUSH_MS: u64 = 500;
@@ -30,12 +41,20 @@ impl SledStore {
             Log::Buffered => Some(USUAL_FLUSH_MS),
             Log::Interval { period_ns } => Some((period_ns / 1_000_000).max(1)),
         };
-        let db = Config::new()
+        let config = Config::new()
             .path(directory)
             .cache_capacity(settings.cache_bytes.max(LEAST_CACHE_BYTES))
             .mode(Mode::HighThroughput)
-            .flush_every_ms(flush_ms)
-            .open()?;
+            .flush_every_ms(flush_ms);
+        let began = Instant::now();
+        let db = loop {
+            match config.open() {
+                Err(Error::Io(error)) if is_locked(&error) && began.elapsed() < MOST_LOCKED => {
+                    thread::sleep(Duration::from_millis(2));
+                }
+                opened => break opened?,
+            }
+        };
         Ok(Self { db, syncs: settings.log == Log::Sync })
     }
 

@@ -14,6 +14,13 @@ pub struct SyntaxError {
     pub message: String,
 }
 
+impl SyntaxError {
+    /// Creates an error at an offset in the line, from 0. Very long words of the message are shortened.
+    fn at(offset: usize, message: String) -> Self {
+        Self { column: offset + 1, message: types::Problem::new(message).to_string() }
+    }
+}
+
 impl Command {
     /// Parses one line, with or without a line end. Returns `None` if the line is empty or a comment.
     ///
@@ -48,7 +55,7 @@ impl Command {
                      r LOW HIGH, l \"FILE\", s",
                     other.escape_ascii()
                 );
-                return Err(SyntaxError { column: start + 1, message });
+                return Err(SyntaxError::at(start, message));
             }
         };
         cursor.end(&command)?;
@@ -164,7 +171,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn error(&self, message: String) -> SyntaxError {
-        SyntaxError { column: self.at + 1, message }
+        SyntaxError::at(self.at, message)
     }
 }
 
@@ -177,6 +184,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn long_words_are_shortened_in_messages() {
+        let word = "w".repeat(300_000);
+        for line in
+            [word.clone(), format!("p k v {word}"), format!("g {word} more"), format!("l \"{word}\" more")]
+        {
+            let error = Command::parse(line.as_bytes()).unwrap_err();
+            assert!(error.message.len() < 400, "{} bytes", error.message.len());
+        }
+    }
 
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let blanks =

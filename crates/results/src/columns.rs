@@ -135,7 +135,7 @@ columns! {
     /// Time in which stall rules of the store stopped or delayed writers, summed over all threads.
     STALL_SECONDS = "stall_seconds", "stall time of writers", Seconds, Number, Lower, Varies;
     /// CPU time of the process in the phase, user and system, summed over all threads.
-    CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, Varies;
+    CPU_SECONDS = "cpu_seconds", "CPU time", Seconds, Number, Lower, Varies;
     /// Largest resident memory of the process up to the end of the phase.
     RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, Varies;
     /// Bytes that the operating system wrote to storage for the process.

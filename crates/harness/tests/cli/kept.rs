@@ -133,7 +133,7 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     assert!(answer.err.contains(note), "{}", answer.err);
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
     let page = bench.read("kept/report/a.md");
-    assert!(page.contains("* engine rocks 9.9.9 (librocksdb.so); not equal: sizes of levels\n"), "{page}");
+    assert!(page.contains("* engine rocks 9.9.9 (librocksdb.so); mismatches: sizes of levels\n"), "{page}");
     assert!(page.contains("run 0e15e3e3e3e3,"), "the page is of what was kept: {page}");
     assert_eq!(page.matches("| reproduced |").count(), 2, "{page}");
     assert!(bench.read("kept/report/a.html").contains("<li>engine rocks 9.9.9 (librocksdb.so); not equal"));

@@ -22,7 +22,7 @@ fn engine(engine: &EngineNote) -> String {
     let library = library.as_ref().map_or_else(String::new, |library| format!(" ({library})"));
     let terms = match unequal.is_empty() {
         true => "all design settings of this engine equal those of lsmbench".to_owned(),
-        false => format!("not equal: {}", unequal.join("; ")),
+        false => format!("mismatches: {}", unequal.join("; ")),
     };
     format!("engine {name} {version}{library}; {terms}")
 }
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(
             lines(&run),
             [
-                "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
+                "engine rocksdb 11.8.1 (librocksdb.so); mismatches: a; b",
                 "engine lmdb of unknown version; all design settings of this engine equal those of lsmbench",
                 "not run: speedb: cannot find libspeedb.so",
                 "warning: slow",

@@ -76,6 +76,7 @@ impl Engine for LevelDb {
             cache(settings, "cache, an LRU"),
             format!("blocks of {} bytes: block_size", settings.block_bytes),
             format!("restart interval {}: block_restart_interval", settings.restart_interval),
+            format!("all SSTables open: max_open_files {}", store::MAX_OPEN_FILES),
         ];
         let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {

@@ -19,6 +19,10 @@ use crate::symbols::{Loaded, bytes_at, functions};
 /// The names of the called C functions. All supported versions of the library have these functions.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
+/// The largest number of open files that `LevelDB` accepts. With its default of 1,000, a store with more than 990
+/// SSTables, which is about 2 GB of data, opens and closes a file for almost every get.
+pub(super) const MAX_OPEN_FILES: c_int = 50_000;
+
 /// An opaque object of the library; only the library dereferences the pointer.
 type Object = *mut c_void;
 /// Pointer through which the library returns an error message; the caller frees the message.
@@ -55,6 +59,7 @@ functions! {
         options_destroy: fn(Object);
         options_set_create_if_missing: fn(Object, c_uchar);
         options_set_write_buffer_size: fn(Object, usize);
+        options_set_max_open_files: fn(Object, c_int);
         options_set_cache: fn(Object, Object);
         options_set_block_size: fn(Object, usize);
         options_set_block_restart_interval: fn(Object, c_int);
@@ -125,6 +130,7 @@ impl LevelDbStore {
             let options = (api.options_create)();
             (api.options_set_create_if_missing)(options, 1);
             (api.options_set_write_buffer_size)(options, settings.memtable_bytes as usize);
+            (api.options_set_max_open_files)(options, MAX_OPEN_FILES);
             let cache = (api.cache_create_lru)(settings.cache_bytes as usize);
             (api.options_set_cache)(options, cache);
             (api.options_set_block_size)(options, settings.block_bytes as usize);

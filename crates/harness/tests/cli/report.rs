@@ -1,5 +1,6 @@
 //! Tests that the report in git matches the results in git, and that a change in either is detected.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,102 @@ fn the_report_in_git_follows_from_the_results_in_git() {
         "{}{}",
         wrong.out,
         wrong.err
+    );
+}
+
+/// Returns the cells of a row of a Markdown table, or `None` for another line.
+fn cells(line: &str) -> Option<Vec<&str>> {
+    Some(line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect())
+}
+
+/// The verdicts of the report in git.
+struct Verdicts {
+    /// The claimed value, the measured value, the prediction of theory and the verdict, by the name of the claim.
+    claims: BTreeMap<String, [String; 4]>,
+    /// The number of claims, by the name of the system and the verdict.
+    counts: BTreeMap<(String, String), u64>,
+}
+
+impl Verdicts {
+    fn read() -> Self {
+        let report = in_repository("results/published/report");
+        let mut counts = BTreeMap::new();
+        for row in csv::Reader::from_path(report.join("claims.csv")).unwrap().deserialize() {
+            let row: BTreeMap<String, String> = row.unwrap();
+            for system in [row["document"].clone(), "all".to_owned()] {
+                *counts.entry((system, row["verdict"].clone())).or_default() += 1;
+            }
+        }
+        let mut claims = BTreeMap::new();
+        let systems = counts.keys().map(|(system, _)| system).filter(|system| *system != "all");
+        for page in systems.map(|system| report.join(system).with_extension("md")) {
+            for line in fs::read_to_string(page).unwrap().lines() {
+                let Some(&[id, _, claimed, measured, theory, verdict, ..]) = cells(line).as_deref() else {
+                    continue;
+                };
+                // The prediction is followed by its derivation. "none" is followed by the reason.
+                let theory = theory.split(": ").next().filter(|value| *value != "none").unwrap_or_default();
+                claims.insert(id.to_owned(), [claimed, measured, theory, verdict].map(str::to_owned));
+            }
+        }
+        Self { claims, counts }
+    }
+
+    /// Returns a row of the page with the values of the report. `header` contains the cells of the header of the table.
+    fn row(&self, header: &[&str], row: &[&str]) -> Option<String> {
+        let values = match header {
+            ["claim", "statement", ..] => {
+                let claim = &self.claims[row[0].trim_matches('`')];
+                [&[row[1].to_owned()], &claim[..]].concat()
+            }
+            ["system", "claims", verdicts @ ..] => {
+                let system = row[0].trim_start_matches('[').split(']').next()?;
+                let count = |verdict: &&str| {
+                    *self.counts.get(&(system.to_owned(), (*verdict).to_owned())).unwrap_or(&0)
+                };
+                let counts: Vec<u64> = verdicts.iter().map(count).collect();
+                let own = self.counts.iter().filter(|((of, _), _)| of == system).map(|(_, count)| count);
+                let all: u64 = own.sum();
+                assert_eq!(
+                    counts.iter().sum::<u64>(),
+                    all,
+                    "the page has no column for a verdict of {system}"
+                );
+                [all].into_iter().chain(counts).map(|count| count.to_string()).collect()
+            }
+            _ => return None,
+        };
+        Some(format!("| {} | {} |", row[0], values.join(" | ")))
+    }
+}
+
+/// Tests that the page about published systems has the numbers of the report.
+#[test]
+fn the_page_of_published_systems_follows_from_the_report() {
+    let path = in_repository("docs/results/published-systems.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let verdicts = Verdicts::read();
+    let (mut expected, mut header, mut found) = (String::new(), Vec::new(), 0);
+    for line in page.lines() {
+        let row = cells(line);
+        let values = row.as_ref().and_then(|row| verdicts.row(&header, row));
+        found += usize::from(values.is_some());
+        match row {
+            Some(row) if header.is_empty() => header = row,
+            _ if line.starts_with('|') => {}
+            _ => header.clear(),
+        }
+        expected += &(values.unwrap_or_else(|| line.to_owned()) + "\n");
+    }
+    assert!(found > 30, "only {found} rows of {} have numbers of the report", path.display());
+    if std::env::var_os("LSMBENCH_REWRITE").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    let differs = page.lines().zip(expected.lines()).find(|(page, expected)| page != expected);
+    assert!(
+        differs.is_none(),
+        "docs/results/published-systems.md differs from the report: {differs:?}; write it again: \
+         LSMBENCH_REWRITE=1 cargo test -p lsmbench --test cli the_page_of_published_systems"
     );
 }
 

@@ -596,7 +596,7 @@ pub(crate) struct GalleryArguments {
     /// The gallery goes between `<!-- gallery -->` and `<!-- end of the gallery -->`.
     #[arg(long, value_name = "FILE", default_value = "docs/gallery.md")]
     pub(crate) page: PathBuf,
-    /// Show the first table of the run instead of the verdict sentences
+    /// Show the output of the run instead of the verdict sentences
     #[arg(long)]
     pub(crate) tables: bool,
     /// Copy the result rows into this folder, without empty columns

@@ -41,8 +41,8 @@ pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, HistoryRun, Series, add, add_command, entries, series};
 pub use judge::{
-    Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, PhaseCounters, Verdicts, baselines, first_table,
-    judged_phase, noisy_baselines, rows_of_rounds, sentences,
+    Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, PhaseCounters, Verdicts, baselines, judged_phase,
+    noisy_baselines, rows_of_rounds, screen, sentences,
 };
 pub use row_sentences::{best_sentence, row_sentences};
 pub use runner::Runner;

@@ -9,7 +9,7 @@ use results::Folder;
 use results::targets::{check_file, check_folder};
 use run::interrupt;
 use types::{Outcome, Problem};
-use verdict::{first_table, keep, sentences};
+use verdict::{keep, screen, sentences};
 
 use super::report::{files_below, missing_run};
 use crate::charts::charts;
@@ -94,8 +94,8 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
     std::fs::write(&path, chart.svg()).map_err(cannot)?;
     let mut text = if arguments.tables {
-        let table = first_table(&experiment.facts(), &folder)?;
-        format!("```text\n{}: {}\n{table}```", experiment.name, experiment.question)
+        let screen = screen(&experiment.facts(), &folder)?;
+        format!("```text\n{}: {}\n{screen}```", experiment.name, experiment.question)
     } else {
         let verdicts = sentences(&experiment.facts(), &folder)?;
         format!("**{}** {}", experiment.question, verdicts.join(" "))

@@ -27,12 +27,14 @@ fn the_default_design_s_file_spells_out_the_default_design() {
     assert!(missing.is_empty(), "it says nothing of {missing:?}; {advice}");
 }
 
-/// Tests that the table, the verdict and the chart of the README follow from the rows in git.
+/// Tests that the output and the chart of the README follow from the rows in git, and that the README stays short.
 #[test]
 fn the_quick_start_of_the_readme_follows_from_its_rows() {
     let bench = Bench::new();
     let (readme, chart) = (in_repository("README.md"), in_repository("plots/gallery/quickstart.svg"));
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let lines = read(&readme).lines().count();
+    assert!(lines <= 90, "README.md has {lines} lines; shorten it to 90 lines");
     bench.write("README.md", read(&readme));
     let (config, results) = (in_repository("configs/quickstart.toml"), in_repository("results/gallery"));
     let [config, results] = [&config, &results].map(|path| path.to_str().unwrap());

@@ -52,11 +52,9 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// Returns the table and the verdict of the first group of configurations for the first metric, as a run prints them
-/// for the results in a folder. Returns an empty text if there is no verdict.
-pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
-    let verdicts = read(experiment, folder)?;
-    Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
+/// Returns the tables and verdicts that a full run prints for the results in a folder.
+pub fn screen(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
+    Ok(read(experiment, folder)?.text(false))
 }
 
 /// Returns the rows of the verdicts that are computed from only the first `rounds` rounds of the results in a folder.

@@ -3,7 +3,7 @@
 
 mdBook calls this script as a preprocessor (docs/book.toml). A book contains only the files of docs, but the pages also
 refer to other files of the repository. The script embeds charts from outside of docs into the pages. It replaces links
-to other files outside of docs by the text of the link and the path of the file.
+to other files outside of docs by the text of the link and the path of the file, or in a table by the text alone.
 
 `book.py --check FOLDER` checks that each link and each image of the book in FOLDER leads to a file and an anchor.
 """
@@ -32,7 +32,9 @@ def inside(page, match):
     if image:
         data = base64.b64encode(file.read_bytes()).decode()
         return f"![{text}](data:image/svg+xml;base64,{data})"
-    return f"{text} (`{file.relative_to(ROOT)}`)"
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 :]
+    # A path would make a column of a table too wide.
+    return text if line.startswith("|") else f"{text} (`{file.relative_to(ROOT)}`)"
 
 
 def prepare(items):

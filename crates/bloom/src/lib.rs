@@ -1,5 +1,26 @@
 //! The filters of the workbench. A filter is a small summary of the keys of an SSTable. With a filter, most lookups of
 //! absent keys skip the SSTable.
+//!
+//! A [`FilterPolicy`] builds the bytes of a filter from the hashes of an SSTable's keys. From these bytes, the policy
+//! opens a [`Filter`], which answers lookups. [`CATALOG`] lists all filters. [`ALLOCATIONS`] lists the rules that
+//! divide the filter memory between the levels of a tree. This crate reads and writes no files. The crate `tree` stores
+//! the bytes in SSTables.
+//!
+//! ```
+//! use lsmbench_bloom::{CATALOG, FilterInput};
+//! use types::{Bytes, KeyHash, avalanche};
+//!
+//! let policy = CATALOG.build(&CATALOG.choose(&"ribbon(bits_per_key=10)".into())?)?;
+//! let hashes: Vec<KeyHash> = (0..2000).map(|key| KeyHash(avalanche(key))).collect();
+//! let (added, absent) = hashes.split_at(1000);
+//! let stored = policy.build(&FilterInput { hashes: added, bits_per_key: None, keys: None });
+//!
+//! let filter = policy.open(Bytes::copy_from(&stored))?;
+//! assert!(added.iter().all(|hash| filter.may_contain(*hash)));
+//! let false_positives = absent.iter().filter(|hash| filter.may_contain(**hash)).count();
+//! assert!(false_positives < 10, "fewer than 1 % of the absent keys");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod adaptive;
 mod allocation;

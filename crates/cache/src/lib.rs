@@ -1,4 +1,24 @@
 //! Block caches. A block cache keeps recently read data blocks in memory, up to a capacity in bytes.
+//!
+//! Every variant in [`CATALOG`] implements the trait [`Cache`], and a [`BlockId`] names each block. The variants differ
+//! in the blocks that they evict, and in their locks. [`replay`] counts the hits of a cache for a trace of requests,
+//! and [`belady`] computes the ideal bound for the same trace. This crate reads no files. The crate `tree` reads a
+//! block from storage after a miss, and then inserts the block into the cache.
+//!
+//! ```
+//! use lsmbench_cache::{BlockId, CATALOG};
+//! use types::Bytes;
+//!
+//! let cache = CATALOG.build(&CATALOG.choose(&"lru(capacity=8KiB)".into())?)?;
+//! let id = |number: u64| BlockId { tree: 0, table: 1, offset: number * 4096 };
+//! for number in 0..3 {
+//!     cache.insert(id(number), Bytes::copy_from(&[0; 4096]));
+//! }
+//! assert!(cache.get(&id(0)).is_none(), "the cache has room for two blocks");
+//! assert!(cache.get(&id(1)).is_some() && cache.get(&id(2)).is_some());
+//! assert_eq!(cache.weight_bytes(), 8192);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arc;
 mod cache;

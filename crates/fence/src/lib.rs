@@ -1,5 +1,38 @@
 //! Fences (fence pointers). A fence is the index of an SSTable. For a lookup, a fence returns the only block that can
 //! contain the key. For a scan, a fence returns the block in which the scan starts.
+//!
+//! A [`FencePolicy`] builds the bytes of a fence from the [`Separators`] between an SSTable's blocks, and opens these
+//! bytes as a [`Fence`]. [`CATALOG`] lists all fences. The module [`culling`] is a second axis, which finds the
+//! SSTables that can contain a key. This crate reads no files. The crate `tree` implements a [`TableView`], through
+//! which a fence reads its SSTable.
+//!
+//! ```
+//! # use lsmbench_fence::{TableReadError, TableView};
+//! # use types::Bytes;
+//! # /// An SSTable that has only a fence.
+//! # struct StoredFence { bytes: Vec<u8>, blocks: u32 }
+//! # impl TableView for StoredFence {
+//! #     fn block_count(&self) -> u32 { self.blocks }
+//! #     fn stored_bytes(&self) -> u64 { self.bytes.len() as u64 }
+//! #     fn read_stored(&self, range: std::ops::Range<u64>) -> Result<Bytes, TableReadError> {
+//! #         Ok(Bytes::copy_from(&self.bytes[range.start as usize..range.end as usize]))
+//! #     }
+//! #     fn page(&self, range: std::ops::Range<u64>) -> Result<Bytes, TableReadError> { self.read_stored(range) }
+//! #     fn first_key(&self, _: u32) -> Result<Bytes, TableReadError> { Err("the SSTable has no blocks".into()) }
+//! # }
+//! use lsmbench_fence::{CATALOG, FenceInput, Separators};
+//!
+//! let policy = CATALOG.build(&CATALOG.choose(&"eytzinger".into())?)?;
+//! let separators: Separators = [&b"apple"[..], b"grape", b"melon"].into_iter().collect();
+//! let input = FenceInput { separators: &separators, hashes: &[], block_starts: &[0, 1, 2], level: 0, bounds: None };
+//!
+//! // `StoredFence` is a `TableView` over these bytes.
+//! let table = StoredFence { bytes: policy.build(&input), blocks: 3 };
+//! let fence = policy.open(&table)?;
+//! assert_eq!(fence.seek(b"kiwi", &table)?, 1, "the block from grape to melon");
+//! assert_eq!(fence.seek(b"plum", &table)?, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod adaptive;
 mod binary;

@@ -1,4 +1,25 @@
 //! The memtables of the workbench. A memtable is a sorted structure in memory that collects writes until a flush.
+//!
+//! A [`MemtablePolicy`] creates the [`Memtable`]s of a tree. A memtable keeps all versions of a key, and a sequence
+//! number orders these versions. [`CATALOG`] lists all memtables. This crate reads and writes no files. The crate
+//! `tree` assigns the sequence numbers, and flushes a full memtable to an SSTable.
+//!
+//! ```
+//! use lsmbench_memtable::CATALOG;
+//! use types::{HashedKey, KeyHash, Lookup};
+//!
+//! let policy = CATALOG.build(&CATALOG.choose(&"skiplist".into())?)?;
+//! let memtable = policy.create(1 << 20);
+//! let key = HashedKey { bytes: b"key", hash: KeyHash(42) };
+//! memtable.insert(key, 1, Some(b"value"));
+//! memtable.insert(key, 2, None); // a tombstone
+//!
+//! let mut value = Vec::new();
+//! assert_eq!(memtable.get(key, 2, &mut value), Lookup::Deleted);
+//! assert_eq!(memtable.get(key, 1, &mut value), Lookup::Found, "a snapshot of sequence number 1 keeps the value");
+//! assert_eq!(value, b"value");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod allocation;
 mod arena;

@@ -1,8 +1,24 @@
-//! Compaction policies. A policy receives the shape of the tree and returns the next compaction job, both as plain
-//! data. A policy uses no files or threads, so the simulator and the tree can run the same policy.
+//! Compaction policies. A [`CompactionPolicy`] receives the [`Shape`] of the tree and returns the next compaction
+//! [`Job`], both as plain data. A policy uses no files or threads, so the [`Simulator`] and the tree can run the same
+//! policy. [`CATALOG`] lists all policies.
 //!
 //! A job changes no lookup result, with one exception. A policy that declares [`catalog::Limit::DropsData`] may drop
 //! complete runs, beginning with the oldest run.
+//!
+//! ```
+//! use lsmbench_compaction::{CATALOG, SimulatedLoad, SimulatedWrites, simulate};
+//!
+//! let load =
+//!     SimulatedLoad { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: 1000, distinct_keys: None };
+//! let after_99_flushes = |policy: &str| -> Result<SimulatedWrites, Box<dyn std::error::Error>> {
+//!     let policy = CATALOG.build(&CATALOG.choose(&policy.into())?)?;
+//!     Ok(simulate(&*policy, load, 99)?)
+//! };
+//! let (leveled, tiered) = (after_99_flushes("leveled")?, after_99_flushes("tiered")?);
+//! assert!(leveled.write_amp() > 2.0 * tiered.write_amp(), "leveled compaction writes more");
+//! assert!(leveled.runs() < tiered.runs(), "but a lookup searches fewer sorted runs");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod adaptive;
 mod binary_counter;

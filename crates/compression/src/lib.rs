@@ -1,4 +1,24 @@
 //! Compression of data blocks: codecs, and selectors that choose a codec for each block.
+//!
+//! A [`Compression`] compresses one block and returns a tag that names the codec. [`decompress`] finds the codec by
+//! this tag, so a store can read all its blocks after a change of its codec. Some codecs train [`Dictionaries`] for
+//! each SSTable, and a [`Decompressor`] decompresses their blocks. [`CATALOG`] lists all codecs and selectors. This
+//! crate reads and writes no files. The crate `tree` stores each tag with its block.
+//!
+//! ```
+//! use lsmbench_compression::{CATALOG, decompress};
+//!
+//! let codec = CATALOG.build(&CATALOG.choose(&"zstd".into())?)?;
+//! let block = b"user=alice;city=Oslo;".repeat(200);
+//! let mut stored = Vec::new();
+//! let tag = codec.compress(0, &block, &mut stored);
+//! assert!(stored.len() < block.len() / 10);
+//!
+//! let mut original = vec![0; block.len()];
+//! decompress(tag, &stored, &mut original)?;
+//! assert_eq!(original, block);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod adaptive;
 mod bitpack;

@@ -1,10 +1,28 @@
 //! Measuring tools: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
 //! sets of trials.
 //!
+//! [`compare`] compares the trials of two variants and returns a [`Comparison`], with a confidence interval and a
+//! [`Verdict`]. [`Plan`] orders the trials, and [`Clock`], [`Counters`] and [`Histogram`] measure one trial.
 //! [`allocation`] counts the allocations of threads, [`callgrind`] controls the instruction counts of valgrind, and
 //! [`probe`] reads the kernel's statistics about the process.
 //!
-//! No module of this crate prints anything, or depends on trees. Only the harness owns the clock.
+//! No module of this crate prints anything, or depends on trees. The crate `trial` measures with these tools, and the
+//! crate `verdict` compares the results.
+//!
+//! ```
+//! use lsmbench_measure::{Criteria, Sample, Verdict, compare};
+//! use results::Better;
+//!
+//! // The throughput of two variants in six rounds of trials. In each round, both variants run under equal conditions.
+//! let rounds = |name, throughput: [f64; 6]| Sample::new(name, (0..).zip(throughput));
+//! let baseline = rounds("leveled", [100.0, 104.0, 98.0, 101.0, 99.0, 102.0]);
+//! let candidate = rounds("tiered", [131.0, 134.0, 128.0, 130.0, 129.0, 134.0]);
+//!
+//! let comparison = compare(&baseline, &candidate, Better::Higher, &Criteria::default());
+//! assert_eq!(comparison.verdict, Verdict::Improved);
+//! let interval = comparison.interval.expect("six rounds are enough for an interval");
+//! assert!(interval.low > 1.28 && interval.high < 1.32, "tiered is about 1.3x faster");
+//! ```
 
 pub mod allocation;
 mod bootstrap;

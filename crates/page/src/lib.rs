@@ -5,6 +5,50 @@
 //! readable, because they are HTML. With scripts, the reader can select any configuration as the baseline. The page
 //! contains the values of every trial, and computes ratios, confidence intervals and verdicts like [`measure`]. The
 //! page also contains the positions that the bootstrap draws, so its intervals equal the intervals in `verdicts.csv`.
+//!
+//! A [`Page`] reads only result files, so this crate does not depend on the tree.
+//!
+//! ```
+//! # use results::{CellInfo, Folder, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, columns as c};
+//! use lsmbench_page::Page;
+//!
+//! let folder = tempfile::tempdir()?;
+//! # let files = Folder::new(folder.path());
+//! # let schema = Schema::runs(&["design.bloom"])?;
+//! # let mut writer = RowWriter::create(&files.runs(), &schema)?;
+//! # let mut cells = Vec::new();
+//! # for (cell, filter, rate) in [(0_u64, "none", 1e5), (1, "ribbon", 3e5)] {
+//! #     let mut row = Row::new(&schema);
+//! #     row.set(&c::EXPERIMENT, "filters").set(&c::CELL, cell).set(&c::LABEL, filter).set(&c::TRIAL, 0_u64);
+//! #     row.set(&c::PHASE, "lookup").set(&c::OPERATION, "all").set(&c::MODE, "timed").set(&c::SEED, 42_u64);
+//! #     row.set(&c::OPS_PER_SECOND, rate).set_swept("design.bloom", filter)?;
+//! #     writer.append(&[row])?;
+//! #     let swept = vec![filter.to_owned()];
+//! #     cells.push(CellInfo { cell, label: filter.to_owned(), swept, ..CellInfo::default() });
+//! # }
+//! # let manifest = Manifest {
+//! #     version: MANIFEST_VERSION,
+//! #     experiment: "filters".to_owned(),
+//! #     question: "Which filter is fastest?".to_owned(),
+//! #     mode: "timed".to_owned(),
+//! #     trials: 1,
+//! #     swept: vec!["design.bloom".to_owned()],
+//! #     phases: vec!["lookup".to_owned()],
+//! #     cells,
+//! #     runs: Some(writer.seal()?),
+//! #     ..Manifest::default()
+//! # };
+//! # manifest.write(&files.manifest())?;
+//! // The folder contains the results of an experiment with the filters "none" and "ribbon".
+//! let page = Page::of(&[folder.path().to_owned()])?;
+//! let file = folder.path().join(lsmbench_page::FILE_NAME);
+//! page.write(&file)?;
+//!
+//! let html = std::fs::read_to_string(&file)?;
+//! assert!(html.contains("Which filter is fastest?") && html.contains("ribbon"));
+//! assert!(!html.contains("src=\"http"), "the page loads nothing from a network");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod best;
 mod charts_of_cells;

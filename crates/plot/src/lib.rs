@@ -1,10 +1,37 @@
 //! Draws charts of results, from CSV files to SVG, PNG, PDF, `pgfplots` and gnuplot.
 //!
-//! A chart is a pure function of the following inputs: the CSV files of a results folder (including the verdicts), the
-//! histograms of the run, the chart's description, the style, and the order of labels. Equal inputs give byte-for-byte
-//! equal charts. Points, lines and bars are medians over trials. Whiskers or a band show the interval that the style
-//! names, and the caption names this interval. A label has the same color in every chart. The only exception is a chart
-//! in which two labels would otherwise share a color.
+//! A [`Chart`] is a pure function of the following inputs: the CSV files of a results folder (including the verdicts),
+//! the histograms of the run, the chart's description ([`ChartSpec`]), the style, and the order of labels. Equal inputs
+//! give byte-for-byte equal charts. Points, lines and bars are medians over trials. Whiskers or a band show the
+//! interval that the style names, and the caption names this interval. A label has the same color in every chart. The
+//! only exception is a chart in which two labels would otherwise share a color. This crate measures nothing, and does
+//! not depend on the tree.
+//!
+//! ```
+//! use lsmbench_plot::{Chart, ChartSpec, Context};
+//! use results::{Folder, ResultsError, Row, Schema, Table, columns as c};
+//!
+//! // The rows of two configurations, as in `runs.csv`.
+//! let schema = Schema::runs(&["design.bloom"])?;
+//! let row = |cell: u64, filter: &str, fpr: f64| -> Result<Row, ResultsError> {
+//!     let mut row = Row::new(&schema);
+//!     row.set(&c::CELL, cell).set(&c::TRIAL, 0_u64).set(&c::PHASE, "lookup").set(&c::OPERATION, "all");
+//!     row.set(&c::FPR, fpr).set_swept("design.bloom", filter)?;
+//!     Ok(row)
+//! };
+//! let rows = vec![row(0, "blocked", 0.012)?, row(1, "ribbon", 0.008)?];
+//! let table = Table::new(schema.clone(), rows);
+//!
+//! let spec: ChartSpec = toml::from_str(
+//!     r#"kind = "bar"
+//!        x = "design.bloom"
+//!        y = "fpr""#,
+//! )?;
+//! let chart = Chart::of_table(&table, &Folder::new("results/filters"), &spec, &Context::default())?;
+//! assert_eq!(chart.title(), "False-positive rate by bloom");
+//! assert!(chart.svg().contains("ribbon"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod axes;
 mod bars;

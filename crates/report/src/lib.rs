@@ -6,6 +6,35 @@
 //! [`Judgement`] of each claim, and [`pages`] writes all judgements of a [`Report`]. The report also lists the places
 //! where a document contradicts itself ([`Contradiction`]) and the features of the documented systems ([`Feature`]).
 //! `experiments/README.md` describes the file formats.
+//!
+//! ```
+//! # use lsmbench_report::Facts;
+//! # /// Facts about no experiment.
+//! # struct NoFacts;
+//! # impl Facts for NoFacts {
+//! #     fn setting(&self, _: &str) -> Option<f64> { None }
+//! #     fn lost_writes(&self, _: &str, _: &str) -> Option<f64> { None }
+//! # }
+//! use lsmbench_report::{Claims, Evidence, Finding, Rule, judge};
+//!
+//! // A paper states that a Bloom filter needs about 9.6 bits per key for a false-positive rate of 1 %.
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("claims.csv");
+//! let header = "id,section,figure,subject,metric,params,value,unit,bound";
+//! std::fs::write(&file, format!("{header}\np-001,2.1,,Bloom filter,memory,fpr=0.01,9.6,bits/key,about\n"))?;
+//! let claims = Claims::read(&file)?;
+//!
+//! let rule: Rule = toml::from_str(
+//!     r#"ids = "p-001"
+//!        computed = "bloom_bits"
+//!        with = { fpr = 0.01 }
+//!        tolerance = 0.01"#,
+//! )?;
+//! let judgement = judge(&rule, 0, &claims, &Evidence { runs: Err("not run"), cores: None, facts: &NoFacts });
+//! assert_eq!(judgement.finding, Finding::Reproduced);
+//! assert!((judgement.theory.and_then(|theory| theory.value).unwrap() - 9.585).abs() < 0.001);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod argument;
 mod bound;

@@ -1,9 +1,28 @@
-//! The schema of results. This crate defines all columns of result files, and reads and writes rows, timelines,
-//! latency logs and manifests.
+//! The schema of results. This crate defines all columns of result files, and reads and writes rows, timelines, latency
+//! logs and manifests.
 //!
 //! All code that writes, reads, checks, compares or draws results uses the list in [`columns`]. The list defines the
-//! CSV header, the titles and units of chart axes, the better direction of a verdict, and
-//! `docs/reference/columns.md`.
+//! CSV header, the titles and units of chart axes, the better direction of a verdict, and `docs/reference/columns.md`.
+//!
+//! A [`Schema`] contains the columns of one file. A [`RowWriter`] appends [`Row`]s to a CSV file, and a [`Table`] reads
+//! this file. A [`Folder`] names the files of a run, and the [`Manifest`] of the run describes its conditions.
+//!
+//! ```
+//! use lsmbench_results::columns::{CELL, FPR, OPERATION, PHASE, TRIAL};
+//! use lsmbench_results::{Folder, Row, RowWriter, Schema, Table};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = Folder::new(folder.path()).runs();
+//! let schema = Schema::runs(&["design.bloom"])?;
+//! let mut row = Row::new(&schema);
+//! row.set(&CELL, 0_u64).set(&TRIAL, 0_u64).set(&PHASE, "lookup").set(&OPERATION, "all");
+//! row.set(&FPR, 0.008).set_swept("design.bloom", "ribbon")?;
+//! RowWriter::create(&file, &schema)?.append(&[row])?;
+//!
+//! let table = Table::read(&file)?.only("design.bloom", "ribbon")?;
+//! assert_eq!(table.rows()[0].get(&FPR).number(), Some(0.008));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod columns;
 pub mod counters;

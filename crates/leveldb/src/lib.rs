@@ -7,6 +7,35 @@
 //!
 //! The modules at the root are safe Rust code that uses the tree. The module `c` converts pointers and catches panics.
 //!
+//! A program in C makes the same calls as this example:
+//!
+//! ```
+//! use lsmbench_leveldb::*;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let directory = std::ffi::CString::new(folder.path().to_str().expect("the path must be UTF-8"))?;
+//! let (mut error, mut length) = (std::ptr::null_mut(), 0);
+//! // SAFETY: the handles come from the library, and the texts have the passed lengths.
+//! unsafe {
+//!     let options = leveldb_options_create();
+//!     leveldb_options_set_create_if_missing(options, 1);
+//!     let db = leveldb_open(options, directory.as_ptr(), &mut error);
+//!     let (reads, writes) = (leveldb_readoptions_create(), leveldb_writeoptions_create());
+//!
+//!     leveldb_put(db, writes, c"key".as_ptr(), 3, c"value".as_ptr(), 5, &mut error);
+//!     let value = leveldb_get(db, reads, c"key".as_ptr(), 3, &mut length, &mut error);
+//!     assert!(error.is_null());
+//!     assert_eq!(std::slice::from_raw_parts(value.cast::<u8>(), length), b"value");
+//!
+//!     leveldb_free(value.cast());
+//!     leveldb_close(db);
+//! #     leveldb_readoptions_destroy(reads);
+//! #     leveldb_writeoptions_destroy(writes);
+//! #     leveldb_options_destroy(options);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Safety
 //!
 //! The rules of `leveldb/c.h` apply to all exported functions:

@@ -1,10 +1,28 @@
-//! Storage engines behind a common interface: lsmbench's own tree, and all other engines that experiments can compare
+//! Storage engines with a common interface: lsmbench's own tree, and all other engines that experiments can compare
 //! with it.
 //!
 //! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
 //! path when they are opened, so that several builds of them can run next to each other. Engines that are Rust crates
 //! are compiled in with the features `peers` and `more-peers`, or with their own feature. The error of an unavailable
-//! engine explains how to get it.
+//! engine explains how to get the engine.
+//!
+//! An [`Engine`] opens a [`Store`] in a directory, and an [`OpenStore`] can also reopen the store. This crate measures
+//! no time, because the crate `trial` runs and measures the operations.
+//!
+//! ```
+//! use lsmbench_engines::{CATALOG, OpenStore, Opening};
+//! use tree::Design;
+//!
+//! let engine = CATALOG.build(&CATALOG.choose(&"lsmbench".into())?)?;
+//! let design = Design::default().with(&"storage = \"memory\"".parse()?)?;
+//! let store = OpenStore::open(engine, Opening::new("db".as_ref(), &design))?;
+//! store.target().put(b"key", b"value")?;
+//!
+//! let mut value = Vec::new();
+//! assert!(store.target().get(b"key", &mut value)?);
+//! assert_eq!(value, b"value");
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+//! ```
 
 mod bf_tree;
 mod bundled;

@@ -3,6 +3,26 @@
 //! [`Experiment::load`] reads a file and all files to which it refers. The loader applies the [`Overrides`] of the
 //! command line, and expands the sweep into [`Cell`]s. If an experiment cannot run, the error contains the file, the
 //! line and the key. [`Experiment::facts`] returns the facts on which verdicts depend. This crate runs no experiment.
+//! The crates `run`, `simulation` and `tune` use its configurations.
+//!
+//! ```
+//! use lsmbench_experiment::{Experiment, Overrides};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("filters.toml");
+//! let experiment = r#"
+//!     question = "Which filter needs the fewest block reads?"
+//!     phase    = [{ name = "load", insert = 1000 }, { name = "lookup", operations = 1000, mix = { get = 1 } }]
+//!     sweep    = { "design.bloom" = ["none", "blocked"], "design.bloom.bits_per_key" = [8, 12] }
+//! "#;
+//! std::fs::write(&file, experiment)?;
+//!
+//! let experiment = Experiment::load(&file, &Overrides::default())?;
+//! let labels: Vec<&str> = experiment.cells.iter().map(|cell| cell.label.as_str()).collect();
+//! // The filter "none" stores no bits, so it is one configuration.
+//! assert_eq!(labels, ["none", "blocked(bits_per_key=8)", "blocked(bits_per_key=12)"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod answers;
 mod cell;

@@ -3,6 +3,31 @@
 //!
 //! A crate with its own component depends only on this crate. [`Workbench`] runs the program `lsmbench` with the
 //! component. This crate also re-exports the crates of all axes.
+//!
+//! ```
+//! use lsmbench::Workbench;
+//! use lsmbench::catalog::{Variant, origin};
+//! use lsmbench::tree::hash::{CATALOG, KeyHasher};
+//! use lsmbench::types::KeyHash;
+//!
+//! /// A hash function that returns the first byte of a key.
+//! struct FirstByte;
+//!
+//! impl KeyHasher for FirstByte {
+//!     fn hash(&self, key: &[u8]) -> KeyHash {
+//!         KeyHash(key.first().copied().unwrap_or_default().into())
+//!     }
+//! }
+//!
+//! static FIRST_BYTE: Variant<dyn KeyHasher> =
+//!     Variant::<dyn KeyHasher>::plain("first-byte", "the first byte", || Box::new(FirstByte)).from(origin!());
+//!
+//! let workbench = Workbench::new().hash(&FIRST_BYTE);
+//! let hasher = CATALOG.build(&CATALOG.choose(&"first-byte".into())?)?;
+//! assert_eq!(hasher.hash(b"a key"), KeyHash(97));
+//! // In `main`, `workbench.main()` then executes the command line. Experiments can set `design.hash = "first-byte"`.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[doc(hidden)]
 pub use measure::allocation;

@@ -8,7 +8,7 @@ use crate::describe::{Side, describe};
 use crate::font::{Anchor, LABEL};
 use crate::lines::nothing_positive;
 use crate::naming::bound_label;
-use crate::page::{Captions, Sample, bar, compose, dashes_of, legend_for, whisker};
+use crate::page::{Captions, Sample, bar, compose, dashes_of, legend_of_bars, whisker};
 use crate::palette::{AXIS, BOUND, GRID, Hatch, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
@@ -52,7 +52,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         let bars = crate::pick::count(unseen, "bar");
         captions.notes.push(format!("{bars} at 0 not shown: the axis is logarithmic"));
     }
-    captions.legend = legend_for(data, if spec.is_log_y() { Sample::Mark } else { Sample::Box });
+    captions.legend = legend_of_bars(data, if spec.is_log_y() { Sample::Mark } else { Sample::Box });
     let (ticks, unit) = scale.ticks(6, data.y.unit());
     let length = captions.inner() - ticks_width(&ticks);
     let standing = Labels::of_names(&labels, length);

@@ -73,7 +73,7 @@ pub(crate) fn draw(
         heading,
         entries: curves
             .iter()
-            .map(|curve| (curve.label.clone(), Sample::Line { style: curve.style, mark: false }))
+            .map(|curve| (curve.label.clone(), vec![Sample::Line { style: curve.style, mark: false }]))
             .collect(),
     });
     let (scene, tracks) = plot(&curves, spec, &captions)?;

@@ -5,7 +5,7 @@
 //! is 360 pixels wide. A page for print has [`PER_INCH`] pixels per inch, so its labels are 8 points high. No text is
 //! smaller than 12 pixels.
 
-use crate::data::{Data, Known, Series};
+use crate::data::{Across, Data, Known, Series};
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
 use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, PAPER, Style, TEXT, THEORY};
@@ -110,21 +110,48 @@ impl Width {
 pub(crate) struct Legend {
     /// The title of the column that distinguishes the series, above the names.
     pub heading: String,
-    pub entries: Vec<(String, Sample)>,
+    /// The name of each series, with a sample of its style. If the bars of a series have several styles, the series has
+    /// several samples.
+    pub entries: Vec<(String, Vec<Sample>)>,
 }
 
 /// Returns the legend with the names of the series, of the predictions of theory and of the ideal bounds. `sample`
 /// returns the sample of a style. Returns `None` if the chart has only one line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
+    legend_with(data, |series| vec![sample(series.style)])
+}
+
+/// Returns the legend of a chart of bars or points, which draws the names of a single series in different styles. In
+/// other respects, this legend equals the one of [`legend_for`].
+pub(crate) fn legend_of_bars(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
+    /// The largest number of samples that fit in front of a name.
+    const MOST: usize = 3;
+    let mut styles: Vec<Style> = Vec::new();
+    if let (Across::Names(names), [_]) = (&data.across, &data.series[..]) {
+        for (_, style) in names.iter().filter(|(_, style)| !style.is_bound()) {
+            if styles.len() < MOST && styles.iter().all(|known| known.color != style.color) {
+                styles.push(*style);
+            }
+        }
+    }
+    legend_with(data, |series| match styles.is_empty() {
+        true => vec![sample(series.style)],
+        false => styles.iter().copied().map(&sample).collect(),
+    })
+}
+
+fn legend_with(data: &Data, samples: impl Fn(&Series) -> Vec<Sample>) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
-    let known: Vec<(String, Sample)> =
-        known.into_iter().filter_map(|(known, sample)| Some((known?.name.to_owned(), sample))).collect();
+    let known: Vec<(String, Vec<Sample>)> = known
+        .into_iter()
+        .filter_map(|(known, sample)| Some((known?.name.to_owned(), vec![sample])))
+        .collect();
     if !several && known.is_empty() {
         return None;
     }
     let label = |series: &Series| if several { series.label.clone() } else { "measured".to_owned() };
-    let entries = data.series.iter().map(|series| (label(series), sample(series.style)));
+    let entries = data.series.iter().map(|series| (label(series), samples(series)));
     Some(Legend { heading: data.legend.clone().unwrap_or_default(), entries: entries.chain(known).collect() })
 }
 
@@ -264,18 +291,31 @@ fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     // Uses as few rows as possible, and then only as many columns as the entries need with these rows.
     let rows = legend.entries.len().div_ceil(columns);
     scene.text(Text::new(heading, margin, top + 14.0, BODY, FAINT));
-    for (at, (text, sample)) in legend.entries.iter().enumerate() {
+    for (at, (text, samples)) in legend.entries.iter().enumerate() {
         let left = margin + indent + (at / rows) as f64 * column;
         let y = top + (at % rows) as f64 * LEGEND_ROW;
-        sample_of(scene, *sample, left, y + 9.5);
+        samples_of(scene, samples, left, y + 9.5);
         let text = cut(text, width.min(column) - SAMPLE, BODY, Weight::Regular);
         scene.text(Text::new(text, left + SAMPLE, y + 14.0, BODY, TEXT));
     }
     top + rows as f64 * LEGEND_ROW
 }
 
-fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
+/// Draws the samples in front of a name in the legend, next to each other in the space of one sample.
+fn samples_of(scene: &mut Scene, samples: &[Sample], left: f64, y: f64) {
     let right = left + SAMPLE - 8.0;
+    if let [sample] = samples {
+        return sample_of(scene, *sample, (left, right), y);
+    }
+    let width = (right - left) / samples.len() as f64;
+    for (at, sample) in samples.iter().enumerate() {
+        let left = left + at as f64 * width;
+        sample_of(scene, *sample, (left, left + width - 1.0), y);
+    }
+}
+
+/// Draws the sample of a style between two x coordinates. `y` is its middle.
+fn sample_of(scene: &mut Scene, sample: Sample, (left, right): (f64, f64), y: f64) {
     let middle = f64::midpoint(left, right);
     match sample {
         Sample::Line { style, mark } => {
@@ -284,9 +324,9 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
                 scene.mark(middle, y, style.color, style.mark);
             }
         }
-        Sample::Mark(style) => scene.mark(right - 8.0, y, style.color, style.mark),
+        Sample::Mark(style) => scene.mark((right - 8.0).max(middle), y, style.color, style.mark),
         Sample::Box(style) => {
-            let rect = Rect { left: right - 14.0, top: y - 6.0, right, bottom: y + 6.0 };
+            let rect = Rect { left: left.max(right - 14.0), top: y - 6.0, right, bottom: y + 6.0 };
             bar(scene, rect, style);
         }
         Sample::Theory => scene.dashed(vec![(left, y), (right, y)], 1.25, TEXT, dashes_of(Known::Theory)),

@@ -3,7 +3,7 @@
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
 use crate::lines;
-use crate::page::{Captions, Sample, compose, legend_for};
+use crate::page::{Captions, Sample, compose, legend_of_bars};
 use crate::painter::{Canvas, ChartAxis, ChartPoints, Curve, Dot, Painter};
 use crate::scene::Scene;
 use crate::{ChartSpec, PlotError};
@@ -18,7 +18,7 @@ pub(crate) fn draw(
     spec: &ChartSpec,
     captions: &mut Captions,
 ) -> Result<Scene, PlotError> {
-    captions.legend = legend_for(data, Sample::Box);
+    captions.legend = legend_of_bars(data, Sample::Box);
     captions.upwards = describe(&data.y_title, "", data.y.better(), Side::Upwards);
     captions.across.clone_from(&data.x_title);
     let (names, across) = match &data.across {

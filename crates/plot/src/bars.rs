@@ -9,7 +9,7 @@ use crate::font::{Anchor, LABEL};
 use crate::lines::nothing_positive;
 use crate::naming::bound_label;
 use crate::page::{Captions, Sample, bar, compose, dashes_of, legend_of_bars, whisker};
-use crate::palette::{AXIS, BOUND, GRID, Hatch, INK, PAPER, Style, TEXT};
+use crate::palette::{AXIS, BOUND, GRID, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, format};
@@ -142,7 +142,7 @@ fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
         for (at, series) in data.series.iter_mut().enumerate() {
-            series.style.hatch = Hatch::at(at);
+            series.style = series.style.hatched(at);
         }
     }
     data

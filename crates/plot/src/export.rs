@@ -124,7 +124,24 @@ pub(crate) fn pgf(figure: &Figure, width: Option<Length>) -> String {
 }
 
 fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
-    const MARKS: [&str; 5] = ["*", "square*", "triangle*", "diamond*", "x"];
+    const MARKS: [&str; 16] = [
+        "*",
+        "square*",
+        "triangle*",
+        "diamond*",
+        "x",
+        "pentagon*",
+        "+",
+        "star",
+        "o",
+        "square",
+        "triangle",
+        "diamond",
+        "pentagon",
+        "asterisk",
+        "otimes",
+        "|",
+    ];
     const PATTERNS: [&str; 4] = ["fill=series", "fill=series!55", "fill=series!30", "fill=series!75"];
     if figure.drawing == Drawing::Fields {
         text.push_str("\\addplot[point meta=explicit] table[x=x,y=row,meta=y] {\nx row y\n");

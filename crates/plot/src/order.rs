@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::palette::{HUES, MARKS, Style};
+use crate::palette::{Color, DASHES, HUES, MARKS, Style, USUAL_HUES};
 
 /// The known labels of each column, in order, such as the names of variants. A chart may also have other labels.
 #[derive(Clone, Debug, Default)]
@@ -110,19 +110,33 @@ impl LabelOrder {
 }
 
 /// Changes the styles of labels so that no two labels have the same color or the same mark, as long as free colors and
-/// marks remain.
+/// marks remain. Labels of one variant keep one color, and differ in their dashes. If more labels than colors exist,
+/// labels with the same color also differ in their dashes.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
-        let taken = |color| styles[..at].iter().any(|style| style.color == color);
-        // One variant with several parameters keeps its color, because its dashes distinguish the parameters.
-        let is_same_kind = styles[..at].iter().any(|style| style.kind == styles[at].kind);
-        if taken(styles[at].color) && !is_same_kind && !styles[at].is_bound() {
-            let later: Vec<_> = styles[at + 1..].iter().map(|style| style.color).collect();
-            let free = || (0..HUES.len()).map(|place| HUES[place]).filter(|color| !taken(*color));
-            // A color that no later label needs is preferred.
-            if let Some(color) = free().find(|color| !later.contains(color)).or_else(|| free().next()) {
-                styles[at] = styles[at].recolored(color);
+        let (before, own) = (&styles[..at], styles[at]);
+        let kin: Vec<&Style> = before.iter().filter(|style| style.kind == own.kind).collect();
+        let color = match kin.first() {
+            Some(first) => Some(first.color),
+            None if before.iter().any(|style| style.color == own.color) => {
+                free_color(before, &styles[at + 1..])
             }
+            None => None,
+        };
+        let repeats = kin.len();
+        if let Some(color) = color.filter(|color| *color != own.color && !own.is_bound()) {
+            styles[at] = own.recolored(color, repeats);
+            if repeats == 0 && HUES[USUAL_HUES..].contains(&color) {
+                styles[at].dashes = DASHES[1];
+            }
+        }
+        let is_drawn = |dashes: &[f64]| {
+            styles[..at].iter().any(|style| (style.color, style.dashes) == (styles[at].color, dashes))
+        };
+        if is_drawn(styles[at].dashes)
+            && let Some(free) = DASHES.into_iter().find(|dashes| !is_drawn(dashes))
+        {
+            styles[at].dashes = free;
         }
         let is_marked = |mark| styles[..at].iter().any(|style| style.mark == mark);
         if is_marked(styles[at].mark)
@@ -132,6 +146,14 @@ fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
         }
     }
     styles
+}
+
+/// Returns a color that no earlier label of a chart has. A color that no later label needs is preferred. Returns `None`
+/// if the earlier labels have all colors.
+fn free_color(before: &[Style], later: &[Style]) -> Option<Color> {
+    let has = |styles: &[Style], color: Color| styles.iter().any(|style| style.color == color);
+    let free = || HUES.into_iter().filter(|color| !has(before, *color));
+    free().find(|color| !has(later, *color)).or_else(|| free().next())
 }
 
 #[cfg(test)]

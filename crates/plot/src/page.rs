@@ -8,7 +8,7 @@
 use crate::data::{Across, Data, Known, Series};
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
-use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, PAPER, Style, TEXT, THEORY};
+use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, Style, TEXT, THEORY};
 use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
 /// The smallest height of a page, as a fraction of its width.
@@ -358,7 +358,7 @@ pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
         scene.rect(inner, style.fill);
     }
     for (from, to) in hatch_lines(style.hatch, inner) {
-        scene.line(&[from, to], 1.25, PAPER);
+        scene.line(&[from, to], 1.25, style.hatch_color);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Colors that readers with any color vision can distinguish, on a white page and in print.
 //!
-//! The colors come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. Charts
-//! with more than eight series also use dashes and marks, and bars also use lighter fills. A dark page replaces each
-//! color by another color ([`Color::at_night`]).
+//! The first eight colors come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white
+//! paper. A chart with more series uses eight further colors, for up to 16 series with different colors. Dashes, marks
+//! and hatches also distinguish the series, for example in gray print. A dark page replaces each color by another
+//! color ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
@@ -85,8 +86,8 @@ pub(crate) const GRID: Color = Color(230, 230, 230);
 /// The color of lines that show theoretical values or an ideal bound, which no component can beat.
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
-/// The colors of series, in order.
-pub(crate) const HUES: [Color; 8] = [
+/// The colors of series, in order. The colors after the first [`USUAL_HUES`] are only for charts with many series.
+pub(crate) const HUES: [Color; 16] = [
     Color(0, 114, 178),
     Color(213, 94, 0),
     Color(0, 158, 115),
@@ -95,10 +96,21 @@ pub(crate) const HUES: [Color; 8] = [
     Color(86, 180, 233),
     Color(139, 115, 0),
     Color(64, 64, 64),
+    Color(122, 47, 184),
+    Color(134, 179, 0),
+    Color(181, 18, 27),
+    Color(224, 31, 168),
+    Color(22, 32, 110),
+    Color(0, 106, 102),
+    Color(122, 58, 18),
+    Color(165, 139, 234),
 ];
 
+/// The number of colors from which the position of a label in its catalog selects its color.
+pub(crate) const USUAL_HUES: usize = 8;
+
 /// The colors of series on a dark page. Dark colors are replaced by lighter colors.
-const HUES_AT_NIGHT: [Color; 8] = [
+const HUES_AT_NIGHT: [Color; 16] = [
     Color(30, 132, 200),
     Color(226, 108, 20),
     Color(0, 168, 124),
@@ -107,6 +119,14 @@ const HUES_AT_NIGHT: [Color; 8] = [
     Color(116, 196, 240),
     Color(168, 142, 24),
     Color(196, 198, 202),
+    Color(140, 94, 184),
+    Color(172, 234, 118),
+    Color(237, 1, 70),
+    Color(219, 64, 173),
+    Color(132, 146, 241),
+    Color(143, 244, 224),
+    Color(170, 97, 77),
+    Color(180, 99, 250),
 ];
 
 /// The background of a dark page, which is equal to the background of the dark report pages.
@@ -115,7 +135,7 @@ const PAPER_AT_NIGHT: Color = Color(30, 33, 37);
 const NIGHT: f64 = 0.13;
 
 /// The dash patterns of series lines: the lengths of strokes and gaps in pixels. The empty pattern is a solid line.
-const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
+pub(crate) const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
 /// The dash pattern of lines that show theoretical values: the lengths of strokes and gaps in pixels.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
@@ -130,6 +150,31 @@ pub(crate) enum Mark {
     Triangle,
     Diamond,
     Cross,
+    TriangleDown,
+    Plus,
+    Star,
+    HollowCircle,
+    HollowSquare,
+    HollowTriangle,
+    HollowDiamond,
+    HollowTriangleDown,
+    Asterisk,
+    TriangleRight,
+    UprightBar,
+}
+
+impl Mark {
+    /// Returns the filled mark whose outline this hollow mark has. Returns `None` if this mark is not hollow.
+    pub(crate) fn filled(self) -> Option<Self> {
+        match self {
+            Self::HollowCircle => Some(Self::Circle),
+            Self::HollowSquare => Some(Self::Square),
+            Self::HollowTriangle => Some(Self::Triangle),
+            Self::HollowDiamond => Some(Self::Diamond),
+            Self::HollowTriangleDown => Some(Self::TriangleDown),
+            _ => None,
+        }
+    }
 }
 
 /// A hatch: a pattern of lines in a bar, with which readers can distinguish bars without color.
@@ -156,14 +201,34 @@ const HATCHES: [Hatch; 8] = [
     Hatch::Wide,
 ];
 
-impl Hatch {
-    /// Returns the hatch for the series with this index in a chart: the pattern of lines in its bars.
-    pub(crate) fn at(place: usize) -> Self {
-        HATCHES[place % HATCHES.len()]
-    }
-}
+/// The marks of series, in order. The marks after the first [`USUAL_MARKS`] are only for charts with many series.
+pub(crate) const MARKS: [Mark; 16] = [
+    Mark::Circle,
+    Mark::Square,
+    Mark::Triangle,
+    Mark::Diamond,
+    Mark::Cross,
+    Mark::TriangleDown,
+    Mark::Plus,
+    Mark::Star,
+    Mark::HollowCircle,
+    Mark::HollowSquare,
+    Mark::HollowTriangle,
+    Mark::HollowDiamond,
+    Mark::HollowTriangleDown,
+    Mark::Asterisk,
+    Mark::TriangleRight,
+    Mark::UprightBar,
+];
 
-pub(crate) const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
+/// The number of marks from which the position of a label in its catalog selects its mark.
+const USUAL_MARKS: usize = 5;
+
+/// The share of the color in the fills of bars, for the first and the following labels of one variant.
+const TINTS: [f64; 4] = [1.0, 0.55, 0.3, 0.75];
+
+/// The share of the color in the fill of bars with dark hatch lines.
+const LIGHT_FILL: f64 = 0.3;
 
 /// The style of one series: its color, fill, dash pattern, mark and hatch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,6 +240,8 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The hatch of the bars, if bars of several series are next to each other.
     pub hatch: Hatch,
+    /// The color of the lines of the hatch.
+    pub hatch_color: Color,
     /// The position of the label in the order of labels. Labels of one variant with different parameters have the same
     /// position. `None` for an ideal bound.
     pub kind: Option<usize>,
@@ -184,22 +251,35 @@ impl Style {
     /// Returns the style of a label. `place` is its position in the order of labels. `repeat` is the number of earlier
     /// labels at this position, such as labels of the same variant with other parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
-        let color = HUES[place % HUES.len()];
-        let turn = place / HUES.len() + repeat;
-        let fill = color.tint([1.0, 0.55, 0.3, 0.75][turn % 4]);
+        let color = HUES[place % USUAL_HUES];
+        let turn = place / USUAL_HUES + repeat;
         Self {
             color,
-            fill,
+            fill: color.tint(TINTS[turn % TINTS.len()]),
             dashes: DASHES[turn % DASHES.len()],
-            mark: MARKS[(place + repeat) % MARKS.len()],
+            mark: MARKS[(place + repeat) % USUAL_MARKS],
             hatch: Hatch::Plain,
+            hatch_color: PAPER,
             kind: Some(place),
         }
     }
 
-    /// Returns this style with another color.
-    pub(crate) fn recolored(self, color: Color) -> Self {
-        Self { color, fill: color, dashes: &[], ..self }
+    /// Returns this style with another color. `repeat` is the number of earlier labels of the same variant in the
+    /// chart.
+    pub(crate) fn recolored(self, color: Color, repeat: usize) -> Self {
+        let fill = color.tint(TINTS[repeat % TINTS.len()]);
+        Self { color, fill, dashes: DASHES[repeat % DASHES.len()], ..self }
+    }
+
+    /// Returns this style with the hatch for the bars of the series with this index in a chart. From the ninth series
+    /// on, the lines of the hatch are dark on a light fill, so that 16 series have different bars in gray print.
+    pub(crate) fn hatched(self, place: usize) -> Self {
+        let turn = place / HATCHES.len();
+        let hatch = HATCHES[(place + turn / 2) % HATCHES.len()];
+        match turn % 2 {
+            0 => Self { hatch, ..self },
+            _ => Self { hatch, hatch_color: self.color, fill: self.color.tint(LIGHT_FILL), ..self },
+        }
     }
 
     /// Returns whether this is the style of an ideal bound, which no component can exceed.
@@ -215,8 +295,9 @@ impl Style {
             color: BOUND,
             fill: BOUND.tint(0.4),
             dashes,
-            mark: MARKS[(4 + repeat) % MARKS.len()],
+            mark: MARKS[(4 + repeat) % USUAL_MARKS],
             hatch: Hatch::Plain,
+            hatch_color: PAPER,
             kind: None,
         }
     }
@@ -280,10 +361,49 @@ mod tests {
             let contrast = contrast(hue.at_night(), PAPER_AT_NIGHT);
             assert!(contrast >= 3.5, "{hue:?}: {contrast}");
         }
-        let mut seen = HUES.map(Color::at_night).to_vec();
-        seen.sort();
-        seen.dedup();
-        assert_eq!(seen.len(), HUES.len());
+    }
+
+    /// Returns the distance of two colors in the color space Oklab (Ottosson, 2020). Colors closer than about 0.02 look
+    /// equal next to each other.
+    fn distance(a: Color, b: Color) -> f64 {
+        let [a, b] = [a, b].map(|color| {
+            let linear = |channel: u8| (f64::from(channel) / 255.0).powf(2.2);
+            let rgb = [color.0, color.1, color.2].map(linear);
+            let sum =
+                |weights: [f64; 3], of: [f64; 3]| weights.iter().zip(of).map(|(w, v)| w * v).sum::<f64>();
+            let cones = [
+                [0.412_221, 0.536_333, 0.051_446],
+                [0.211_903, 0.680_700, 0.107_397],
+                [0.088_302, 0.281_719, 0.629_979],
+            ];
+            let cones = cones.map(|weights| sum(weights, rgb).cbrt());
+            let axes = [
+                [0.210_454, 0.793_618, -0.004_072],
+                [1.977_998, -2.428_592, 0.450_594],
+                [0.025_904, 0.782_772, -0.808_676],
+            ];
+            axes.map(|weights| sum(weights, cones))
+        });
+        a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn sixteen_colors_look_different_by_day_and_at_night() {
+        for colors in [HUES, HUES.map(Color::at_night)] {
+            for (at, a) in colors.iter().enumerate() {
+                for b in &colors[..at] {
+                    assert!(distance(*a, *b) > 0.1, "{a:?} {b:?}: {}", distance(*a, *b));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bars_of_sixteen_series_look_different_without_color() {
+        let bars: Vec<Style> = (0..16).map(|at| Style::new(0, 0).hatched(at)).collect();
+        for (at, a) in bars.iter().enumerate() {
+            assert!(bars[..at].iter().all(|b| (a.hatch, a.fill) != (b.hatch, b.fill)), "{a:?}");
+        }
     }
 
     #[test]

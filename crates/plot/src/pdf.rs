@@ -9,7 +9,7 @@ use subsetter::GlyphRemapper;
 
 use crate::font::{self, Anchor, Face, Typeface, Weight};
 use crate::palette::{Color, PAPER};
-use crate::render::outline;
+use crate::render::{Outline, layers};
 use crate::scene::{Rect, Scene, Shape, Text};
 
 /// PDF points per inch.
@@ -89,11 +89,11 @@ pub(crate) fn pdf(scene: &Scene, title: &str, typeface: &Typeface, per_inch: f64
             }
             Shape::Box { rect, color } => fill_rect(&mut content, *rect, *color),
             Shape::Mark { x, y, radius, color, mark } => {
-                for (radius, color) in [(radius + 1.0, PAPER), (*radius, *color)] {
-                    match outline(*mark, (*x, *y), radius) {
-                        crate::render::Outline::Circle => circle(&mut content, (*x, *y), radius, color),
-                        crate::render::Outline::Polygon(points) => fill(&mut content, &points, color),
-                        crate::render::Outline::Strokes(lines, width) => {
+                for (outline, color) in layers(*mark, (*x, *y), *radius, *color) {
+                    match outline {
+                        Outline::Circle(radius) => circle(&mut content, (*x, *y), radius, color),
+                        Outline::Polygon(points) => fill(&mut content, &points, color),
+                        Outline::Strokes(lines, width) => {
                             lines.iter().for_each(|line| stroke(&mut content, line, width, color, &[]));
                         }
                     }

@@ -140,8 +140,9 @@ impl<B: DrawingBackend> Pen<'_, B> {
                 Shape::Area { points, color, alpha } => self.area(points, color.translucent(*alpha))?,
                 Shape::Box { rect, color } => self.rect(*rect, *color)?,
                 Shape::Mark { x, y, radius, color, mark } => {
-                    self.mark((*x, *y), radius + 1.0, PAPER, *mark)?;
-                    self.mark((*x, *y), *radius, *color, *mark)?;
+                    for (outline, color) in layers(*mark, (*x, *y), *radius, *color) {
+                        self.mark(outline, (*x, *y), color)?;
+                    }
                 }
                 Shape::Text(text) => self.text(text)?,
             }
@@ -179,9 +180,9 @@ impl<B: DrawingBackend> Pen<'_, B> {
         Ok(())
     }
 
-    fn mark(&mut self, at: (f64, f64), radius: f64, color: Color, mark: Mark) -> Drawn<B> {
-        match outline(mark, at, radius) {
-            Outline::Circle => {
+    fn mark(&mut self, outline: Outline, at: (f64, f64), color: Color) -> Drawn<B> {
+        match outline {
+            Outline::Circle(radius) => {
                 let radius = (radius * UNITS).round() as u32;
                 self.backend.draw_circle(units(at), radius, &color.solid(), true)
             }
@@ -203,30 +204,56 @@ impl<B: DrawingBackend> Pen<'_, B> {
 
 /// The geometric shape of a mark at a data point.
 pub(crate) enum Outline {
-    /// A filled circle with the radius of the mark.
-    Circle,
+    /// A filled circle with this radius.
+    Circle(f64),
     /// A filled polygon.
     Polygon(Vec<(f64, f64)>),
     /// Lines with their thickness.
     Strokes(Vec<[(f64, f64); 2]>, f64),
 }
 
-/// Returns the geometric shape of a mark at a position, with this radius.
-pub(crate) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> Outline {
+/// Returns the shapes of a mark at a position, with their colors, in the order of drawing: a white edge, the mark, and
+/// the white inside of a hollow mark.
+pub(crate) fn layers(mark: Mark, at: (f64, f64), radius: f64, color: Color) -> Vec<(Outline, Color)> {
+    /// The thickness of the line of a hollow mark, as a fraction of its radius.
+    const RIM: f64 = 0.4;
+    let shape = mark.filled().unwrap_or(mark);
+    let mut layers = vec![(outline(shape, at, radius + 1.0), PAPER), (outline(shape, at, radius), color)];
+    layers.extend(mark.filled().map(|shape| (outline(shape, at, radius * (1.0 - RIM)), PAPER)));
+    layers
+}
+
+/// Returns the geometric shape of a filled mark at a position, with this radius.
+fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> Outline {
     let polygon = |corners: &[(f64, f64)]| {
         Outline::Polygon(corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect())
     };
+    let strokes = |ends: &[(f64, f64)]| {
+        let line =
+            |(dx, dy): &(f64, f64)| [(x - dx * radius, y - dy * radius), (x + dx * radius, y + dy * radius)];
+        Outline::Strokes(ends.iter().map(line).collect(), 2.4_f64.min(radius * 0.6))
+    };
     match mark {
-        Mark::Circle => Outline::Circle,
-        Mark::Square => polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]),
-        Mark::Triangle => polygon(&[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)]),
-        Mark::Diamond => polygon(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
-        Mark::Cross => {
-            let arm = radius * 0.85;
-            let lines =
-                vec![[(x - arm, y - arm), (x + arm, y + arm)], [(x - arm, y + arm), (x + arm, y - arm)]];
-            Outline::Strokes(lines, 2.4_f64.min(radius * 0.6))
+        Mark::Circle | Mark::HollowCircle => Outline::Circle(radius),
+        Mark::Square | Mark::HollowSquare => {
+            polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)])
         }
+        Mark::Triangle | Mark::HollowTriangle => polygon(&[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)]),
+        Mark::TriangleDown | Mark::HollowTriangleDown => polygon(&[(0.0, 1.15), (1.05, -0.8), (-1.05, -0.8)]),
+        Mark::TriangleRight => polygon(&[(1.15, 0.0), (-0.8, 1.05), (-0.8, -1.05)]),
+        Mark::Diamond | Mark::HollowDiamond => polygon(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
+        Mark::Star => {
+            let corner = |at: usize| {
+                let angle = std::f64::consts::PI * at as f64 / 5.0;
+                let reach = if at % 2 == 0 { 1.4 } else { 0.6 };
+                (angle.sin() * reach, -angle.cos() * reach)
+            };
+            polygon(&std::array::from_fn::<_, 10, _>(corner))
+        }
+        Mark::Cross => strokes(&[(0.85, 0.85), (0.85, -0.85)]),
+        Mark::Plus => strokes(&[(1.2, 0.0), (0.0, 1.2)]),
+        Mark::Asterisk => strokes(&[(1.2, 0.0), (0.6, 1.04), (0.6, -1.04)]),
+        Mark::UprightBar => strokes(&[(0.0, 1.3)]),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Synthetic results, computed from formulas and a seed, in the format of a run. Each chart of the gallery has one
 //! folder, with ordinary or hostile values.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use lsmbench_plot::{ChartSpec, Context, FigureStyle, Form, LabelOrder, Width};
+use lsmbench_plot::{ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, SelectedValues, Width};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
@@ -171,6 +172,7 @@ pub(crate) fn gallery(root: &Path) -> Vec<Sample> {
 fn plain(root: &Path) -> Vec<Sample> {
     vec![
         fpr(root),
+        fpr_bars(root),
         throughput(root),
         ratios(root),
         log_bars(root),
@@ -205,6 +207,24 @@ fn fpr(root: &Path) -> Sample {
     (spec.log_y, spec.theory) = (Some(true), true);
     let context = context("Which filter lets the fewest absent keys through at equal memory?");
     Sample { name: "fpr", folder: results.write(), spec, context }
+}
+
+/// Returns a bar chart with one series, in which each filter has its own color, and with predictions of theory.
+fn fpr_bars(root: &Path) -> Sample {
+    let mut results = Results::new(root, "fpr-bars", &["design.bloom"]);
+    let mut noise = Noise(13);
+    for (cell, (filter, theory)) in
+        [("standard", 0.0082), ("blocked", 0.0094), ("ribbon", 0.0078)].iter().enumerate()
+    {
+        for trial in 0..6 {
+            let numbers = [(&FPR, theory * noise.around(0.05)), (&EXPECTED_FPR, *theory)];
+            results.row(cell, trial, &[filter], &numbers);
+        }
+    }
+    let mut spec = spec(Form::Bar, "design.bloom", "fpr", "");
+    spec.theory = true;
+    let context = context("Which filter lets the fewest absent keys through?");
+    Sample { name: "fpr-bars", folder: results.write(), spec, context }
 }
 
 fn throughput(root: &Path) -> Sample {
@@ -503,8 +523,17 @@ fn hostile(root: &Path) -> Vec<Sample> {
         Some("What does a question look like that its author could not bring himself to end, ".repeat(5));
     let mut crowded = series(root, "line-12-series", 12);
     crowded.spec.title = Some("Twelve series in one chart".to_owned());
+    let mut bars = series(root, "bars-16-series", 16);
+    bars.spec = ChartSpec {
+        log_x: false,
+        ..spec(Form::GroupedBar, "phase.threads", "ops_per_second", "design.fence")
+    };
+    let two = ["1", "16"].map(|threads| Scalar::Text(threads.to_owned())).to_vec();
+    bars.spec.filter = BTreeMap::from([("phase.threads".to_owned(), SelectedValues::Any(two))]);
     vec![
         crowded,
+        series(root, "line-16-series", 16),
+        bars,
         titled,
         simple(root, "one-row", Form::Line, &WRITE_AMP, &[("10", 7.5)]),
         simple(root, "one-bar", Form::Bar, &OPS_PER_SECOND, &[("binary", 123_456.0)]),

@@ -76,7 +76,10 @@ const endsOf = (numbers, isLog, keep = []) => {
   return [low >= 0 && low < high * 0.6 ? 0 : low - margin, high + margin];
 };
 
-const colorOf = (at) => `var(--s${at % 8})`;
+const colorOf = (at) => `var(--s${at % 16})`;
+
+// Whether a series has one of the further eight colors. Its line has dashes, and its points are squares.
+const isFurther = (at) => at % 16 >= 8;
 
 // Draws a chart into a box. The specification has:
 // - series: [{ name, points: [{ x, y, low, high, row, isHollow }], isLine, isStep }]
@@ -174,7 +177,9 @@ const drawChart = (box, spec) => {
   }
   const spots = [];
   for (const of of shown) {
-    const color = colorOf(of.color ?? spec.series.indexOf(of));
+    const place = of.color ?? spec.series.indexOf(of);
+    const color = colorOf(place);
+    const further = isFurther(place) ? ' further' : '';
     const placed = of.points.map((point) => ({ point, px: x(point.x), py: y(point.y) }))
       .filter((it) => Number.isFinite(it.px) && Number.isFinite(it.py));
     spots.push(...placed);
@@ -183,7 +188,7 @@ const drawChart = (box, spec) => {
         if (!at) return `M${px.toFixed(1)} ${py.toFixed(1)}`;
         return of.isStep ? `V${py.toFixed(1)}H${px.toFixed(1)}` : `L${px.toFixed(1)} ${py.toFixed(1)}`;
       });
-      plot.append(el('svg:path', { d: path.join(''), class: `line${of.isDashed ? ' dashed' : ''}`, style: `stroke:${color}` }));
+      plot.append(el('svg:path', { d: path.join(''), class: `line${of.isDashed ? ' dashed' : ''}${further}`, style: `stroke:${color}` }));
     }
     const whiskers = placed.filter(({ point }) => point.low != null && point.low !== point.high)
       .map(({ point, px, py }) => {
@@ -197,8 +202,8 @@ const drawChart = (box, spec) => {
         .map(({ px, py }) => `M${px.toFixed(1)} ${py.toFixed(1)}h0`);
       if (!dots.length) continue;
       const size = placed.length > 2000 ? 'tiny' : placed.length > 200 ? 'small' : '';
-      plot.append(el('svg:path', { d: dots.join(''), class: `dots ${size}`, style: `stroke:${color}` }));
-      if (isHollow) plot.append(el('svg:path', { d: dots.join(''), class: `dots hollow ${size}` }));
+      plot.append(el('svg:path', { d: dots.join(''), class: `dots ${size}${further}`, style: `stroke:${color}` }));
+      if (isHollow) plot.append(el('svg:path', { d: dots.join(''), class: `dots hollow ${size}${further}` }));
     }
   }
   if (spec.front) {
@@ -220,7 +225,7 @@ const legendOf = (spec) => {
     const isOff = spec.off && spec.off.has(of.key || of.name);
     return el('button', { type: 'button', class: 'series', 'aria-pressed': String(!isOff), disabled: !spec.onToggle,
       onclick: () => spec.onToggle(of.key || of.name) },
-    el('i', { style: `background:${colorOf(of.color ?? at)}` }), of.name);
+    el('i', { class: isFurther(of.color ?? at) ? 'further' : null, style: `background:${colorOf(of.color ?? at)}` }), of.name);
   };
   const most = 24;
   const entries = spec.series.slice(0, most).map(entry);

@@ -17,9 +17,9 @@ use super::verdict_spec::{THRESHOLDS, VerdictSpec};
 use super::wording;
 
 /// The valid keys of a table `[[chart]]`.
-pub(super) const CHART_KEYS: [&str; 13] = [
+pub(super) const CHART_KEYS: [&str; 14] = [
     "kind", "file", "name", "title", "x_title", "y_title", "x", "y", "series", "filter", "log_x", "log_y",
-    "theory",
+    "theory", "ratio",
 ];
 
 impl VerdictSpec {
@@ -124,6 +124,11 @@ fn check_chart(
         let message = "file = \"levels\" is valid only with a workload, and not with kind = \"timeline\" or \
                        \"cdf\"";
         return Err(("file", message.to_owned()));
+    }
+    if chart.ratio == Some(true) && !chart.can_have_ratios() {
+        let message = "chart.ratio: only a line, bar, grouped-bar, scatter or heatmap chart of a time or a rate has a \
+                       second chart with ratios; remove ratio = true";
+        return Err(("ratio", message.to_owned()));
     }
     let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
     let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;

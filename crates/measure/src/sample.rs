@@ -45,7 +45,7 @@ impl Sample {
 
     /// Returns the values of all rounds in which both samples have a value, as pairs. The first value of a pair comes
     /// from this sample.
-    pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
+    pub fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
         self.blocks.iter().filter_map(|(block, ours)| {
             other.blocks.iter().find(|(theirs, _)| theirs == block).map(|(_, theirs)| (*ours, *theirs))
         })

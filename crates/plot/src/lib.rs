@@ -36,6 +36,7 @@
 mod axes;
 mod bars;
 mod cdf;
+mod companion;
 mod data;
 mod describe;
 mod error;
@@ -70,6 +71,7 @@ use std::path::{Path, PathBuf};
 
 use results::{Column, Folder, Manifest, Table, Unit};
 
+pub use companion::ratio_charts;
 pub use error::PlotError;
 pub use flame::{FlameGraph, FlameSide};
 pub use kind::{ChartKind, Form, KINDS};
@@ -213,8 +215,40 @@ impl Chart {
         spec: &ChartSpec,
         context: &Context,
     ) -> Result<Self, PlotError> {
+        Self::of(table, folder, spec, context, false)
+    }
+
+    /// Draws a ratio chart that accompanies another chart, from a table of results. `spec` is one of [`ratio_charts`].
+    /// Returns `None` if the verdicts name no pair of configurations with enough trials for a confidence interval.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`draw`](Self::draw).
+    pub fn of_ratios(
+        table: &Table,
+        folder: &Folder,
+        spec: &ChartSpec,
+        context: &Context,
+    ) -> Result<Option<Self>, PlotError> {
+        match Self::of(table, folder, spec, context, true) {
+            Ok(chart) => {
+                let mut spots = chart.figure.tracks.iter().flat_map(|track| &track.spots);
+                Ok(spots.any(|spot| spot.interval.is_some()).then_some(chart))
+            }
+            Err(PlotError::Empty(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn of(
+        table: &Table,
+        folder: &Folder,
+        spec: &ChartSpec,
+        context: &Context,
+        is_companion: bool,
+    ) -> Result<Self, PlotError> {
         let typeface = Typeface::find(context.style.font.as_deref())?;
-        let (scene, captions, mut figure) = typeface.using(|| draw(table, folder, spec, context))?;
+        let (scene, captions, mut figure) =
+            typeface.using(|| draw(table, folder, spec, context, is_companion))?;
         let Captions { title, notes, .. } = captions;
         figure.title.clone_from(&title);
         let (width, style) = (context.page_width(), context.style.clone());
@@ -297,12 +331,14 @@ impl Chart {
 /// Pixels per inch of a page that is shown on a screen.
 const SCREEN_PER_INCH: f64 = 96.0;
 
-/// Draws a chart in the current typeface. Returns the scene, the captions and the drawn values.
+/// Draws a chart in the current typeface. `is_companion` states whether the chart is a ratio chart that accompanies
+/// another chart. Returns the scene, the captions and the values of the chart.
 fn draw(
     table: &Table,
     folder: &Folder,
     spec: &ChartSpec,
     context: &Context,
+    is_companion: bool,
 ) -> Result<(Scene, Captions, Figure), PlotError> {
     let given = context.style.title.clone().or_else(|| spec.title.clone());
     let torn =
@@ -320,8 +356,14 @@ fn draw(
     let unread = verdicts.as_ref().err().map(|error| format!("no verdict: {error}"));
     let verdicts = verdicts.unwrap_or_default();
     if spec.form() == Form::Ratio && spec.component().painter().is_none() {
-        let ratios = ratio::prepare(table, spec, &verdicts)?;
-        let title = given.unwrap_or_else(|| capitalized(&ratios.title()));
+        let noise = folder.noise();
+        let noise = noise.exists().then(|| Table::read(&noise)).transpose()?;
+        let ratios = ratio::prepare(table, spec, (&verdicts, noise.as_ref()), is_companion)?;
+        let title = match given {
+            Some(given) if is_companion => ratios.title_after(&given),
+            Some(given) => given,
+            None => capitalized(&ratios.title()),
+        };
         let mut captions = context.captions(&title, &ratios.facts, "");
         captions.verdict = context.verdict(ratios.verdict.clone());
         captions.notes.extend(torn.into_iter().chain(unread).chain(ratios.notes.iter().cloned()));

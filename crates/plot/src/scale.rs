@@ -191,7 +191,7 @@ fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     (first..=last).filter(|power| power.rem_euclid(every) == 0).map(|power| base.powi(power)).collect()
 }
 
-fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
+pub(crate) fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     let step = nice_step(high - low, count);
     let first = (low / step).ceil();
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()

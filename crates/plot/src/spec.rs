@@ -66,6 +66,10 @@ pub struct ChartSpec {
     /// Whether the chart also shows the theoretical values and the ideal bounds of `y`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theory: bool,
+    /// Whether a second chart `<name>-ratio` shows the ratios to the baseline, as the kind `ratio`. Only a chart of a
+    /// time or a rate can have this chart. It needs 6 trials of two configurations. Default: `style.ratio`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<bool>,
 }
 
 /// The selected values of a column.
@@ -131,6 +135,7 @@ impl ChartSpec {
             log_x: false,
             log_y: None,
             theory: false,
+            ratio: None,
         }
     }
 

@@ -38,11 +38,14 @@ pub struct FigureStyle {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub whiskers: Option<Whiskers>,
+    /// Whether a second chart shows the ratios to the baseline, for every chart of a time or a rate. Default: `true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<bool>,
 }
 
 impl FigureStyle {
     /// The keys of a `[style]` table.
-    pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
+    pub const KEYS: [&'static str; 7] = ["format", "width", "font", "title", "caption", "whiskers", "ratio"];
 
     /// Returns this style, completed by the style `below`: a key that this style does not set gets its value from
     /// `below`.
@@ -55,6 +58,7 @@ impl FigureStyle {
             title: self.title.or(below.title),
             caption: self.caption.or(below.caption),
             whiskers: self.whiskers.or(below.whiskers),
+            ratio: self.ratio.or(below.ratio),
         }
     }
 

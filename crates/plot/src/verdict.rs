@@ -70,12 +70,27 @@ impl<'a> Judged<'a> {
         self.rows.iter().copied()
     }
 
-    /// Returns whether a row contains values of the configuration that `verdict` calls `name`, in the phase and for the
-    /// operation of the verdict.
+    /// Returns the pairs of configurations that verdicts on any metric compare: one verdict for each pair, in the order
+    /// of `verdicts.csv`. For a pair with a verdict on the column `y`, this is the verdict on `y`. Omits candidates
+    /// that cannot be compared with their baseline.
+    pub(crate) fn pairs(&self, verdicts: &'a [Row]) -> Vec<&'a Row> {
+        let column = self.column.as_ref().map_or("", Column::name);
+        let is_of_column = |row: &&Row| row.get(&v::METRIC).to_string() == column;
+        let names = |row: &Row| [&v::WITHIN, &v::BASELINE, &v::CANDIDATE].map(|of| row.get(of).to_string());
+        let (own, others): (Vec<&Row>, Vec<&Row>) = verdicts.iter().partition(is_of_column);
+        let mut pairs: Vec<&Row> = Vec::new();
+        for row in own.into_iter().chain(others) {
+            if pairs.iter().all(|pair| names(pair) != names(row)) {
+                pairs.push(row);
+            }
+        }
+        pairs.retain(|row| !is_no_rival(row));
+        pairs
+    }
+
+    /// Returns whether a row contains values of the configuration that `verdict` calls `name`.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
-        let is_shown =
-            row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
-        is_shown && is_called(row, name, verdict, &self.labels)
+        is_called(row, name, verdict, &self.labels)
     }
 
     /// Returns a sentence such as `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).` If the
@@ -189,8 +204,8 @@ fn agreement(verdict: &Row) -> String {
     if titles.is_empty() { String::new() } else { format!(" at equal {}", titles.join(" and ")) }
 }
 
-/// Replaces all spaces of a label by non-breaking spaces.
-fn name(label: &str) -> String {
+/// Formats a label for a sentence: `none` in quotes, and all spaces as non-breaking spaces.
+pub(crate) fn name(label: &str) -> String {
     let label = if label == "none" { "\"none\"" } else { label };
     label.replace(' ', &SPACE.to_string())
 }

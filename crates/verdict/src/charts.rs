@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use plot::{Chart, ChartSpec, Context, FigureStyle, LabelOrder, PlotError, Width};
+use plot::{Chart, ChartSpec, Context, FigureStyle, LabelOrder, PlotError, Width, ratio_charts};
 use results::columns::ENGINE;
 use results::targets::{check_file, check_folder, check_name};
-use results::{Folder, Manifest, Row, Table, columns as c};
+use results::{Folder, Manifest, Row, RunMode, Table, columns as c};
 use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
@@ -24,7 +24,8 @@ pub struct Charts {
 
 impl Charts {
     /// Draws charts into a folder and returns one path per chart: the PNG file, or the first format if there is no PNG.
-    /// Charts without data are skipped, and the reason is printed. Charts omit configurations with wrong answers.
+    /// Charts without data are skipped, and the reason is printed. Charts omit configurations with wrong answers. A
+    /// chart of times or rates is followed by the chart of its ratios if the run has enough trials for verdicts.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -35,11 +36,26 @@ impl Charts {
     ) -> Outcome<Vec<PathBuf>> {
         let mut drawn = Vec::new();
         Self::check_targets(specs, &self.style, folder)?;
-        for (spec, chart) in self.charts(results, table, specs, manifest, Width::Full)? {
+        let mut write = |spec: &ChartSpec, chart: &Chart| -> Outcome<()> {
             let mut paths = chart.write(folder, &spec.file_stem())?;
             chart.notes().iter().for_each(|note| (self.tell)(&format!("  {}: {note}", spec.file_stem())));
             let png = paths.iter().position(|path| path.extension().is_some_and(|ending| ending == "png"));
             drawn.push(paths.swap_remove(png.unwrap_or(0)));
+            Ok(())
+        };
+        let charts = self.charts(results, table, specs, manifest, Width::Full)?;
+        // A quick run and a run in `counted` mode have no verdicts on times.
+        let has_verdicts = manifest.mode == RunMode::Timed.name() && !manifest.quick;
+        let ratios = if has_verdicts { ratio_charts(specs, &self.style) } else { Vec::new() };
+        let (right, context) = (right_rows(table), self.context(manifest, Width::Full));
+        for (spec, chart) in charts {
+            write(spec, &chart)?;
+            let at = specs.iter().position(|other| std::ptr::eq(other, spec));
+            let Some(spec) = at.and_then(|at| ratios.get(at)?.as_ref()) else { continue };
+            match Chart::of_ratios(&right, results, spec, &context) {
+                Ok(chart) => chart.map_or(Ok(()), |chart| write(spec, &chart))?,
+                Err(error) => self.skip(spec, error)?,
+            }
         }
         Ok(drawn)
     }
@@ -50,7 +66,8 @@ impl Charts {
     /// A folder that cannot be written to; a directory or a link at the path of a chart file.
     pub fn check_targets(specs: &[ChartSpec], style: &FigureStyle, folder: &Path) -> Outcome<()> {
         check_folder(folder)?;
-        let files = specs.iter().flat_map(|spec| {
+        let ratios = ratio_charts(specs, style);
+        let files = specs.iter().chain(ratios.iter().flatten()).flat_map(|spec| {
             let stem = spec.file_stem();
             style.endings().map(move |ending| format!("{stem}.{ending}"))
         });
@@ -66,28 +83,41 @@ impl Charts {
         manifest: &Manifest,
         width: Width,
     ) -> Outcome<Vec<(&'a ChartSpec, Chart)>> {
-        let brings = brought_by_engines(manifest);
-        let style = self.style.clone();
-        let context = Context { width, brings, style, ..Context::of(manifest, self.order.clone()) };
-        let wrong = TrialRows::of(table).wrong_cells();
-        let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
-        if !wrong.is_empty() {
+        let context = self.context(manifest, width);
+        if !TrialRows::of(table).wrong_cells().is_empty() {
             (self.tell)("  charts omit configurations with wrong answers");
         }
         let mut drawn = Vec::new();
         for spec in specs {
             let path = spec.table(results);
             let chart = match path == results.runs() {
-                true => table.filter(is_right),
-                false => Table::read(&path)?.filter(is_right),
+                true => right_rows(table),
+                false => of_right_cells(&Table::read(&path)?, table),
             };
             match Chart::of_table(&chart, results, spec, &context) {
                 Ok(chart) => drawn.push((spec, chart)),
-                Err(error @ PlotError::Write { .. }) => return Err(error.into()),
-                Err(error) => (self.tell)(&format!("  no chart {}: {error}", spec.file_stem())),
+                Err(error) => self.skip(spec, error)?,
             }
         }
         Ok(drawn)
+    }
+
+    /// Returns the texts and the style of the charts of a run.
+    fn context(&self, manifest: &Manifest, width: Width) -> Context {
+        let brings = brought_by_engines(manifest);
+        Context { width, brings, style: self.style.clone(), ..Context::of(manifest, self.order.clone()) }
+    }
+
+    /// Prints the reason why a chart is skipped.
+    ///
+    /// # Errors
+    /// The chart was drawn, but its file cannot be written.
+    fn skip(&self, spec: &ChartSpec, error: PlotError) -> Outcome<()> {
+        if matches!(error, PlotError::Write { .. }) {
+            return Err(error.into());
+        }
+        (self.tell)(&format!("  no chart {}: {error}", spec.file_stem()));
+        Ok(())
     }
 
     /// Draws the charts of an experiment again from the files of its results folder. `change` may first edit the
@@ -133,6 +163,18 @@ impl Charts {
         let charts = Self { style: self.style.clone().over(style), ..self.clone() };
         charts.draw_all(&folder, &table, &specs, &manifest, &target)
     }
+}
+
+/// Returns the rows of `runs.csv` without configurations with wrong answers.
+fn right_rows(runs: &Table) -> Table {
+    of_right_cells(runs, runs)
+}
+
+/// Returns the rows of a table without the configurations that have wrong answers in `runs.csv`.
+fn of_right_cells(table: &Table, runs: &Table) -> Table {
+    let wrong = TrialRows::of(runs).wrong_cells();
+    let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
+    table.filter(is_right)
 }
 
 /// Returns one note for the captions of charts if the run sweeps engines, and no notes otherwise. The note warns that

@@ -33,6 +33,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
         title: arguments.title.clone(),
         caption: arguments.caption,
         whiskers: arguments.whiskers,
+        ratio: None,
     };
     style.check()?;
     let charts = styled(style);

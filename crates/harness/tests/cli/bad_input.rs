@@ -220,6 +220,12 @@ const IMPOSSIBLE: &[Case<'_>] = &[
             "set compaction = \"none\" or \"merge-all\", or set table.manifest = \"file\"",
         ],
     ),
+    (
+        "y    = \"fpr\"\n",
+        "y = \"fpr\"\nratio = true\n",
+        28,
+        &["chart.ratio: only a line, bar, grouped-bar, scatter or heatmap chart of a time or a rate has"],
+    ),
     ("insert = 3000", "insert = 0", 9, &["insert is 0; a load adds at least 1 key"]),
     ("insert = 3000", "insert = -5", 9, &["-5 is negative"]),
     (

@@ -64,7 +64,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("measure", &["results", "types"]),
         ("theory", &["compaction", "types", "catalog"]),
         ("trace", &["types", "catalog", "workload"]),
-        ("plot", &["results", "types", "catalog"]),
+        ("plot", &["results", "types", "catalog", "measure"]),
         ("report", &["results", "plot", "measure", "theory"]),
         ("verdict", &["results", "plot", "measure", "types"]),
         ("page", &["results", "plot", "measure", "verdict", "types"]),

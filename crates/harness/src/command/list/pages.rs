@@ -223,7 +223,8 @@ fn charts(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Charts",
         "Each `[[chart]]` of an experiment draws columns of the results. [Columns](columns.md) lists the valid names \
-         for `x`, `y`, `series` and `filter`. A swept path such as `design.bloom` is a column too.",
+         for `x`, `y`, `series` and `filter`. A swept path such as `design.bloom` is a column too. A chart of a time or a \
+         rate has a second chart `<name>-ratio` with the ratios to the baseline, if the run has 6 or more trials.",
     );
     page.push_str(
         "\n```toml\n[[chart]]\nkind   = \"line\"\nx      = \"design.bloom.bits_per_key\"\ny      = \"fpr\"\nseries = \

@@ -1,5 +1,26 @@
-//! The storage axis: access to files through a trait. A back end stores files. A decorator counts calls, records
-//! calls, or makes calls fail.
+//! The storage axis: access to files through a trait. A back end stores files. A decorator counts calls, records calls,
+//! or makes calls fail.
+//!
+//! The tree makes all calls on files through a [`Storage`]. This crate is below the tree, and does not depend on the
+//! contents of files. [`CATALOG`] lists the back ends, and [`Counting`], [`RecordingStorage`] and [`Faulty`] are the
+//! decorators. The back end [`Memory`] is a simulated disk, which can lose unsynced data as in a power failure:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use lsmbench_storage::{Memory, Purpose, Storage, Unsynced};
+//!
+//! let (disk, path) = (Memory::default(), Path::new("db/wal"));
+//! disk.create_directory(Path::new("db"))?;
+//! let mut file = disk.create(path, Purpose::Log)?;
+//! disk.sync_directory(Path::new("db"))?;
+//! file.append(b"synced")?;
+//! file.sync()?;
+//! file.append(b" and lost")?;
+//! let file = disk.after_crash(Unsynced::Dropped).open(path, Purpose::Log)?;
+//! assert_eq!(*file.read(0, file.len() as usize)?, *b"synced");
+//! # Ok::<(), lsmbench_storage::StorageError>(())
+//! ```
 
 mod aligned;
 mod appending;

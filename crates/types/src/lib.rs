@@ -2,7 +2,23 @@
 //! immutable bytes, pseudorandom numbers, the parts of lsmbench that only some systems support, and the error of user
 //! requests.
 //!
-//! This crate needs only the standard library.
+//! A [`HashedKey`] is a key with its hash. An [`Entry`] is a key with its value, or with a tombstone. An [`EntryBatch`]
+//! copies the entries of a scan into one arena, and [`Bytes`] share memory without a copy. The module [`quantity`]
+//! parses texts such as `4MiB`. A [`Problem`] is the error of a user request.
+//!
+//! This crate is at the bottom of the workspace, and needs only the standard library.
+//!
+//! ```
+//! use lsmbench_types::{Entry, EntryBatch};
+//!
+//! let mut batch = EntryBatch::default();
+//! batch.push(Entry { key: b"apple", value: Some(b"red") });
+//! // An entry without a value is a tombstone, which marks a deleted key.
+//! batch.push(Entry { key: b"pear", value: None });
+//! assert_eq!(batch.entry(0).value, Some(b"red".as_slice()));
+//! assert_eq!(batch.entry(1).value, None);
+//! assert_eq!(batch.user_bytes(), 12);
+//! ```
 
 mod already_hashed;
 mod avalanche;

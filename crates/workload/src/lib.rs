@@ -20,7 +20,26 @@
 //!    [`write_operations`] prints a phase.
 //!
 //! All random numbers are derived from one seed. Each [`Concern`] (kind of random decision) has an independent
-//! generator.
+//! generator. The crate depends on no engine. Every store that implements [`Target`] can run a workload.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use lsmbench_workload::{Batch, Extent, Model, Performer, Workload, WorkloadPlan};
+//!
+//! let workload = Workload::from_toml(&"phase = [{ name = \"load\", insert = 1000 }]".parse()?)?;
+//! let plan = WorkloadPlan::new(&workload, 42, Path::new("."))?;
+//! let mut streams = plan.phases()[0].streams(Extent::default());
+//! let store = Model::default();
+//! let (mut performer, mut batch) = (Performer::new(&store), Batch::default());
+//! while streams[0].fill(&mut batch, Batch::OPERATIONS) > 0 {
+//!     for at in batch.heads() {
+//!         performer.perform(&batch, at, false)?;
+//!     }
+//! }
+//! assert_eq!(store.len(), 1000);
+//! # Ok::<(), lsmbench_workload::TargetError>(())
+//! ```
 
 mod batch;
 mod before;

@@ -3,8 +3,8 @@
 //!
 //! * [`Growth`]: the write amplification, the levels and the runs of a compaction policy after a number of flushes. The
 //!   values are exact. They come from a closed form, or from the compaction simulator if no closed form is known.
-//! * [`separated_growth`] and [`separated_write_amp`]: the writes of a load with values in blob files. [`collection`]: the
-//!   cost of garbage collection of blob files under random overwrites.
+//! * [`separated_growth`] and [`separated_write_amp`]: the writes of a load with values in blob files. [`collection`]:
+//!   the cost of garbage collection of blob files under random overwrites.
 //! * [`least_writes`]: the smallest number of bytes that any schedule of compactions can write, for a maximum number of
 //!   runs.
 //! * [`Fluid`]: the textbook cost model of a tree with a size ratio and a maximum number of runs per level: levels,
@@ -22,6 +22,23 @@
 //!
 //! Two expected values are not in this crate. A filter computes its expected false-positive rate, and the cache
 //! simulator computes the best hit rate for a recorded trace (Belady).
+//!
+//! The crate depends on no tree and no workload. Trials, simulations, the search for the best design and the report use
+//! these formulas.
+//!
+//! ```
+//! use lsmbench_theory::Fluid;
+//!
+//! let (leveled, tiered) = (Fluid::leveled(10.0), Fluid::tiered(10.0));
+//! let levels = leveled.levels(999.0);
+//! assert_eq!(levels, 3, "999 full memtables must fill three levels");
+//! // Each write amplification is a pair of a lower and a higher estimate.
+//! let (low, _) = leveled.write_amp(levels);
+//! let (_, high) = tiered.write_amp(levels);
+//! assert!(high < low, "tiering must write less than leveling");
+//! // With tiering, a lookup may search nine times as many runs.
+//! assert_eq!((leveled.most_runs(levels), tiered.most_runs(levels)), (3.0, 27.0));
+//! ```
 
 mod fluid;
 mod forms;

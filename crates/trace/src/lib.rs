@@ -7,6 +7,23 @@
 //!    distances between the trace and the workload.
 //! 3. **Writers.** [`TraceFormat`] writes records as text, CSV, or the formats of RocksDB and libCacheSim. [`Sampler`]
 //!    keeps a spatially hashed sample of the keys.
+//!
+//! The crate reads the records of [`workload`], and depends on no store. `lsmbench trace` and the recording of a trial
+//! use this crate.
+//!
+//! ```
+//! use lsmbench_trace::Statistics;
+//! use workload::{TraceOperation, TraceRecord};
+//!
+//! let mut statistics = Statistics::default();
+//! for key in ["a", "b", "a", "a"] {
+//!     statistics.add(&TraceRecord::new(TraceOperation::Get, key));
+//! }
+//! let summary = statistics.summary("text", Vec::new());
+//! assert_eq!((summary.operations, summary.keys), (4, 2));
+//! // An LRU cache with room for one key misses all gets except the last.
+//! assert_eq!((summary.lru[0].keys, summary.lru[0].miss_ratio), (1, 0.75));
+//! ```
 
 mod arrivals;
 mod distance;

@@ -6,6 +6,23 @@
 //! [`Charts`] draws the charts of an experiment. This crate reads only the files of results folders, so it does not
 //! depend on trees, engines or components. The facts of an experiment that a verdict needs are plain data
 //! ([`ExperimentFacts`]). The caller runs the experiments of a check ([`Runner`]).
+//!
+//! This example finds the run at which the throughput of a configuration fell:
+//!
+//! ```
+//! use lsmbench_verdict::series;
+//! use results::history::{EXPERIMENT, MEDIAN, METRIC, row};
+//!
+//! let throughput = [101.0, 99.0, 100.0, 102.0, 98.0, 100.0, 81.0, 79.0, 80.0, 82.0, 78.0, 80.0];
+//! let history = throughput.map(|median| {
+//!     let mut run = row();
+//!     run.set(&EXPERIMENT, "filters").set(&METRIC, "ops_per_second").set(&MEDIAN, median);
+//!     run
+//! });
+//! let found = series(&history);
+//! assert_eq!(found[0].change_points, [6]);
+//! assert_eq!(found[0].changes()[0].verdict(found[0].metric.better), "regressed");
+//! ```
 
 mod calibration;
 mod calibration_table;

@@ -4,7 +4,18 @@
 //! The report on published systems needs these variants to test each claim on the component that the document
 //! describes. The crates of the components, such as `bloom` and `cache`, do not depend on this crate. The program
 //! `lsmbench` adds the variants to the catalogs of these crates through its `Workbench`, as it would add the variants
-//! of any other crate.
+//! of any other crate. A program without a `Workbench` calls [`register`]:
+//!
+//! ```
+//! use tree::{Design, OpenOptions};
+//!
+//! lsmbench_study::register()?;
+//! let changes = "storage = \"memory\"\nmemtable = \"vector-btreemap\"".parse()?;
+//! let tree = OpenOptions::new(Design::default().with(&changes)?).open("db")?;
+//! tree.put(b"key", b"value")?;
+//! assert_eq!(tree.get(b"key")?.as_deref(), Some(b"value".as_slice()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use catalog::AdditionError;
 

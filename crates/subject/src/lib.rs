@@ -4,7 +4,27 @@
 //! An experiment with `subject = "fence"` has a `[component]` table instead of a workload. Designs, sweeps, trials in
 //! separate processes, rows, charts and verdicts work as for trees. Each subject is one file and one line in
 //! [`SUBJECTS`], with its own parameters and phases. [`Task`] is the work of a configuration: a workload on a tree, or
-//! a single [`Component`].
+//! a single [`Component`]. A trial process creates a [`Bench`], which has the clock and checks the answers.
+//!
+//! This example probes the default Bloom filter with present and with absent keys:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use lsmbench_subject::{Bench, Component};
+//! use results::{RunMode, columns::FPR};
+//!
+//! let text = "subject = \"bloom\"\ncomponent = { entries = 1000, operations = 10_000 }";
+//! let subject = Component::from_toml(&text.parse()?)?.subject();
+//! let (design, folder) = (tree::Design::default(), Path::new("."));
+//! let mut bench = Bench::new(&design, (42, RunMode::Counted), (folder, folder), &|_| {});
+//! subject.run(&mut bench)?;
+//! let phases = bench.into_phases();
+//! assert!(phases.iter().all(|phase| phase.answers.wrong == 0));
+//! let absent = phases.iter().find(|phase| phase.name == "absent").ok_or("no such phase")?;
+//! assert!(absent.cells.number(&FPR).is_some_and(|rate| rate < 0.02));
+//! # Ok::<(), lsmbench_subject::Fault>(())
+//! ```
 
 mod bench;
 mod bloom;

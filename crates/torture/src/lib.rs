@@ -14,6 +14,22 @@
 //!   reads.
 //!
 //! Every finding of the first three modules contains the numbers that reproduce it.
+//!
+//! The tests of this repository and `lsmbench torture` use this crate. A test reaches a store only through [`Maker`]
+//! and [`StoreUnderTest`].
+//!
+//! ```
+//! use lsmbench_torture::crash::{CrashBudget, explore};
+//! use lsmbench_torture::{StoreKind, small};
+//!
+//! let design = tree::Design::default().with(&"wal = \"sync\"".parse()?)?;
+//! let store = StoreKind::tree("synced", small(&design))?;
+//! let summary = explore(&store, CrashBudget { seed: 1, states: 20 });
+//! // Recovery ran on at least 20 different disk states, and kept all promises of the WAL mode "sync".
+//! assert!(summary.recovered >= 20);
+//! assert_eq!(summary.findings.violations, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod crash;
 pub mod damage;

@@ -1,5 +1,6 @@
 //! Simulates an experiment without data. The compaction policies make their decisions for a model of the tree (a
-//! picture) instead of a real tree.
+//! picture) instead of a real tree. A [`Simulation`] has the design and the workload, and [`simulate`] returns one
+//! [`PhaseRow`] per phase.
 //!
 //! * [`Picture::Exact`]: the keys of the operation stream, without values. Flushes, compactions, runs, levels, SSTables
 //!   and found keys equal the results of a real run in `counted` mode, which uses one thread.
@@ -7,7 +8,23 @@
 //!   deletes are classes of keys that are written equally often.
 //!
 //! The sizes of files and filters, and the device time, are measured on two sample SSTables of the design with real
-//! entries (see [`Costs`]).
+//! entries (see [`Costs`]). `lsmbench simulate` and the search of `lsmbench tune` use this crate.
+//!
+//! ```
+//! use lsmbench_simulation::{Picture, Simulation, simulate};
+//!
+//! let load = "phase = [{ name = \"load\", insert = 20_000, order = \"random\" }]".parse()?;
+//! let workload = workload::Workload::from_toml(&load)?;
+//! let write_amp = |policy: &str| -> Result<Option<f64>, Box<dyn std::error::Error>> {
+//!     let changes = format!("compaction = \"{policy}\"\nmemtable = {{ capacity = \"64KiB\" }}");
+//!     let design = &tree::Design::default().with(&changes.parse()?)?;
+//!     let (workload, base, picture) = (&workload, ".".as_ref(), Picture::Exact);
+//!     let simulation = Simulation { design, workload, seed: 42, base, picture, device: "nvme", costs: None };
+//!     Ok(simulate(&simulation)?.0[0].row.number(&results::columns::WRITE_AMP))
+//! };
+//! assert!(write_amp("tiered")? < write_amp("leveled")?, "tiering must write less than leveling");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod costs;
 mod exact;

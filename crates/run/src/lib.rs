@@ -2,7 +2,21 @@
 //!
 //! [`run_all`] checks all experiments, interleaves the trials of each experiment in rounds, starts a process for each
 //! trial, and writes the rows of the trial. At the end, [`run_all`] draws the charts and prints the verdicts. An
-//! interrupted run can be resumed.
+//! interrupted run can be resumed. [`RunOptions`] are the options of `lsmbench run`, and [`Console`] prints the output.
+//! This crate is between the command line and [`trial`], and leaves all measurements to the child processes.
+//!
+//! An experiment can run on several machines. Each machine runs one [`Part`], and [`merge()`] joins the results:
+//!
+//! ```
+//! use lsmbench_run::{Part, missing};
+//!
+//! let part: Part = "2/4".parse()?;
+//! assert_eq!((part.number(), part.count()), (2, 4));
+//! assert!("5/4".parse::<Part>().is_err());
+//! // No machine has run a part of the experiment "filters".
+//! assert_eq!(missing("no-such-folder".as_ref(), "filters", part.count()), [1, 2, 3, 4]);
+//! # Ok::<(), String>(())
+//! ```
 
 mod child;
 mod closed_rounds;

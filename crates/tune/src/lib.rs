@@ -6,11 +6,49 @@
 //! 4. **Timed runs** measure the best counted configurations in rounds, if the objective is a time.
 //! 5. **Confirmation** compares the best design with the default design and a textbook design, and prints a verdict.
 //!
-//! Each layer begins with the candidates that the previous layer has selected. From layer to layer, the number of
+//! Each [`Layer`] begins with the candidates that the previous layer has selected. From layer to layer, the number of
 //! candidates falls, and the cost per candidate rises. Everything except timed runs is deterministic for a seed.
 //!
 //! Engines other than `lsmbench` have no models. The search for such an engine begins with timed runs of all its
 //! configurations.
+//!
+//! [`tune`] returns the [`Advice`] for the [`Settings`] of a search. The crate is above [`simulation`] and [`run`]. In
+//! this example, `run` contains the options of `lsmbench run`, and the search ends after the simulation:
+//!
+//! ```
+//! # use run::{Console, RunOptions};
+//! use experiment::{Experiment, Overrides};
+//! use lsmbench_tune::{Settings, tune};
+//!
+//! # let folder = run::scratch(None)?;
+//! # let file = folder.path().join("policies.toml");
+//! # let run = RunOptions {
+//! #     out: folder.path().into(),
+//! #     plots: folder.path().into(),
+//! #     has_page: false,
+//! #     part: None,
+//! #     resume: false,
+//! #     allow_debug: true,
+//! #     has_profile: false,
+//! #     verbose: false,
+//! #     markdown: None,
+//! #     overrides: Overrides::default(),
+//! #     console: Console { line: |_| {}, print: |_| Ok(()) },
+//! #     build: results::BuildInfo::default(),
+//! # };
+//! std::fs::write(&file, r#"
+//!     question = "Which policy writes least?"
+//!     phase    = [{ name = "load", insert = 20_000, order = "random" }]
+//!     sweep    = { "design.compaction" = ["leveled", "tiered"] }
+//!     tune     = { minimise = "write_amp", count = 0, confirm = false }
+//!     design   = { memtable = { capacity = "64KiB" } }
+//! "#)?;
+//! let experiment = Experiment::load(&file, &Overrides::default())?;
+//! let spec = experiment.tune.as_ref().ok_or("the file has no table `tune`")?;
+//! let advice = tune(&Settings { experiment: &experiment, spec, device: "nvme", run })?;
+//! assert_eq!(advice.design().label, "tiered");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod advice;
 mod candidate;

@@ -3,8 +3,24 @@
 //!
 //! The parent process writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and
 //! reads [`Message`]s from its standard output. The specification contains the resolved engine and design, but no
-//! experiment. The crate also checks the limits of plausible results ([`Limits`], [`mark`]), and measures the
-//! overhead of the measurement itself ([`harness_cost`], [`seam_costs`]).
+//! experiment. The crate also checks the limits of plausible results ([`Limits`], [`mark`]), and measures the overhead
+//! of the measurement itself ([`harness_cost`], [`seam_costs`]). The crate `run` contains the parent process.
+//!
+//! A trial needs its own process, so this example only marks an implausible row:
+//!
+//! ```
+//! use lsmbench_trial::{Limits, StoredValues, mark};
+//! use results::columns::{P50_NS, P90_NS, PHASE};
+//!
+//! let mut row = results::Row::new(&results::Schema::runs::<&str>(&[])?);
+//! row.set(&PHASE, "lookup").set(&P50_NS, 900_u64).set(&P90_NS, 300_u64);
+//! let (design, stored) = (tree::Design::default(), StoredValues { follow_design: true, compressible: 0.0 });
+//! let marked = mark(&design, stored, &mut [row], &[], Limits::OF_ANY);
+//! let (phase, message) = &marked[0];
+//! assert_eq!(phase, "lookup");
+//! assert_eq!(message, "order of percentiles: p50_ns 900 exceeds p90_ns 300");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod blobs;
 mod caches;

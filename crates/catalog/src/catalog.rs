@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use toml::{Table, Value};
 
-use crate::error::suggestion;
+use crate::error::alternatives;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
 /// Variants that only some builds contain, because they depend on many other packages: the axis, the name of the
@@ -161,9 +161,8 @@ impl<T: ?Sized> Catalog<T> {
                 );
                 return ChoiceError::whole(message);
             }
-            let (axis, hint) = (self.axis, suggestion(kind, self.kinds()));
-            let valid = self.kinds().collect::<Vec<_>>().join(", ");
-            ChoiceError::whole(format!("{axis}: no variant \"{kind}\"; {hint}Valid: {valid}"))
+            let (axis, end) = (self.axis, alternatives(kind, self.kinds().collect::<Vec<_>>()));
+            ChoiceError::whole(format!("{axis}: unknown variant \"{kind}\"{end}"))
         })
     }
 

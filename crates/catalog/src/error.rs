@@ -1,6 +1,7 @@
 //! Errors in choices of variants. Each message names the problem and the valid values.
 
 use thiserror::Error;
+use types::valid_names;
 
 /// The error of an invalid choice: the variant is unknown, a parameter is unknown, or a value is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -65,6 +66,19 @@ pub enum AdditionError {
         /// The name of the variant, such as `blocked`.
         kind: &'static str,
     },
+}
+
+/// Returns the end of the error message about the unknown name `wrong`. The end contains the most similar name and all
+/// valid names, such as `; did you mean "lru"? Valid: "none", "lru"`. If no name is similar, the end is
+/// `. Valid: "none", "lru"`.
+pub fn alternatives<'a, I>(wrong: &str, names: I) -> String
+where
+    I: IntoIterator<Item = &'a str, IntoIter: Clone>,
+{
+    let names = names.into_iter();
+    let hint = suggestion(wrong, names.clone());
+    let separator = if hint.is_empty() { "." } else { ";" };
+    format!("{separator} {hint}{}", valid_names(names))
 }
 
 /// Returns the text `did you mean …? ` with the name from `names` that is most similar to `wrong`. The text is empty

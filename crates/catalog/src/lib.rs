@@ -47,7 +47,7 @@ pub use axis::{Axis, VariantInfo};
 pub use catalog::Catalog;
 pub use choice::Choice;
 pub use entry::{KeyEntry, KeyTable};
-pub use error::{AdditionError, ChoiceError, suggestion};
+pub use error::{AdditionError, ChoiceError, alternatives, suggestion};
 pub use handle::CatalogHandle;
 pub use origin::Origin;
 pub use quantity::{ByteSize, Count, Time};

@@ -2,8 +2,9 @@
 
 use toml::Value;
 use toml::de::Error;
+use types::valid_names;
 
-use crate::error::suggestion;
+use crate::error::alternatives;
 
 /// Converts a TOML value to a Rust type by calling `read`.
 ///
@@ -23,15 +24,14 @@ pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) ->
     {
         return Err(match value {
             Value::String(given) => no_such_name(given, &names),
-            other => format!("expected a name, not {}. Valid: {}", shown(other), names.join(", ")),
+            other => format!("expected a name, not {}. {}", shown(other), valid_names(names)),
         });
     }
     Err(in_plain_words(error.message()))
 }
 
 fn no_such_name(given: &str, names: &[&str]) -> String {
-    let hint = suggestion(given, names.iter().copied());
-    format!("unknown name \"{given}\"; {hint}Valid: {}", names.join(", "))
+    format!("unknown name \"{given}\"{}", alternatives(given, names.iter().copied()))
 }
 
 /// Extracts the unknown name and the valid names from serde's error message about an enum. Returns `None` for other
@@ -118,13 +118,13 @@ mod tests {
     #[test]
     fn the_valid_names_are_listed_for_any_other_value() {
         for (text, message) in [
-            ("\"heep\"", "unknown name \"heep\"; did you mean \"heap\"? Valid: loser-tree, heap"),
-            ("3", "expected a name, not 3. Valid: loser-tree, heap"),
-            ("true", "expected a name, not true. Valid: loser-tree, heap"),
-            ("{}", "expected a name, not a table. Valid: loser-tree, heap"),
-            ("{ heap = 1 }", "expected a name, not a table. Valid: loser-tree, heap"),
-            ("{ a = 1, b = 2 }", "expected a name, not a table. Valid: loser-tree, heap"),
-            ("[]", "expected a name, not a list. Valid: loser-tree, heap"),
+            ("\"heep\"", "unknown name \"heep\"; did you mean \"heap\"? Valid: \"loser-tree\", \"heap\""),
+            ("3", "expected a name, not 3. Valid: \"loser-tree\", \"heap\""),
+            ("true", "expected a name, not true. Valid: \"loser-tree\", \"heap\""),
+            ("{}", "expected a name, not a table. Valid: \"loser-tree\", \"heap\""),
+            ("{ heap = 1 }", "expected a name, not a table. Valid: \"loser-tree\", \"heap\""),
+            ("{ a = 1, b = 2 }", "expected a name, not a table. Valid: \"loser-tree\", \"heap\""),
+            ("[]", "expected a name, not a list. Valid: \"loser-tree\", \"heap\""),
         ] {
             assert_eq!(rejected::<Kernel>(text), message, "{text}");
         }

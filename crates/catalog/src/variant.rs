@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+use types::valid_names;
 
 use crate::error::suggestion;
 use crate::reading::read_value;
@@ -196,11 +197,8 @@ impl<T: ?Sized> Variant<T> {
     fn unknown_parameter(&self, axis: &str, key: &str, others: &[&str]) -> ChoiceError {
         let defaults = self.defaults();
         let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
-        let list = if known.is_empty() {
-            "this variant has no parameters".to_owned()
-        } else {
-            format!("Valid: {}", known.join(", "))
-        };
+        let list =
+            if known.is_empty() { "this variant has no parameters".to_owned() } else { valid_names(&known) };
         let hint = suggestion(key, known.iter().copied().chain(["kind"]));
         ChoiceError::at(key, format!("{axis}: {} has no parameter \"{key}\"; {hint}{list}", self.kind))
     }

@@ -135,7 +135,7 @@ fn all_spellings_of_a_choice_are_one_choice() {
 #[test]
 fn errors_name_the_valid_values() {
     let cases = [
-        (r#""fanzy""#, r#"no variant "fanzy"; did you mean "fancy"? Valid: plain, fancy"#),
+        (r#""fanzy""#, r#"unknown variant "fanzy"; did you mean "fancy"? Valid: "plain", "fancy""#),
         (
             r#"{ kind = "fancy", bits_per_kei = 1 }"#,
             r#"no parameter "bits_per_kei"; did you mean "bits_per_key"?"#,

@@ -4,6 +4,7 @@ use catalog::Limit;
 use results::RunMode;
 use toml::{Table, Value};
 use tree::{Design, MergeOperator, family_of_path};
+use types::valid_names;
 use workload::{Kind, Phase, Work, Workload};
 
 use super::cell::Cell;
@@ -114,7 +115,7 @@ pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<Stri
     let merging = phases.iter().filter(has_merges).flat_map(|phase| {
         families_of(phase).into_iter().enumerate().filter(move |(place, _)| of_roles(phase, *place))
     });
-    let valid = MergeOperator::ALL.map(|operator| format!("\"{}\"", operator.name())).join(", ");
+    let valid = valid_names(MergeOperator::ALL.map(MergeOperator::name));
     let of_store = design.options.merge_operator;
     merging.into_iter().find_map(|(_, (place, family))| {
         let own = family.and_then(|name| Some((name, design.family(name).ok()?.options.merge_operator)));
@@ -125,10 +126,10 @@ pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<Stri
             )),
             Some((name, None)) => Some(format!(
                 "{place} has merges, but the family \"{name}\" has no merge operator; set \
-                 design.families.{name}.merge_operator. Valid: {valid}"
+                 design.families.{name}.merge_operator. {valid}"
             )),
             None if of_store.is_none() => Some(format!(
-                "{place} has merges, but the design has no merge operator; set design.merge_operator. Valid: {valid}"
+                "{place} has merges, but the design has no merge operator; set design.merge_operator. {valid}"
             )),
             _ => None,
         }

@@ -1,6 +1,7 @@
 //! The wording of errors, in the form `KEY: error; did you mean "x"? Valid: "a", "b"`.
 
 use catalog::suggestion;
+use types::valid_names;
 
 /// The largest number of names in the list of valid names that an error message shows.
 const MOST_NAMES: usize = 20;
@@ -38,11 +39,10 @@ where
 /// Returns the list of valid names, such as `Valid: "a", "b"`.
 pub(crate) fn valid<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
-    let shown =
-        names.iter().take(MOST_NAMES).map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let shown = valid_names(names.iter().take(MOST_NAMES));
     match names.len().checked_sub(MOST_NAMES) {
-        None | Some(0) => format!("Valid: {shown}"),
-        Some(more) => format!("Valid: {shown} and {more} more"),
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} more"),
     }
 }
 

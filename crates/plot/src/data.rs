@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use results::columns::{CELL, TRIAL};
 use results::{Column, EXPECTATIONS, Expectation, Row, Schema, Table, Unit, Value, ValueType};
+use types::valid_names;
 
 use crate::describe::axis_title;
 use crate::naming::{
@@ -296,7 +297,7 @@ impl Plan {
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
             known.dedup();
-            let message = format!("no theory exists for y = \"{y}\". Valid: {}", known.join(", "));
+            let message = format!("no theory exists for y = \"{y}\". {}", valid_names(known));
             return Err(PlotError::spec("theory", message));
         }
         let known = |is_bound: bool| {

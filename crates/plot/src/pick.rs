@@ -2,6 +2,7 @@
 
 use results::columns::{IMPLAUSIBLE, OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
 use results::{Table, Value};
+use types::valid_names;
 
 use crate::{ChartSpec, Form, PlotError};
 
@@ -138,5 +139,5 @@ fn no_such_value(table: &Table, column: &str, wanted: &[String]) -> PlotError {
         .map(|values| values.iter().map(Value::to_string).collect())
         .unwrap_or_default();
     let wanted = wanted.join("\", \"");
-    PlotError::spec("filter", format!("no row has {column} = \"{wanted}\". Valid: {}", there.join(", ")))
+    PlotError::spec("filter", format!("no row has {column} = \"{wanted}\". {}", valid_names(there)))
 }

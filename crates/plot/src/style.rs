@@ -6,6 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use types::valid_names;
 
 use crate::PlotError;
 use crate::font::Typeface;
@@ -109,9 +110,9 @@ macro_rules! named {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                let valid = || Self::ALL.iter().map(|value| format!("\"{}\"", value.name())).collect::<Vec<_>>();
+                let valid = || valid_names(Self::ALL.iter().map(|value| value.name()));
                 let found = Self::ALL.iter().copied().find(|value| value.name() == text);
-                found.ok_or_else(|| format!("unknown {} \"{text}\". Valid: {}", $noun, valid().join(", ")))
+                found.ok_or_else(|| format!("unknown {} \"{text}\". {}", $noun, valid()))
             }
         }
 

@@ -423,7 +423,7 @@ fn refusals_say_what_to_write_instead() {
         BTreeMap::from([(column.to_owned(), choice)])
     };
     let message = error(&sample, |spec| spec.filter = filter("phase", "lokup"));
-    assert_eq!(message, "filter: no row has phase = \"lokup\". Valid: load, lookup");
+    assert_eq!(message, "filter: no row has phase = \"lokup\". Valid: \"load\", \"lookup\"");
     assert!(error(&sample, |spec| spec.filter = filter("phse", "x")).contains("did you mean \"phase\"?"));
     assert!(
         error(&sample, |spec| (spec.y, spec.theory) = (some("p99_ns"), false)).contains("nothing to draw")

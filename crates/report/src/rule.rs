@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use types::valid_names;
 
 use crate::bound::Bound;
 use crate::compute::known;
@@ -366,8 +367,8 @@ impl Rule {
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
-                let subjects: Vec<&str> = self.subjects.keys().map(String::as_str).collect();
-                Err(("to", format!("unknown subject \"{subject}\". Valid: {}", subjects.join(", "))))
+                let valid = valid_names(self.subjects.keys());
+                Err(("to", format!("unknown subject \"{subject}\". {valid}")))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,8 @@
 //! The tables of an experiment file that only the report reads: `[source]` for the figures that the experiment
 //! reproduces, and `[[claim]]` for the claims about these figures.
 
+use types::valid_names;
+
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
 /// The `[source]` and `[[claim]]` tables of an experiment file: the figures of documents that the experiment
@@ -45,14 +47,14 @@ impl Sheet {
             let fault = |(key, message)| SheetFault { table: "claim", number, key, message };
             rule.check().map_err(fault)?;
             if self.source_of(rule).is_none() {
-                let figures: Vec<&str> = self.sources.iter().map(|source| source.figure.as_str()).collect();
+                let figures = self.sources.iter().map(|source| &source.figure);
                 let message = match &rule.figure {
-                    _ if figures.is_empty() => {
+                    _ if self.sources.is_empty() => {
                         "the file has [[claim]] tables, but no [source] table; add one that names the figure of the \
                          claims"
                             .to_owned()
                     }
-                    Some(figure) => format!("unknown figure \"{figure}\". Valid: {}", figures.join(", ")),
+                    Some(figure) => format!("unknown figure \"{figure}\". {}", valid_names(figures)),
                     None => "\"figure\" is missing; name the figure of the claims".to_owned(),
                 };
                 return Err(fault(("figure", message)));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use results::{BuildInfo, CellInfo, ComponentInfo, Folder, Manifest, PartInfo, Table};
 use toml::Value;
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 
 use super::cut::Cut;
 use super::part::Part;
@@ -43,11 +43,10 @@ impl Parts {
             Some(name) => (*name).clone(),
             None if experiments.len() == 1 => found[0].1.clone(),
             None => {
-                let names: Vec<&str> = experiments.iter().map(|name| name.as_str()).collect();
                 return Err(Problem::new(format!(
-                    "the parts in {} belong to several experiments; end --into with the name of one experiment. Valid: {}",
+                    "the parts in {} belong to several experiments; end --into with the name of one experiment. {}",
                     root.display(),
-                    names.join(", ")
+                    valid_names(experiments)
                 )));
             }
         };

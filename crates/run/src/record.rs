@@ -4,7 +4,7 @@ use std::path::Path;
 
 use experiment::{Cell, Experiment};
 use trial::{Recorded, RecordingSpec, TrialReport, TrialSpec};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 use workload::Rate;
 
 use super::child::run_trial;
@@ -57,11 +57,10 @@ fn check_phase(experiment: &Experiment, cell: &Cell, name: &str) -> Outcome<()> 
     let workload =
         workload.ok_or_else(|| failed("a component experiment has no operations to record".to_owned()))?;
     let phases = || workload.phases.iter().filter(|phase| phase.step().is_none());
-    let names = phases().map(|phase| format!("\"{}\"", phase.name)).collect::<Vec<_>>().join(", ");
+    let valid = valid_names(phases().map(|phase| &phase.name));
     let phase = phases().find(|phase| phase.name == name);
-    let phase = phase.ok_or_else(|| {
-        failed(format!("the experiment has no phase \"{name}\" with operations. Valid: {names}"))
-    })?;
+    let phase = phase
+        .ok_or_else(|| failed(format!("the experiment has no phase \"{name}\" with operations. {valid}")))?;
     match phase.rate {
         Rate::Sustained(_) => Err(failed(format!(
             "phase \"{name}\" searches for a rate and runs at several rates, but a trace needs one rate; \

@@ -7,6 +7,7 @@ use std::sync::Arc;
 #[cfg(feature = "grpc")]
 use tree::WriteBatch;
 use tree::{Design, Families, FamilyId, Result, Stats, Tree};
+use types::valid_names;
 
 use crate::keyspace::Keyspace;
 use crate::space::Space;
@@ -93,11 +94,7 @@ impl Databases {
                 return "the store has no column families; leave the family out".to_owned();
             }
             let shown: String = name.chars().take(SHOWN_CHARACTERS).collect();
-            format!(
-                "unknown family \"{}\". Valid: \"{}\"",
-                shown.escape_debug(),
-                self.families.join("\", \"")
-            )
+            format!("unknown family \"{}\". {}", shown.escape_debug(), valid_names(&self.families))
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use results::columns::ALL;
 use results::{ComponentInfo, Folder, Manifest, RunMode, Table, columns as c};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 use verdict::{Names, TrialRows};
 
 use crate::machine::{folder_name, folders};
@@ -203,8 +203,8 @@ impl Examined<'_> {
         }
         let known = self.standard.experiments;
         let Some(expected) = known.iter().find(|known| known.name == name) else {
-            let names: Vec<String> = known.iter().map(|known| format!("\"{}\"", known.name)).collect();
-            self.fault("experiment", &format!("unknown experiment \"{name}\". Valid: {}", names.join(", ")));
+            let valid = valid_names(known.iter().map(|known| &known.name));
+            self.fault("experiment", &format!("unknown experiment \"{name}\". {valid}"));
             return;
         };
         if self.manifest.phases != expected.phases {

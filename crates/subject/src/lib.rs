@@ -46,8 +46,9 @@ mod seam;
 mod storage;
 mod task;
 
-use catalog::{Axis, Catalog, Choice, ChoiceError, suggestion};
+use catalog::{Axis, Catalog, Choice, ChoiceError, alternatives};
 use toml::{Table, Value};
+use types::valid_names;
 
 pub use bench::{Answers, Bench, BenchSlice, PhaseResult, Timing};
 pub use expect::popularity_of_blocks;
@@ -106,12 +107,12 @@ impl Component {
     /// The error names the invalid key, such as `component.entries`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let Some(Value::String(kind)) = table.get(SUBJECT) else {
-            let message = format!("subject must be a name. Valid: {}", names());
+            let message = format!("subject must be a name. {}", valid_names(SUBJECTS.kinds()));
             return Err(ChoiceError::at(SUBJECT, message));
         };
         if SUBJECTS.kinds().all(|known| known != kind) {
-            let hint = suggestion(kind, SUBJECTS.kinds());
-            let message = format!("unknown subject \"{kind}\"; {hint}Valid: {}", names());
+            let kinds = SUBJECTS.kinds().collect::<Vec<_>>();
+            let message = format!("unknown subject \"{kind}\"{}", alternatives(kind, kinds));
             return Err(ChoiceError::at(SUBJECT, message));
         }
         let mut params = match table.get(COMPONENT) {
@@ -176,10 +177,6 @@ pub fn divide(table: &mut Table, divisor: i64) {
 }
 
 /// Returns the names of all subjects, separated by commas.
-fn names() -> String {
-    SUBJECTS.kinds().collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,9 +203,9 @@ mod tests {
             (
                 "subject = \"fense\"",
                 "subject",
-                "unknown subject \"fense\"; did you mean \"fence\"? Valid: memtable",
+                "unknown subject \"fense\"; did you mean \"fence\"? Valid: \"memtable\"",
             ),
-            ("subject = 3", "subject", "subject must be a name. Valid: memtable, "),
+            ("subject = 3", "subject", "subject must be a name. Valid: \"memtable\", "),
             ("subject = \"fence\"\ncomponent = 3", "component", "[component]"),
             (
                 "subject = \"fence\"\n[component]\nkind = \"x\"",
@@ -218,7 +215,7 @@ mod tests {
             (
                 "subject = \"fence\"\n[component]\nentris = 3",
                 "component.entris",
-                "fence has no parameter \"entris\"; did you mean \"entries\"? Valid: entries",
+                "fence has no parameter \"entris\"; did you mean \"entries\"? Valid: \"entries\"",
             ),
             (
                 "subject = \"fence\"\n[component]\nentries = \"many\"",
@@ -226,7 +223,11 @@ mod tests {
                 "\"many\" is not a count",
             ),
             ("subject = \"fence\"\n[component]\nentries = 0", "component", "entries is 0"),
-            ("subject = \"fence\"\n[component]\nkeys = \"user2\"", "component.keys", "no variant \"user2\""),
+            (
+                "subject = \"fence\"\n[component]\nkeys = \"user2\"",
+                "component.keys",
+                "unknown variant \"user2\"",
+            ),
         ] {
             let error = Component::from_toml(&text.parse().unwrap()).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::{Build, Catalog, Choice, ChoiceError, Variant};
+use catalog::{Build, Catalog, Choice, ChoiceError, Variant, alternatives};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
@@ -90,10 +90,8 @@ impl RequestChoice {
         if KEYS.kinds().any(|known| known == kind) || kind.is_empty() {
             return KEYS.choose(value).map(|choice| Self(Source::Keys(choice)));
         }
-        let kinds = || STREAMS.kinds().chain(KEYS.kinds());
-        let hint = catalog::suggestion(kind, kinds());
-        let known = kinds().collect::<Vec<_>>().join(", ");
-        Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
+        let kinds: Vec<&str> = STREAMS.kinds().chain(KEYS.kinds()).collect();
+        Err(ChoiceError::whole(format!("unknown stream \"{kind}\"{}", alternatives(kind, kinds))))
     }
 
     /// Builds the sequence of requests that the parameter names.
@@ -266,7 +264,9 @@ mod tests {
         let error = |value: Value| RequestChoice::from_toml(&value).map(|_| ()).unwrap_err().message;
         let message = error("zipfain".into());
         assert!(
-            message.contains("did you mean \"zipfian\"? Valid: scan-mixed, loop, trace, uniform"),
+            message.contains(
+                "did you mean \"zipfian\"? Valid: \"scan-mixed\", \"loop\", \"trace\", \"uniform\""
+            ),
             "{message}"
         );
         assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it must be a share"));

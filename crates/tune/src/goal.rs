@@ -3,7 +3,7 @@
 use experiment::{Experiment, TuneSpec, engine};
 use results::{Better, Metric, Unit, columns as c, reference};
 use types::quantity::{parse_bytes, parse_nanoseconds};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 use workload::Kind;
 
 use crate::candidate::Layer;
@@ -120,9 +120,12 @@ impl Goal {
                 "of" if *value == c::ALL || Kind::ALL.iter().any(|kind| kind.name() == *value) => {
                     (*value).clone_into(&mut goal.operation);
                 }
-                "of" => return Err(format!("unknown operation \"{value}\". Valid: all, get, put, range …")),
+                "of" => {
+                    let names = [c::ALL].into_iter().chain(Kind::ALL.iter().map(|kind| kind.name()));
+                    return Err(format!("unknown operation \"{value}\". {}", valid_names(names)));
+                }
                 "in" if phases.iter().any(|phase| phase == value) => (*value).clone_into(&mut goal.phase),
-                "in" => return Err(format!("unknown phase \"{value}\". Valid: {}", phases.join(", "))),
+                "in" => return Err(format!("unknown phase \"{value}\". {}", valid_names(phases))),
                 _ => return Err(format!("unexpected \"{word}\"; write METRIC of OPERATION in PHASE")),
             }
             rest = others;

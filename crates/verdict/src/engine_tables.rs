@@ -14,7 +14,7 @@ use heading::Heading;
 use measure::{Comparison, Criteria, Sample, compare};
 use results::columns::{ALL, ENGINE};
 use results::{ConfigPath, EngineInfo, Folder, Manifest, Metric, Root, Row, Table, columns as c};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 
 use crate::trial_rows::TrialRows;
 
@@ -88,9 +88,8 @@ impl EngineTables {
                 tables.baseline.clone_from(&first.label);
                 return Ok(tables);
             }
-            let known: Vec<&str> = tables.lines.iter().map(|line| line.label.as_str()).collect();
-            let known: Vec<String> = known.iter().map(|label| format!("\"{label}\"")).collect();
-            let message = format!("there is no row \"{baseline}\". Valid: {}", known.join(", "));
+            let valid = valid_names(tables.lines.iter().map(|line| &line.label));
+            let message = format!("there is no row \"{baseline}\". {valid}");
             return Err(Problem::at(path, None, message));
         }
         Ok(tables)

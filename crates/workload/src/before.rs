@@ -3,6 +3,7 @@
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
+use types::valid_names;
 
 use crate::spelling::{self, Spelling, inside};
 
@@ -158,8 +159,8 @@ impl Before {
             Some(name) => {
                 let found = CacheState::ALL.into_iter().find(|state| state.name() == name);
                 found.ok_or_else(|| {
-                    let names = CacheState::ALL.map(CacheState::name).join(", ");
-                    ChoiceError::at("cache", format!("unknown cache state \"{name}\". Valid: {names}"))
+                    let valid = valid_names(CacheState::ALL.map(CacheState::name));
+                    ChoiceError::at("cache", format!("unknown cache state \"{name}\". {valid}"))
                 })?
             }
         };

@@ -7,7 +7,7 @@ mod pareto;
 mod uniform;
 mod zipfian;
 
-use catalog::{Catalog, Choice, ChoiceError, Count, suggestion};
+use catalog::{Catalog, Choice, ChoiceError, Count};
 use toml::Value;
 
 use crate::length::LengthDistribution;
@@ -64,7 +64,7 @@ impl RangeSpec {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants()[0].kind.to_owned()));
             }
         }
-        spec.length = LENGTHS.choose(&lengths).map_err(hint_at_common)?;
+        spec.length = LENGTHS.choose_beside(&lengths, &["backward", "span", "prefix"])?;
         Ok(spec)
     }
 
@@ -80,13 +80,6 @@ impl RangeSpec {
         }
         spelt
     }
-}
-
-/// Adds a suggestion to the error about an unknown key, if the key resembles `backward`, `span` or `prefix`.
-fn hint_at_common(error: ChoiceError) -> ChoiceError {
-    let hint =
-        suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward", "prefix"].into_iter());
-    ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
 /// Converts the value of the TOML key `key` to 32 bits. Returns an error if the value is too large.

@@ -479,7 +479,7 @@ mod tests {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");
             let error = Workload::from_toml(&text.parse::<Table>().unwrap()).unwrap_err();
             let (_, list) = error.message.split_once("Valid: ").unwrap_or_else(|| panic!("{path}: {error}"));
-            list.split(", ").map(str::to_owned).collect::<Vec<_>>()
+            list.split(", ").map(|key| key.trim_matches('"').to_owned()).collect::<Vec<_>>()
         };
         phases.iter().flat_map(listed).collect()
     }
@@ -511,7 +511,7 @@ mod tests {
         let workload = Workload::from_toml(
             &"unknown_key = 1\n[[phase]]\nname = \"x\"\ninsert = 1".parse::<Table>().unwrap(),
         );
-        assert!(workload.unwrap_err().message.ends_with("Valid: key, phase"));
+        assert!(workload.unwrap_err().message.ends_with("Valid: \"key\", \"phase\""));
     }
 
     #[test]

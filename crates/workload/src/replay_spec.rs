@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catalog::{Choice, ChoiceError, Count, suggestion};
+use catalog::{Choice, ChoiceError, Count, alternatives};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -119,8 +119,8 @@ fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     if TRACES.kinds().any(|known| known == kind) {
         return Ok(());
     }
-    let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
-    let message = format!("unknown trace format \"{kind}\"; {hint}Valid: {kinds}");
+    let end = alternatives(kind, TRACES.kinds().collect::<Vec<_>>());
+    let message = format!("unknown trace format \"{kind}\"{end}");
     Err(ChoiceError::at("kind", message))
 }
 

@@ -1,6 +1,6 @@
 //! A parser for TOML tables. The parser reads one key at a time, so an error names the wrong key.
 
-use catalog::{ChoiceError, Count, Time, read_value};
+use catalog::{ChoiceError, Count, Time, alternatives, read_value, suggestion};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -45,7 +45,7 @@ impl Spelling {
     /// Returns an error if the table contains a misspelled form of a key in `names`, and none of the keys in `names`.
     /// `place` names the table in the message.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
-        let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
+        let mut keys = self.table.keys().map(|wrong| (wrong, suggestion(wrong, names.iter().copied())));
         match keys.find(|(_, hint)| !hint.is_empty()) {
             None => Ok(()),
             Some((wrong, hint)) => {
@@ -61,9 +61,8 @@ impl Spelling {
         let Some(wrong) = self.table.keys().next() else {
             return Ok(());
         };
-        let list = self.known.join(", ");
-        let hint = closest(wrong, &self.known);
-        Err(ChoiceError::at(wrong.clone(), format!("{place} has no key \"{wrong}\"; {hint}Valid: {list}")))
+        let end = alternatives(wrong, self.known);
+        Err(ChoiceError::at(wrong.clone(), format!("{place} has no key \"{wrong}\"{end}")))
     }
 }
 
@@ -153,17 +152,6 @@ pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     ChoiceError { key: Some(path), message: error.message }
 }
 
-/// Returns the text `did you mean …; ` if one of `names` resembles `wrong`. If no name is similar, the text is empty.
-fn closest(wrong: &str, names: &[&str]) -> String {
-    names
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(wrong, name), *name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min()
-        .map(|(_, name)| format!("did you mean \"{name}\"? "))
-        .unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +165,7 @@ mod tests {
         assert_eq!(error.key.as_deref(), Some("tehta"));
         assert_eq!(
             error.message,
-            "the distribution has no key \"tehta\"; did you mean \"theta\"? Valid: share, theta"
+            "the distribution has no key \"tehta\"; did you mean \"theta\"? Valid: \"share\", \"theta\""
         );
     }
 
@@ -188,7 +176,7 @@ mod tests {
         assert_eq!(spelling.take("share"), None);
         assert_eq!(
             spelling.finish("a load").unwrap_err().message,
-            "a load has no key \"size\"; Valid: share"
+            "a load has no key \"size\". Valid: \"share\""
         );
         let mut spelling = Spelling::new(toml::from_str("warm_up = 1").unwrap());
         assert_eq!(

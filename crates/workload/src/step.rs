@@ -1,6 +1,6 @@
 //! Steps on the store between operations, such as `step = "flush"`.
 
-use catalog::{ChoiceError, suggestion};
+use catalog::{ChoiceError, alternatives};
 
 use crate::spelling::Spelling;
 
@@ -96,12 +96,8 @@ impl StoreStep {
                 return Ok(Some(Self::Sleep(crate::spelling::seconds(spelling)?.ok_or_else(missing)?)));
             }
             other => {
-                let hint = suggestion(other, Self::NAMES.into_iter());
-                let names = Self::NAMES.join(", ");
-                return Err(ChoiceError::at(
-                    "step",
-                    format!("unknown step \"{other}\"; {hint}Valid: {names}"),
-                ));
+                let message = format!("unknown step \"{other}\"{}", alternatives(other, Self::NAMES));
+                return Err(ChoiceError::at("step", message));
             }
         };
         spelling.forbid("seconds", "only the step \"sleep\" has a duration; remove seconds")?;
@@ -141,7 +137,7 @@ mod tests {
             assert!(error.message.contains("a step executes no operations"), "{error}");
         }
         for (text, key, message) in [
-            ("step = \"flsh\"", "step", "did you mean \"flush\"? Valid: flush, compact, settle"),
+            ("step = \"flsh\"", "step", "did you mean \"flush\"? Valid: \"flush\", \"compact\", \"settle\""),
             (
                 "step = \"sleep\"",
                 "seconds",
@@ -149,7 +145,7 @@ mod tests {
             ),
             ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
             ("step = \"compact\"\nseconds = 1", "seconds", "only the step \"sleep\" has a duration"),
-            ("step = \"flush\"\nsize = 1", "size", "a step has no key \"size\"; Valid: name, step"),
+            ("step = \"flush\"\nsize = 1", "size", "a step has no key \"size\". Valid: \"name\", \"step\""),
         ] {
             let error = read(text).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");

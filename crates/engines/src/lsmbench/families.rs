@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tree::{Families, Family, Mode};
+use types::valid_names;
 use workload::{Scan, Target, TargetError, Write};
 
 use super::{calls, readings};
@@ -22,8 +23,8 @@ impl FamiliesStore {
 
     /// Returns the error of an operation that must name a column family but names none. The error lists the families.
     fn unnamed<T>(&self) -> Result<T, TargetError> {
-        let names: Vec<&str> = self.families.names().collect();
-        Err(format!("the operation must name a column family. Valid: {}", names.join(", ")).into())
+        let valid = valid_names(self.families.names());
+        Err(format!("the operation must name a column family. {valid}").into())
     }
 }
 

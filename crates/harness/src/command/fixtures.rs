@@ -8,7 +8,7 @@ use run::{Kept, kept, lock_all_fixtures, program_identity};
 
 use crate::cli::FixturesArguments;
 use crate::output::{line, print};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 
 /// Removes the fixtures that `--remove` names, and prints the remaining fixtures.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
@@ -19,9 +19,9 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     if let Some(which) = remove {
         let (go, others): (Vec<Kept>, Vec<Kept>) = stay.into_iter().partition(|one| is_meant(which, one));
         if go.is_empty() && !matches!(which.as_str(), ALL | STALE) {
-            let names: Vec<String> = others.iter().map(|one| format!("\"{}\"", one.hash)).collect();
-            let valid = [vec![format!("\"{ALL}\""), format!("\"{STALE}\"")], names].concat().join(", ");
-            return Err(Problem::new(format!("--remove: no fixture \"{which}\". Valid: {valid}")));
+            let hashes = others.iter().map(|one| one.hash.as_str());
+            let valid = valid_names([ALL, STALE].into_iter().chain(hashes));
+            return Err(Problem::new(format!("--remove: no fixture \"{which}\". {valid}")));
         }
         for one in &go {
             one.remove()?;

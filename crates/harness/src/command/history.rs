@@ -7,7 +7,7 @@ use std::path::Path;
 use plot::{Chart, ChartSpec, Context, Form, PlotError};
 use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Row, Schema, Table, ValueType, columns as c};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 use verdict::{Series, add, entries, series};
 
 use crate::cli::HistoryArguments;
@@ -46,8 +46,8 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
         let mut names: Vec<&str> = all.iter().map(|series| &*series.place[0]).collect();
         names.dedup();
         return Err(Problem::new(format!(
-            "the history has no experiment \"{name}\". Valid: {}",
-            names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+            "the history has no experiment \"{name}\". {valid}",
+            valid = valid_names(names)
         )));
     }
     let series: Vec<Series> = all.into_iter().filter(is_shown).collect();

@@ -11,7 +11,7 @@ mod schema;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use catalog::suggestion;
+use catalog::alternatives;
 use serde_json::json;
 use types::{Outcome, Problem};
 
@@ -54,10 +54,8 @@ fn write_pages(folder: &Path) -> Outcome<()> {
 /// Returns the catalog with the name `name`.
 fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
     all.iter().find(|listed| listed.name == name).ok_or_else(|| {
-        let names = || all.iter().map(|listed| listed.name);
-        let hint = suggestion(name, names());
-        let valid: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
-        Problem::new(format!("unknown catalog \"{name}\"; {hint}Valid: {}", valid.join(", ")))
+        let end = alternatives(name, all.iter().map(|listed| listed.name));
+        Problem::new(format!("unknown catalog \"{name}\"{end}"))
     })
 }
 

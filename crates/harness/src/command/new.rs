@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use catalog::suggestion;
+use catalog::alternatives;
 use toml::Value;
 use types::{Outcome, Problem};
 
@@ -36,10 +36,10 @@ pub(crate) fn new(arguments: &NewArguments) -> Outcome<()> {
 
 fn template(axis: &str) -> Outcome<&'static Template> {
     let all = || TEMPLATES.iter().map(|template| template.axis);
-    TEMPLATES.iter().find(|template| template.axis == axis).ok_or_else(|| {
-        let names = all().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        Problem::new(format!("no axis \"{axis}\"; {}Valid: {names}", suggestion(axis, all())))
-    })
+    TEMPLATES
+        .iter()
+        .find(|template| template.axis == axis)
+        .ok_or_else(|| Problem::new(format!("unknown axis \"{axis}\"{}", alternatives(axis, all()))))
 }
 
 /// Checks that a name is valid for a crate and for a variant. A valid name consists of lower-case words with hyphens

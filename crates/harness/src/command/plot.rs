@@ -6,7 +6,7 @@ use experiment::{Experiment, Overrides};
 use plot::{ChartSpec, FigureStyle};
 use results::{Folder, Manifest};
 use toml::{Table, Value};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 
 use crate::charts::styled;
 use crate::cli::PlotArguments;
@@ -185,7 +185,7 @@ fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
 /// of the chart without the extension.
 fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let unknown = |names: Vec<String>| {
-        Problem::new(format!("--set {}: unknown chart. Valid: {}", path.join("."), names.join(", ")))
+        Problem::new(format!("--set {}: unknown chart. {}", path.join("."), valid_names(names)))
     };
     let mut table = resolved;
     let mut keys = path;

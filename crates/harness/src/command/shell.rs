@@ -7,7 +7,7 @@ use std::path::Path;
 
 use run::interrupt::{self, UntilInterrupted};
 use server::{TextStore, answer_command};
-use types::{Outcome, Problem};
+use types::{Outcome, Problem, valid_names};
 use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 
 use super::store::{design_of, family_names_of, open_families, open_tree};
@@ -61,7 +61,7 @@ fn check_family(arguments: &ShellArguments, families: &[String]) -> Outcome<()> 
             )
         }
         (Some(name), families) => {
-            format!("{directory} has no column family \"{name}\". Valid: \"{}\"", families.join("\", \""))
+            format!("{directory} has no column family \"{name}\". {}", valid_names(families))
         }
     };
     Err(Problem::new(message))

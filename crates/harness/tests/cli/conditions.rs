@@ -95,7 +95,7 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     assert_eq!(of(&bench.rows("x"), "second", "all").len(), 2);
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
     let error = bench.run(&["run", "x.toml"]).refusal();
-    assert!(error.contains("unknown cache state \"hot\" Valid: as-is, warm, cold"), "{error}");
+    assert!(error.contains("unknown cache state \"hot\" Valid: \"as-is\", \"warm\", \"cold\""), "{error}");
 }
 
 /// An experiment with three threads and a warm-up, in which half of the operations are writes.

@@ -44,7 +44,7 @@ fn bad_requests_are_rejected_and_nothing_is_written() {
     for (arguments, message) in [
         (
             &["new", "blom", "mine"][..],
-            "no axis \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", \"bloom\", ",
+            "unknown axis \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", \"bloom\", ",
         ),
         (&["new", "bloom", "full"], "full: the folder is not empty"),
         (&["new", "bloom", "My_Filter"], "\"My_Filter\" is not a valid name for a component and its crate"),

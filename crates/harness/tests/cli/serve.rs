@@ -370,7 +370,7 @@ fn options_that_cannot_be_are_refused() {
         (&["--password", ""], "the password is empty"),
         (&["--listen", &taken], "choose another port with --listen"),
         (&["--set", "storage=memory"], "a server needs a durable store, but storage = \"memory\""),
-        (&["--set", "bloom=blom"], "no variant \"blom\""),
+        (&["--set", "bloom=blom"], "unknown variant \"blom\""),
     ] {
         let error = bench.run(&[&["serve", "db"][..], options].concat()).refusal();
         assert!(error.contains(expected), "{options:?}: {error}");

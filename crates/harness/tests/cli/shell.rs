@@ -116,7 +116,10 @@ fn a_store_that_cannot_be_is_refused() {
             "the shell needs a durable store, but storage = \"memory\"",
         ),
         (&["shell", "db", "--set", "wall=sync"], "did you mean \"wal\"?"),
-        (&["shell", "db", "--design", "design.toml"], "design.toml:2: design.bloom: no variant \"blom\""),
+        (
+            &["shell", "db", "--design", "design.toml"],
+            "design.toml:2: design.bloom: unknown variant \"blom\"",
+        ),
         (&["shell", "db", "--design", "nowhere.toml"], "there is no file nowhere.toml"),
         (&["shell", "file"], "file"),
     ] {

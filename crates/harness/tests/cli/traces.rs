@@ -180,7 +180,7 @@ fn wrong_traces_are_one_error() {
     bench.write("taken", "kept");
     for (arguments, message) in [
         (&["trace", "stat", "nowhere"][..], "trace nowhere: No such file"),
-        (&["trace", "stat", "empty"], "trace empty: unknown trace format; set kind Valid: raw"),
+        (&["trace", "stat", "empty"], "trace empty: unknown trace format; set kind Valid: \"raw\""),
         (&["trace", "stat", "empty", "--kind", "lirs"], "trace empty: the file has no accesses"),
         (&["trace", "stat", "words"], "trace words: unknown trace format"),
         (&["trace", "stat", "words", "--kind", "lirs"], "words:1: block is \"hello world\""),

@@ -65,7 +65,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("theory", &["compaction", "types", "catalog"]),
         ("trace", &["types", "catalog", "workload"]),
         ("plot", &["results", "types", "catalog", "measure"]),
-        ("report", &["results", "plot", "measure", "theory"]),
+        ("report", &["results", "plot", "measure", "theory", "types"]),
         ("verdict", &["results", "plot", "measure", "types"]),
         ("page", &["results", "plot", "measure", "verdict", "types"]),
         ("site", &["results", "plot", "verdict", "page", "catalog", "types"]),

@@ -26,7 +26,9 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
         "tiered" => Ok(ratio * levels),
         "l0-tiered" => Ok(ratio + levels - 1.0),
         "lazy-leveled" => Ok(ratio * (levels - 1.0) + 1.0),
-        other => Err(format!("`policy` is \"{other}\". Valid: leveled, tiered, l0-tiered, lazy-leveled")),
+        other => Err(format!(
+            "`policy` is \"{other}\". Valid: \"leveled\", \"tiered\", \"l0-tiered\", \"lazy-leveled\""
+        )),
     }
 }
 

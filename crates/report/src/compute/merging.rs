@@ -16,7 +16,7 @@ pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 fn unknown_policy(policy: &str) -> String {
-    format!("`policy` is \"{policy}\". Valid: tiered, leveled, l0-tiered, lazy-leveled")
+    format!("`policy` is \"{policy}\". Valid: \"tiered\", \"leveled\", \"l0-tiered\", \"lazy-leveled\"")
 }
 
 /// Computes the largest space amplification of a full tree: stored bytes per live byte. [`Fluid::most_space_amp`]

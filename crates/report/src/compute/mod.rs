@@ -16,6 +16,8 @@ mod varint;
 
 use std::collections::BTreeMap;
 
+use types::valid_names;
+
 use crate::Argument;
 
 pub use about::Facts;
@@ -203,13 +205,12 @@ type Fault = (&'static str, String);
 /// Returns an error if the computation does not exist, or has no argument with one of the names in `with`.
 pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'static Computation, Fault> {
     let Some(computation) = COMPUTATIONS.iter().find(|computation| computation.name == name) else {
-        let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
-        let names = names.join(", ");
-        return Err(("computed", format!("unknown computation \"{name}\". Valid: {names}")));
+        let valid = valid_names(COMPUTATIONS.iter().map(|computation| computation.name));
+        return Err(("computed", format!("unknown computation \"{name}\". {valid}")));
     };
     if let Some(key) = with.keys().find(|key| !computation.arguments.contains(&key.as_str())) {
-        let arguments = computation.arguments.join(", ");
-        return Err(("with", format!("{name} has no argument \"{key}\". Valid: {arguments}")));
+        let valid = valid_names(computation.arguments);
+        return Err(("with", format!("{name} has no argument \"{key}\". {valid}")));
     }
     Ok(computation)
 }

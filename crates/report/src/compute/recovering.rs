@@ -19,12 +19,12 @@ pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,
         "synced" => true,
-        other => return Err(format!("`log` is \"{other}\". Valid: written, synced")),
+        other => return Err(format!("`log` is \"{other}\". Valid: \"written\", \"synced\"")),
     };
     let keeps_memory = match with.word("fault")? {
         "process" => true,
         "power" => false,
-        other => return Err(format!("`fault` is \"{other}\". Valid: process, power")),
+        other => return Err(format!("`fault` is \"{other}\". Valid: \"process\", \"power\"")),
     };
     Ok(if is_on_device || keeps_memory { 0.0 } else { 100.0 })
 }

@@ -60,7 +60,7 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let array = match with.word("builder")? {
         "level-order" => level_order(keys),
         "printed" => walk(keys),
-        other => return Err(format!("`builder` is \"{other}\". Valid: level-order, printed")),
+        other => return Err(format!("`builder` is \"{other}\". Valid: \"level-order\", \"printed\"")),
     };
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }

@@ -1,6 +1,6 @@
 //! Computes the design of each column family from the design of the store and the changes of the family.
 
-use catalog::{KeyEntry, suggestion};
+use catalog::{KeyEntry, alternatives};
 use toml::{Table, Value};
 
 use super::assembly::Design;
@@ -124,11 +124,9 @@ pub fn family_entries() -> impl Iterator<Item = KeyEntry> {
 }
 
 fn read_layout(value: &Value) -> Result<FamilyLayout, String> {
-    let names = || FamilyLayout::ALL.into_iter().map(FamilyLayout::name);
     FamilyLayout::ALL.into_iter().find(|layout| value.as_str() == Some(layout.name())).ok_or_else(|| {
-        let hint = value.as_str().map_or_else(String::new, |name| suggestion(name, names()));
-        let valid: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
-        format!("unknown layout {value}; {hint}Valid: {}", valid.join(", "))
+        let names = FamilyLayout::ALL.map(FamilyLayout::name);
+        format!("unknown layout {value}{}", alternatives(value.as_str().unwrap_or_default(), names))
     })
 }
 

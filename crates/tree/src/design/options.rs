@@ -42,7 +42,7 @@ pub struct Options {
 mod operator_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use types::MergeOperator;
+    use types::{MergeOperator, valid_names};
 
     #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn serialize<S: Serializer>(
@@ -57,8 +57,8 @@ mod operator_name {
     ) -> Result<Option<MergeOperator>, D::Error> {
         let name = String::deserialize(deserializer)?;
         let unknown = || {
-            let valid = MergeOperator::ALL.map(MergeOperator::name).join(", ");
-            D::Error::custom(format!("unknown merge operator \"{name}\". Valid: {valid}"))
+            let valid = valid_names(MergeOperator::ALL.map(MergeOperator::name));
+            D::Error::custom(format!("unknown merge operator \"{name}\". {valid}"))
         };
         MergeOperator::from_name(&name).map(Some).ok_or_else(unknown)
     }

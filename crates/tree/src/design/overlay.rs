@@ -1,6 +1,6 @@
 //! Applies overrides to a design. The overrides come from a `[design]` table, from `extends` or from a sweep.
 
-use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
+use catalog::{Axis, ByteSize, Choice, alternatives, read_value};
 use toml::{Table, Value};
 
 use super::assembly::LEAST_MEMTABLE_BYTES;
@@ -317,9 +317,8 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
                 if !group.contains_key(name) {
                     let beside = keys_beside(key).map(str::to_owned);
                     let known: Vec<String> = group.keys().cloned().chain(beside).collect();
-                    let hint = suggestion(name, known.iter().map(String::as_str));
-                    let message =
-                        format!("{key} has no option \"{name}\"; {hint}Valid: {}", known.join(", "));
+                    let end = alternatives(name, known.iter().map(String::as_str));
+                    let message = format!("{key} has no option \"{name}\"{end}");
                     return Err(DesignError::at(key, Some(name.clone()), message));
                 }
                 group.insert(name.clone(), change.clone());
@@ -358,8 +357,6 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
 }
 
 fn unknown_key(key: &str) -> DesignError {
-    let known = || AXES.iter().map(|axis| axis.name()).chain(GROUPS).chain([FAMILIES]);
-    let hint = suggestion(key, known());
-    let list: Vec<&str> = known().collect();
-    DesignError::at(key, None, format!("a design has no key \"{key}\"; {hint}Valid: {}", list.join(", ")))
+    let known: Vec<&str> = AXES.iter().map(|axis| axis.name()).chain(GROUPS).chain([FAMILIES]).collect();
+    DesignError::at(key, None, format!("a design has no key \"{key}\"{}", alternatives(key, known)))
 }

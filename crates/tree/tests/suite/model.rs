@@ -123,7 +123,7 @@ fn a_store_keeps_its_merge_operator() {
     assert!(refused.contains("created with no merge operator, but the design has the merge"), "{refused}");
     let unknown = Design::default().with(&"merge_operator = \"sum\"".parse().unwrap()).unwrap_err();
     assert!(
-        unknown.to_string().contains("unknown merge operator \"sum\". Valid: add, append, max"),
+        unknown.to_string().contains("unknown merge operator \"sum\". Valid: \"add\", \"append\", \"max\""),
         "{unknown}"
     );
 }

@@ -4,7 +4,7 @@
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
-use types::MAX_KEY_BYTES;
+use types::{MAX_KEY_BYTES, valid_names};
 
 use super::head::TraceHead;
 use super::input::{RecordError, TraceInput};
@@ -257,13 +257,8 @@ impl Csv {
             .into_iter()
             .find(|operation| operation.name().as_bytes().eq_ignore_ascii_case(name))
             .ok_or_else(|| {
-                let valid: Vec<&str> =
-                    [read, write, delete].into_iter().flatten().map(String::as_str).collect();
-                format!(
-                    "unknown operation \"{}\"; set `read`, `write` and `delete`. Valid: {}",
-                    quoted(name),
-                    valid.join(", ")
-                )
+                let valid = valid_names([read, write, delete].into_iter().flatten());
+                format!("unknown operation \"{}\"; set `read`, `write` and `delete`. {valid}", quoted(name))
             })
     }
 

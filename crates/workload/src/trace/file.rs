@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::{Choice, ChoiceError};
 use toml::{Table, Value};
+use types::valid_names;
 
 use super::TRACES;
 use super::head::TraceHead;
@@ -90,7 +91,7 @@ impl TraceFile {
             let (head, is_whole) = input.peek().map_err(failed)?;
             recognized(&TraceHead::new(&head, is_whole)).ok_or_else(|| TraceError::Unknown {
                 path: path.clone(),
-                kinds: TRACES.kinds().collect::<Vec<_>>().join(", "),
+                valid: valid_names(TRACES.kinds()),
             })?
         };
         let reader = built(&format);

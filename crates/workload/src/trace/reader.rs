@@ -90,12 +90,12 @@ pub enum TraceError {
         path: PathBuf,
     },
     /// No reader recognizes the file.
-    #[error("trace {path}: unknown trace format; set kind. Valid: {kinds}")]
+    #[error("trace {path}: unknown trace format; set kind. {valid}")]
     Unknown {
         /// The path of the file.
         path: PathBuf,
-        /// The names of all trace formats, which the error message lists.
-        kinds: String,
+        /// The list of the names of all trace formats, for the error message.
+        valid: String,
     },
     /// The traces have more distinct keys than a workload can have.
     #[error("the traces have {keys} different keys; the maximum is {}", u32::MAX)]

@@ -52,7 +52,10 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
         b"R" => TraceOperation::DeleteRange,
         b"FS" | b"FE" => return Ok(None),
         _ => {
-            let message = format!("unknown operation \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
+            let message = format!(
+                "unknown operation \"{}\". Valid: \"I\", \"U\", \"M\", \"P\", \"D\", \"S\", \"SC\", \"R\"",
+                quoted(name)
+            );
             return Err(message);
         }
     };

@@ -83,7 +83,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(),
             "order",
-            "unknown name \"up\"; Valid: random, sequential, reverse",
+            "unknown name \"up\". Valid: \"random\", \"sequential\", \"reverse\"",
         ),
         ("name = \"a\"\noperations = 0\nmix = \"get\"".to_owned(), "operations", "at least 1"),
         ("name = \"a\"\noperations = 5".to_owned(), "mix", "operations needs a mix"),
@@ -120,7 +120,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}order = \"random\""), "order", "applies only to a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay must be a table"),
-        ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "Valid: raw, rocksdb"),
+        ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "Valid: \"raw\", \"rocksdb"),
         ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "file is missing"),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\", width = 3 }".to_owned(),

@@ -336,7 +336,12 @@ fn text_of_ycsb_tectonic_and_our_own() {
         ]
     );
     let error = read(b"P a\nX b\n", Some("tectonic")).unwrap_err();
-    assert!(error.contains(":2: unknown operation \"X\". Valid: I, U, M, P, D, S, SC, R"), "{error}");
+    assert!(
+        error.contains(
+            ":2: unknown operation \"X\". Valid: \"I\", \"U\", \"M\", \"P\", \"D\", \"S\", \"SC\", \"R\""
+        ),
+        "{error}"
+    );
     let own = "# ours\np a \"\\x00\"\ng a\nr a b\nm a 7\nd a\n";
     assert_eq!(
         recognized(own.as_bytes(), "text"),
@@ -415,7 +420,7 @@ fn block_numbers_of_arc_and_lirs() {
 fn a_file_of_no_format_is_named() {
     for bytes in [&b"hello world\n"[..], b"", &[0xff; 100], b"PK\x03\x04"] {
         let error = read(bytes, None).unwrap_err();
-        assert!(error.contains("unknown trace format; set kind. Valid: raw, rocksdb"), "{error}");
+        assert!(error.contains("unknown trace format; set kind. Valid: \"raw\", \"rocksdb"), "{error}");
     }
     let unknown = TraceFile::new(Path::new("t").to_owned(), Some("rocksdp")).unwrap_err();
     assert!(unknown.message.contains("rocksdb"), "{unknown}");

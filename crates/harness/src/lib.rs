@@ -58,7 +58,7 @@ use experiment::{Experiment, Overrides};
 use live::Live;
 use output::CONSOLE;
 use run::{Ending, RunOptions, interrupt};
-use types::Outcome;
+use types::{Outcome, shorten_words};
 pub use workbench::Workbench;
 
 /// The exit code of a command that found a regression, wrong answers or corruption.
@@ -72,7 +72,10 @@ const INTERRUPTED: u8 = 130;
 
 /// Parses the command line, executes its command, and returns the exit code. Prints errors to standard error.
 fn obey_command_line() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return print_answer_of_parser(&answer),
+    };
     match run_command(cli.command) {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
@@ -80,6 +83,20 @@ fn obey_command_line() -> ExitCode {
             ExitCode::from(BAD_REQUEST)
         }
     }
+}
+
+/// Prints the answer of the parser of the command line: the help, the version, or an error. The function shortens long
+/// words of an error, because the parser repeats wrong words completely. Returns the exit code.
+fn print_answer_of_parser(answer: &clap::Error) -> ExitCode {
+    let text = answer.render().to_string();
+    let shortened = shorten_words(&text);
+    if shortened == text {
+        // No other stream is left for a message about an error of the terminal.
+        let _ = answer.print();
+    } else {
+        output::line(shortened.trim_end());
+    }
+    ExitCode::from(if answer.use_stderr() { BAD_REQUEST } else { 0 })
 }
 
 /// Executes one command and returns the exit code.

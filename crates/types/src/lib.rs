@@ -45,6 +45,6 @@ pub use key_list::KeyList;
 pub use merge_operator::MergeOperator;
 pub use names::valid_names;
 pub use platform::{NotOnPlatform, Platform, PlatformPart};
-pub use problem::{Outcome, Problem};
+pub use problem::{Outcome, Problem, shorten_words};
 pub use scan::Direction;
 pub use split_mix::SplitMix64;

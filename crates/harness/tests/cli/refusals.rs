@@ -154,6 +154,40 @@ fn a_read_only_disk_is_named() {
     assert!(bench.content() == before, "something was touched");
 }
 
+/// Tests arguments of 100 kB. An error contains only the start of such an argument.
+#[test]
+fn long_arguments_are_shortened_in_errors() {
+    let bench = Bench::small();
+    let long = "w".repeat(100_000);
+    let (option, path) = (format!("--{long}"), format!("{long}=1"));
+    let [key, count, variant] =
+        ["design.", "trials.count=", "design.wal="].map(|start| format!("{start}{long}"));
+    for arguments in [
+        &[long.as_str()][..],
+        &[&option],
+        &["run", "small.toml", &option],
+        &["run", "small.toml", "--trials", &long],
+        &["run", "small.toml", "--set", &long],
+        &["run", "small.toml", "--set", &path],
+        &["run", "small.toml", "--set", &key],
+        &["run", "small.toml", "--set", &count],
+        &["run", "small.toml", "--set", &variant],
+        &["check", "--format", &long],
+        &["new", &long, "x"],
+        &["list", &long],
+        &["run", &long],
+        &["plot", &long],
+        &["verify", &long],
+        &["engines", &long],
+    ] {
+        let answer = bench.run(arguments).expect(2);
+        let start = arguments.join(" ").chars().take(60).collect::<String>();
+        assert!(answer.out.is_empty() && answer.err.len() < 2_000, "{start}: {} bytes", answer.err.len());
+        assert!(answer.err.starts_with("error: "), "{start}: {}", answer.err);
+        assert!(answer.err.contains("www… (100"), "{start}: {}", answer.err);
+    }
+}
+
 #[test]
 fn a_disk_that_is_full_from_the_start_is_named() {
     let bench = stored();

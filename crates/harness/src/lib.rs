@@ -112,7 +112,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         }
         Command::Tune(arguments) => {
             interrupt::install();
-            command::tune(&arguments, overrides(arguments.overrides.clone())).map(ended)
+            command::tune(&arguments, overrides(arguments.overrides.clone())).map(|()| ended(true))
         }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
@@ -124,7 +124,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Page(arguments) => command::page(&arguments).map(|()| 0),
         Command::Gallery(arguments) => {
             interrupt::install();
-            command::gallery(&arguments).map(ended)
+            command::gallery(&arguments).map(|()| ended(true))
         }
         Command::Report(arguments) => {
             interrupt::install();

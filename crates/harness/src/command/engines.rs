@@ -11,8 +11,8 @@ use verdict::{EngineTables, MarkdownPage, Targets, keep};
 use crate::cli::EnginesArguments;
 use crate::output::{line, print};
 
-/// Prints the engine-comparison tables of each results folder, or writes these tables into a Markdown page. With
-/// `--check`, returns whether the page is up to date.
+/// Prints the engine-comparison tables of each results folder, or writes these tables into a Markdown page. Returns
+/// false if `--check` finds an outdated page.
 pub(crate) fn engines(arguments: &EnginesArguments) -> Outcome<bool> {
     if let (Some(page), false) = (&arguments.into, arguments.check) {
         [page, &aside(page)].into_iter().try_for_each(|path| check_file(path))?;
@@ -45,11 +45,10 @@ pub(crate) fn engines(arguments: &EnginesArguments) -> Outcome<bool> {
         all.iter().map(|tables| (tables.name().to_owned(), tables.markdown(&targets))).collect();
     match (&page, &arguments.into) {
         (Some(page), Some(path)) if arguments.check => check(page, path, &tables),
-        (Some(page), Some(path)) => write(page, path, &tables),
+        (Some(page), Some(path)) => write(page, path, &tables).map(|()| true),
         _ => {
             let texts: Vec<&str> = tables.iter().map(|(_, text)| text.as_str()).collect();
-            print(&texts.join("\n"))?;
-            Ok(true)
+            print(&texts.join("\n")).map(|()| true)
         }
     }
 }
@@ -104,13 +103,12 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Replaces all engine-comparison tables of the Markdown page atomically. Always returns `true`.
-fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
+/// Replaces all engine-comparison tables of the Markdown page atomically.
+fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<()> {
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);
     std::fs::write(&aside, page.with(tables)).and_then(|()| std::fs::rename(&aside, path)).map_err(cannot)?;
-    print(&format!("Updated: {}\n", path.display()))?;
-    Ok(true)
+    print(&format!("Updated: {}\n", path.display()))
 }
 
 /// Prints which engine-comparison tables of the Markdown page are outdated, and returns whether all are up to date.

@@ -22,8 +22,8 @@ const BEGIN: &str = "<!-- gallery -->\n";
 const END: &str = "<!-- end of the gallery -->";
 
 /// Runs the experiments whose results are missing, draws the charts, and writes the gallery into its Markdown page.
-/// Always returns `true`, because this command checks nothing.
-pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
+/// After an interrupt by the user, the function stops and changes no page.
+pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<()> {
     rewritten(&arguments.page, "")?;
     [&arguments.page, &aside(&arguments.page)].into_iter().try_for_each(|path| check_file(path))?;
     check_folder(&arguments.out)?;
@@ -44,7 +44,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
             return Err(Problem::new(format!("{}: not run: {why}", experiment.name)));
         }
         if interrupt::is_requested() {
-            return Ok(true);
+            return Ok(());
         }
         shown += &show(experiment, arguments)?;
         if let Some(below) = &arguments.keep {
@@ -57,8 +57,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     check_file(&arguments.page)?;
     let aside = aside(&arguments.page);
     std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &arguments.page)).map_err(write)?;
-    print(&format!("Updated: {}\n", arguments.page.display()))?;
-    Ok(true)
+    print(&format!("Updated: {}\n", arguments.page.display()))
 }
 
 /// Returns the text of the page `page`, in which `shown` replaces the text of the gallery.

@@ -18,8 +18,8 @@ const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "lazy-leveled(size_ratio=10)", "horizontal(runs=2)", "horizontal(runs=3)", "horizontal(runs=4)",
     "horizontal(runs=6)", "horizontal(runs=9)"]"#];
 
-/// Searches for the best design of an experiment, and prints the result. Always returns `true`.
-pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outcome<bool> {
+/// Searches for the best design of an experiment, and prints the result.
+pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outcome<()> {
     let mut experiment = Experiment::load(&arguments.config, &overrides)?;
     if experiment.swept().is_empty() {
         overrides.set.extend(SPACE.map(on_one_line));
@@ -53,7 +53,7 @@ pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outco
         "Folder with all candidates and the Pareto set: {folder}",
         folder = advice.folder.display()
     ));
-    Ok(true)
+    Ok(())
 }
 
 fn on_one_line(text: &str) -> String {

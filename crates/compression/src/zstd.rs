@@ -54,8 +54,8 @@ const MOST_SAMPLES: usize = 32;
 /// dictionary would take more space than it saves.
 const LEAST_SAMPLES: usize = 8;
 
-/// The valid sizes of a dictionary in bytes. The trainer fails with a smaller size, and a larger dictionary does not
-/// fit if blocks are small.
+/// The valid sizes of a dictionary in bytes. The trainer rejects smaller sizes (`ZDICT_DICTSIZE_MIN` in `zdict.h`). The
+/// largest size limits the samples that an SSTable keeps in memory for the trainer to [`MOST_SAMPLES`] times 1 MiB.
 const DICTIONARY_BYTES: std::ops::RangeInclusive<u64> = 256..=1 << 20;
 
 #[derive(Serialize, Deserialize)]

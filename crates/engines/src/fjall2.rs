@@ -1,5 +1,6 @@
-//! Adapter for Fjall 2, the previous major version of Fjall. One of the source documents measured version 2.1, which no
-//! longer builds with current dependencies. The adapter therefore uses 2.11, the last minor version.
+//! Adapter for Fjall 2, the previous major version of Fjall. The published figures of Fjall (`experiments/fjall21`) are
+//! about version 2.1, which no longer builds with current dependencies. The adapter therefore uses 2.11, the last minor
+//! version.
 
 #[cfg(feature = "peers")]
 mod store;

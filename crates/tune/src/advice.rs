@@ -21,9 +21,10 @@ use crate::space::Space;
 /// advice reports such values.
 const BINDS: f64 = 0.9;
 
-/// The largest drift of the operation mix with which the advice tests the best design. A drift is a Kullback-Leibler
-/// divergence. The paper on Endure uses the same maximum.
-const MOST_DRIFT: f64 = 4.0;
+/// The largest drift of the operation mix for which the advice tests whether the best design stays the best. The drift
+/// is the Kullback-Leibler divergence of a mix from the mix of the experiment. The paper on Endure (VLDB 2022) tests
+/// drifts up to the same maximum.
+const LARGEST_TESTED_DRIFT: f64 = 4.0;
 
 /// The maximum number of designs that the advice lists after the best design.
 const LISTED: usize = 5;
@@ -143,7 +144,7 @@ impl Advice {
         self.limits(&mut text);
         self.others(&mut text);
         if let Some(drift) = self.best_until() {
-            let _ = match drift < MOST_DRIFT {
+            let _ = match drift < LARGEST_TESTED_DRIFT {
                 true => {
                     writeln!(
                         text,
@@ -154,7 +155,7 @@ impl Advice {
                 false => writeln!(
                     text,
                     "  This design stays the best if the mix of operations drifts by a KL divergence of at \
-                     most {MOST_DRIFT}, the largest drift that tune tried."
+                     most {LARGEST_TESTED_DRIFT}, the largest drift that tune tried."
                 ),
             };
         }
@@ -226,7 +227,7 @@ impl Advice {
             .into_iter()
             .filter(|at| self.candidates[*at].score(self.layer).is_some_and(|score| score.excess <= 0.0))
             .collect();
-        let steps = (0..=80u32).map(|step| MOST_DRIFT * f64::from(step) / 80.0);
+        let steps = (0..=80u32).map(|step| LARGEST_TESTED_DRIFT * f64::from(step) / 80.0);
         let is_best = |drift: f64| {
             let cost = |at: usize| of(at).map(|(weights, costs)| robust_cost(drift, weights, costs));
             let own = cost(self.winner).unwrap_or(f64::INFINITY);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::bundled::{self, cache, unequal, without_codec, without_maps};
+use crate::bundled::{self, cache, mismatch, without_codec, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::entry_limits::EntryLimits;
 use crate::opening::Opening;
@@ -95,31 +95,31 @@ impl Engine for BfTree {
         ];
         lines.push(match settings.log {
             Log::None => "WAL mode \"none\": no WAL".to_owned(),
-            _ => unequal(format_args!(
+            _ => mismatch(format_args!(
                 "WAL mode \"{}\": bf-tree cannot recover from its WAL, so it runs without a WAL, and only a \
                  flush makes writes durable",
                 settings.log
             )),
         });
-        lines.push(unequal(
+        lines.push(mismatch(
             "flush: bf-tree writes a snapshot of the whole tree into a new file, so each flush writes \
             all data",
         ));
-        lines.push(unequal(
+        lines.push(mismatch(
             "opening: the adapter copies the snapshot, because bf-tree changes the file that it opens",
         ));
-        lines.push(unequal("batches: bf-tree writes the entries one by one, without atomicity"));
-        lines.push(unequal(
+        lines.push(mismatch("batches: bf-tree writes the entries one by one, without atomicity"));
+        lines.push(mismatch(
             "scans: bf-tree has no consistent scans, and the adapter reads the whole range of a \
             backward scan forward",
         ));
-        lines.push(unequal(format_args!(
+        lines.push(mismatch(format_args!(
             "memtable, filters, {} background threads: bf-tree is a B-tree, which has none of these",
             settings.background_threads
         )));
         lines.extend(without_codec(settings, "bf-tree"));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: bf-tree opens snapshots without direct I/O"));
+            lines.push(mismatch("direct I/O: bf-tree opens snapshots without direct I/O"));
         }
         lines.extend(without_maps(settings, "bf-tree"));
         lines

@@ -6,7 +6,7 @@
 
 use types::quantity::format_bytes;
 
-use crate::engine::{Identity, Missing, UNEQUAL};
+use crate::engine::{Identity, MISMATCH, Missing};
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
 /// The engines that one Cargo feature of lsmbench compiles in.
@@ -62,7 +62,7 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable of {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
         0 => line,
-        _ => unequal(format!("{line}; the engine has no memtable filter")),
+        _ => mismatch(format!("{line}; the engine has no memtable filter")),
     }
 }
 
@@ -77,20 +77,20 @@ pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
 }
 
 /// Returns the message that an engine cannot match a setting of the design. The message consists of the prefix
-/// [`UNEQUAL`] and the explanation `what`.
-pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
-    format!("{UNEQUAL}{what}")
+/// [`MISMATCH`] and the explanation `what`.
+pub(crate) fn mismatch(what: impl std::fmt::Display) -> String {
+    format!("{MISMATCH}{what}")
 }
 
 /// Returns the messages about the settings that a B-tree cannot match: memtable, filters, background threads, block
 /// size and compression. `name` is the name of the B-tree.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
-        unequal(format_args!(
+        mismatch(format_args!(
             "memtable, filters, {} background threads: {name} is a B-tree, which has none of these",
             settings.background_threads
         )),
-        unequal(format_args!(
+        mismatch(format_args!(
             "blocks of {}: {name} chooses its own page size",
             format_bytes(settings.block_bytes)
         )),
@@ -103,13 +103,13 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
 /// maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
     let what = format_args!("memory-mapped SSTables: {name} reads its files without memory maps");
-    (settings.reads == Reads::Mapped).then(|| unequal(what))
+    (settings.reads == Reads::Mapped).then(|| mismatch(what))
 }
 
 /// Returns the message that an engine cannot compress blocks. Returns `None` if the design compresses no blocks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without = || {
-        unequal(format_args!(
+        mismatch(format_args!(
             "compression {}: {name} cannot compress, so it runs without compression",
             settings.codec
         ))
@@ -126,7 +126,7 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
         Filters::Other(kind) => kind,
     };
     (settings.filter_bits_per_key > 0.0).then(|| {
-        unequal(format_args!("{kind} filters: {name} uses Bloom filters with the same bits per key instead"))
+        mismatch(format_args!("{kind} filters: {name} uses Bloom filters with the same bits per key instead"))
     })
 }
 
@@ -134,14 +134,14 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
 /// keys. Returns `None` if the design also stores them there.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
-        .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))
+        .then(|| mismatch(format_args!("values {}: {name} keeps values with their keys", settings.values)))
 }
 
 /// Returns the message that an engine cannot sync its WAL at intervals. Returns `None` if the design does not require
 /// such syncs.
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
     matches!(settings.log, Log::Interval { .. }).then(|| {
-        unequal(format_args!(
+        mismatch(format_args!(
             "WAL mode \"{}\": {name} syncs either every write or no write, so this run syncs no write",
             settings.log
         ))

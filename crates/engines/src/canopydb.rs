@@ -7,7 +7,7 @@ use catalog::{Limit, Variant};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, memtable, of_pages, unequal, without_maps};
+use crate::bundled::{self, cache, log, memtable, mismatch, of_pages, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
@@ -57,7 +57,7 @@ impl Engine for Canopydb {
                 },
             ),
         ];
-        lines.push(unequal("each single put is a separate transaction"));
+        lines.push(mismatch("each single put is a separate transaction"));
         lines.extend(of_pages(settings, "canopydb"));
         lines.extend(without_maps(settings, "canopydb"));
         lines

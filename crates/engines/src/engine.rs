@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catalog::Limit;
-pub use results::UNEQUAL;
+pub use results::MISMATCH;
 use thiserror::Error;
 use tree::Design;
 use workload::{Kind, TargetError};
@@ -26,7 +26,7 @@ pub trait Engine: Send + Sync {
     fn identify(&self) -> Result<Identity, Missing>;
 
     /// Returns one line per setting of `options`. A line names the option of the engine that corresponds to the
-    /// setting. Lines about settings that the engine cannot match begin with [`UNEQUAL`].
+    /// setting. Lines about settings that the engine cannot match begin with [`MISMATCH`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
     /// Opens the store in `opening.directory`, which must exist. If the directory contains no store, creates a store.

@@ -6,7 +6,7 @@ mod store;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, memtable, unequal, without_filters, without_interval, without_maps};
+use crate::bundled::{self, cache, log, memtable, mismatch, without_filters, without_interval, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{Codec, EngineOptions, Log, Reads, ValuePlace};
@@ -55,13 +55,13 @@ impl Engine for Fjall {
                 "values {values}: with_kv_separation, with separation_threshold, file_target_size, staleness_threshold"
             )),
             ValuePlace::Other(label) => {
-                lines.push(unequal(format_args!("values {label}: Fjall keeps values with their keys")));
+                lines.push(mismatch(format_args!("values {label}: Fjall keeps values with their keys")));
             }
         }
         match settings.codec {
             Codec::None => lines.push("compression none: data_block_compression_policy None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: data_block_compression_policy Lz4".to_owned()),
-            _ => lines.push(unequal(format_args!(
+            _ => lines.push(mismatch(format_args!(
                 "compression {}: Fjall has only LZ4, so it runs without compression",
                 settings.codec
             ))),
@@ -71,20 +71,20 @@ impl Engine for Fjall {
                 lines.push(log(settings, "each write copies its record to the operating system"));
             }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
-            Log::None => lines.push(unequal(
+            Log::None => lines.push(mismatch(
                 "WAL mode \"none\": Fjall cannot disable its journal, so it runs with manual_journal_persist",
             )),
             Log::Interval { .. } => lines.extend(without_interval(settings, "Fjall")),
         }
-        lines.push(unequal(
+        lines.push(mismatch(
             "a scan of Fjall may see a part of a batch while a flush or a compaction finishes",
         ));
-        lines.push(unequal(format_args!(
+        lines.push(mismatch(format_args!(
             "{} immutable memtables: Fjall stalls writers at four immutable memtables and does not limit their bytes",
             settings.frozen_memtables
         )));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: Fjall does not support it"));
+            lines.push(mismatch("direct I/O: Fjall does not support it"));
         }
         lines.extend(without_maps(settings, "Fjall"));
         lines

@@ -10,7 +10,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::bundled::{
-    self, cache, log, memtable, unequal, without_blob_files, without_filters, without_maps,
+    self, cache, log, memtable, mismatch, without_blob_files, without_filters, without_maps,
 };
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
@@ -40,7 +40,7 @@ fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
-        true => unequal(format_args!("{line}, the smallest value that Fjall accepts")),
+        true => mismatch(format_args!("{line}, the smallest value that Fjall accepts")),
         false => line,
     }
 }
@@ -63,14 +63,14 @@ impl Engine for Fjall2 {
         let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
-            _ => lines.push(unequal(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),
+            _ => lines.push(mismatch(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),
         }
         lines.extend(without_filters(settings, "Fjall"));
         lines.extend(without_blob_files(settings, "Fjall"));
         match settings.codec {
             Codec::None => lines.push("compression none: compression None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),
-            _ => lines.push(unequal(format_args!(
+            _ => lines.push(mismatch(format_args!(
                 "compression {}: Fjall has only LZ4, so it runs without compression",
                 settings.codec
             ))),
@@ -81,13 +81,13 @@ impl Engine for Fjall2 {
             }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),
-            Log::None => lines.push(unequal(
+            Log::None => lines.push(mismatch(
                 "WAL mode \"none\": Fjall cannot disable its journal, so it runs with manual_journal_persist",
             )),
         }
         lines.push(write_buffer(settings));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: Fjall does not support it"));
+            lines.push(mismatch("direct I/O: Fjall does not support it"));
         }
         lines.extend(without_maps(settings, "Fjall"));
         lines
@@ -111,6 +111,6 @@ mod tests {
         assert_eq!(write_buffer(&large), "1 immutable memtables: max_write_buffer_size 256MiB");
         let small = EngineOptions { memtable_bytes: 64 << 10, ..EngineOptions::default() };
         assert_eq!(write_buffer_bytes(&small), LEAST_WRITE_BUFFER_BYTES);
-        assert!(write_buffer(&small).starts_with("not equal: 2 immutable memtables: "));
+        assert!(write_buffer(&small).starts_with("mismatch: 2 immutable memtables: "));
     }
 }

@@ -59,7 +59,7 @@ mod wiredtiger;
 
 use catalog::Catalog;
 
-pub use engine::{Engine, Identity, Missing, UNEQUAL};
+pub use engine::{Engine, Identity, MISMATCH, Missing};
 pub use entry_limits::EntryLimits;
 pub use family_target::FamilyTarget;
 pub use open_store::{ClosedStore, OpenStore, disk_bytes};

@@ -7,7 +7,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::bundled::{self, log, of_pages, unequal};
+use crate::bundled::{self, log, mismatch, of_pages};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
@@ -77,10 +77,10 @@ impl Engine for Lmdb {
         if self.0.write_map {
             lines.push("also: MDB_WRITEMAP".to_owned());
         }
-        lines.push(unequal(
+        lines.push(mismatch(
             "cache: LMDB reads a memory map, so its cache is the page cache of the kernel, without a limit",
         ));
-        lines.push(unequal(
+        lines.push(mismatch(
             "each single put is a separate transaction, which copies all pages from the root to the leaf",
         ));
         lines.extend(of_pages(settings, "LMDB"));

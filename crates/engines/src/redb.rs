@@ -6,7 +6,7 @@ mod store;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
+use crate::bundled::{self, cache, log, mismatch, of_pages, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
@@ -39,19 +39,19 @@ impl Engine for Redb {
         lines.push(match settings.log {
             Log::Sync => log(settings, "Durability::Immediate; redb has no WAL"),
             Log::None => log(settings, "Durability::None"),
-            _ => unequal(format_args!(
+            _ => mismatch(format_args!(
                 "WAL mode \"{}\": redb has no WAL; with Durability::None, commits stay in the process until \
                  a durable commit",
                 settings.log
             )),
         });
         if settings.log != Log::Sync {
-            lines.push(unequal(
+            lines.push(mismatch(
                 "bytes on disk: redb reuses a replaced page only after a durable commit, so its file grows \
                  faster than the files of other engines",
             ));
         }
-        lines.push(unequal(
+        lines.push(mismatch(
             "each single put is a separate transaction, which copies all pages from the root to the leaf",
         ));
         lines.extend(of_pages(settings, "redb"));

@@ -6,7 +6,7 @@ mod store;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
+use crate::bundled::{self, cache, log, mismatch, of_pages, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
@@ -45,12 +45,12 @@ impl Engine for Sled {
             Log::None => {
                 log(settings, "flush_every_ms none; WAL records stay in the process until a segment is full")
             }
-            Log::Buffered => unequal(
+            Log::Buffered => mismatch(
                 "WAL mode \"buffered\": sled keeps WAL records in the process for up to 500 ms (its \
                  default), so a crash of the process loses these records",
             ),
         });
-        lines.push(unequal(
+        lines.push(mismatch(
             "a scan of sled is not a consistent snapshot, so a scan may see a part of a batch",
         ));
         lines.extend(of_pages(settings, "sled"));

@@ -8,7 +8,7 @@ use catalog::{Limit, Variant};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, unequal, without_codec, without_interval};
+use crate::bundled::{self, cache, log, mismatch, without_codec, without_interval};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log, Reads};
@@ -76,7 +76,7 @@ impl Engine for Sqlite {
         match settings.log {
             Log::Sync => lines.push(log(settings, "journal_mode WAL, synchronous FULL")),
             Log::Buffered => lines.push(log(settings, "journal_mode WAL, synchronous OFF")),
-            Log::None => lines.push(unequal(
+            Log::None => lines.push(mismatch(
                 "WAL mode \"none\": SQLite is unsafe without a journal, so it runs with journal_mode WAL, \
                  synchronous OFF",
             )),
@@ -88,14 +88,14 @@ impl Engine for Sqlite {
             );
         }
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: SQLite does not support it"));
+            lines.push(mismatch("direct I/O: SQLite does not support it"));
         }
-        lines.push(unequal(format_args!(
+        lines.push(mismatch(format_args!(
             "filters, {} background threads: SQLite is a B-tree, which has none of these",
             settings.background_threads
         )));
-        lines.push(unequal("each thread has its own connection with its own page cache"));
-        lines.push(unequal(
+        lines.push(mismatch("each thread has its own connection with its own page cache"));
+        lines.push(mismatch(
             "each single put is a separate transaction, and every call runs a prepared SQL statement",
         ));
         lines.extend(without_codec(settings, "SQLite"));

@@ -8,7 +8,7 @@ mod terms;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, memtable, unequal, without_filters, without_interval, without_maps};
+use crate::bundled::{self, cache, log, memtable, mismatch, without_filters, without_interval, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::entry_limits::EntryLimits;
 use crate::opening::Opening;
@@ -76,7 +76,7 @@ impl Engine for SurrealKv {
         let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: RibbonFilter, which is a Bloom filter in blocks of 64 bytes")),
-            _ => lines.push(unequal(format_args!(
+            _ => lines.push(mismatch(format_args!(
                 "{bits}: the adapter rounds to whole bits, because SurrealKV accepts only these"
             ))),
         }
@@ -87,13 +87,13 @@ impl Engine for SurrealKv {
                 lines.push(format!(
                     "values {values}: enable_vlog, with vlog_value_threshold and vlog_max_file_size"
                 ));
-                lines.push(unequal(format_args!(
+                lines.push(mismatch(format_args!(
                     "stale share {stale_share}: SurrealKV relocates no values, and deletes a file of its value log \
                      when no SSTable refers to this file or to an older file"
                 )));
             }
             ValuePlace::Other(label) => {
-                lines.push(unequal(format_args!("values {label}: SurrealKV keeps values with their keys")));
+                lines.push(mismatch(format_args!("values {label}: SurrealKV keeps values with their keys")));
             }
         }
         lines.push(codec(&settings.codec));
@@ -102,7 +102,7 @@ impl Engine for SurrealKv {
                 lines.push(log(settings, "Durability::Eventual, which passes every commit to the kernel"));
             }
             Log::Sync => lines.push(log(settings, "Durability::Immediate")),
-            Log::None => lines.push(unequal(
+            Log::None => lines.push(mismatch(
                 "WAL mode \"none\": SurrealKV cannot disable its WAL, so it runs with Durability::Eventual",
             )),
             Log::Interval { .. } => lines.extend(without_interval(settings, "SurrealKV")),
@@ -113,17 +113,17 @@ impl Engine for SurrealKv {
         );
         lines.push(match settings.background_threads {
             BACKGROUND_THREADS => threads,
-            _ => unequal(threads),
+            _ => mismatch(threads),
         });
-        lines.push(unequal(
+        lines.push(mismatch(
             "each single put is a separate transaction. A task in another thread (of the runtime tokio) writes the \
              WAL and the memtable, and the caller waits for this task",
         ));
-        lines.push(unequal(
+        lines.push(mismatch(
             "concurrent writes of one key: SurrealKV rejects the later write, and the adapter repeats it",
         ));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: SurrealKV does not support it"));
+            lines.push(mismatch("direct I/O: SurrealKV does not support it"));
         }
         lines.extend(without_maps(settings, "SurrealKV"));
         lines
@@ -144,9 +144,9 @@ fn codec(codec: &Codec) -> String {
             format!("compression {codec}: compression_per_level ZstdCompression")
         }
         Codec::Zstd { .. } => {
-            unequal(format_args!("compression {codec}: SurrealKV always uses level {ZSTD_LEVEL}"))
+            mismatch(format_args!("compression {codec}: SurrealKV always uses level {ZSTD_LEVEL}"))
         }
-        Codec::Lz4 | Codec::Other(_) => unequal(format_args!(
+        Codec::Lz4 | Codec::Other(_) => mismatch(format_args!(
             "compression {codec}: SurrealKV has only Snappy and Zstandard, so it runs without compression"
         )),
     }
@@ -176,7 +176,7 @@ mod tests {
         for start in
             ["4 background threads", "filters with 6.5 bits", "compression zstd level 9", "WAL mode \"none\""]
         {
-            assert_eq!(lines(&other, &unequal(start)).len(), 1, "{start}");
+            assert_eq!(lines(&other, &mismatch(start)).len(), 1, "{start}");
         }
         assert_eq!(
             lines(&EngineOptions { codec: Codec::Zstd { level: 3 }, ..usual }, "compression zstd").len(),

@@ -7,7 +7,7 @@ mod terms;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{cache, log, memtable, unequal, without_codec, without_filters, without_maps};
+use crate::bundled::{cache, log, memtable, mismatch, without_codec, without_filters, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log, Reads, ValuePlace};
@@ -64,13 +64,13 @@ impl Engine for TidesDb {
         lines.extend(without_filters(settings, "TidesDB"));
         if settings.values != ValuePlace::Inline {
             let values = &settings.values;
-            lines.push(unequal(format_args!(
+            lines.push(mismatch(format_args!(
                 "values {values}: TidesDB keeps large values in a value log with its own size limit"
             )));
         }
         match settings.log {
             Log::None => {
-                lines.push(unequal(
+                lines.push(mismatch(
                     "WAL mode \"none\": TidesDB cannot disable its WAL, whose records stay in the process",
                 ));
             }
@@ -83,20 +83,20 @@ impl Engine for TidesDb {
             Log::Sync => lines.push(log(settings, "SyncMode Full")),
             Log::Interval { .. } => lines.push(log(settings, "SyncMode Interval")),
         }
-        lines.push(unequal(format_args!(
+        lines.push(mismatch(format_args!(
             "{} immutable memtables: TidesDB limits immutable memtables and runs that wait for a compaction \
              together, and the limit stays at 16",
             settings.frozen_memtables
         )));
-        lines.push(unequal("each single put is a separate transaction"));
-        lines.push(unequal("memtable size: TidesDB also counts the nodes, about 100 bytes per entry"));
-        lines.push(unequal("values: TidesDB stores values of 1 KiB and more in a value log"));
-        lines.push(unequal(
+        lines.push(mismatch("each single put is a separate transaction"));
+        lines.push(mismatch("memtable size: TidesDB also counts the nodes, about 100 bytes per entry"));
+        lines.push(mismatch("values: TidesDB stores values of 1 KiB and more in a value log"));
+        lines.push(mismatch(
             "reads: the Rust crate of TidesDB copies each key and value once more than the C interface",
         ));
         lines.extend(without_codec(settings, "TidesDB without system libraries"));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: TidesDB does not support it"));
+            lines.push(mismatch("direct I/O: TidesDB does not support it"));
         }
         lines.extend(without_maps(settings, "TidesDB"));
         lines

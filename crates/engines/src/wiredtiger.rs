@@ -15,7 +15,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::bundled::{
-    cache, log, memtable, unequal, without_blob_files, without_codec, without_filters, without_interval,
+    cache, log, memtable, mismatch, without_blob_files, without_codec, without_filters, without_interval,
 };
 use crate::engine::{Engine, Identity, Missing};
 use crate::library::Wanted;
@@ -137,15 +137,15 @@ impl Engine for WiredTiger {
             lines.extend(without_filters(settings, "WiredTiger"));
             lines.extend(without_blob_files(settings, "WiredTiger"));
         } else {
-            lines.push(unequal(
+            lines.push(mismatch(
                 "memtable, filters: a row store has neither, and keeps unwritten changes in its cache",
             ));
         }
-        lines.push(unequal(
+        lines.push(mismatch(
             "cache: the cache of WiredTiger also contains unwritten changes, and the page cache of the \
              kernel also contains the files of WiredTiger",
         ));
-        lines.push(unequal(format_args!(
+        lines.push(mismatch(format_args!(
             "{} background threads: WiredTiger chooses the number of its threads",
             settings.background_threads
         )));

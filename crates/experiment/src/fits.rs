@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use catalog::Limit;
-use engines::{EngineOptions, UNEQUAL};
+use engines::{EngineOptions, MISMATCH};
 use results::RunMode;
 use workload::{Kind, Phase, Rate, StoreStep, Work};
 
@@ -23,7 +23,7 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     }
     let [one, other] = [a, b].map(|cell| {
         let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
-        lines.into_iter().filter(|line| line.starts_with(UNEQUAL)).collect::<BTreeSet<String>>()
+        lines.into_iter().filter(|line| line.starts_with(MISMATCH)).collect::<BTreeSet<String>>()
     });
     one.symmetric_difference(&other).count()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use engines::{Codec, EngineOptions, UNEQUAL};
+use engines::{Codec, EngineOptions, MISMATCH};
 use lsmbench_experiment::{AnswerFile, Experiment, Overrides, engine, read_engine};
 use report::{ENGINE, Way};
 use results::Schema;
@@ -111,7 +111,7 @@ fn engines_that_a_document_compares_compress_alike() {
             }
             compared += 1;
             let is_of_codecs = |line: &String| {
-                line.strip_prefix(UNEQUAL).is_some_and(|term| term.starts_with("compression"))
+                line.strip_prefix(MISMATCH).is_some_and(|term| term.starts_with("compression"))
             };
             let unequal: Vec<String> = engine.mapping(&options).into_iter().filter(is_of_codecs).collect();
             let may_lack = options.codec == Codec::Snappy && ["lmdb", "wiredtiger"].contains(&choice.kind());

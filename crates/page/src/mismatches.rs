@@ -1,7 +1,7 @@
 //! Finds the settings of engines that differ from the settings of the design, and the reasons to doubt the times of
 //! engines.
 
-use results::{Manifest, UNEQUAL};
+use results::{MISMATCH, Manifest};
 
 /// The notes about one engine: settings that differ from the design, and reasons to doubt the times of the engine.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,13 +15,14 @@ pub(crate) struct EngineMismatches {
 pub(crate) fn mismatches(manifest: &Manifest) -> Vec<EngineMismatches> {
     let mut all: Vec<EngineMismatches> = Vec::new();
     for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
-        let unequal = engine.mapping.iter().filter_map(|line| line.strip_prefix(UNEQUAL)).map(str::to_owned);
+        let mismatches =
+            engine.mapping.iter().filter_map(|line| line.strip_prefix(MISMATCH)).map(str::to_owned);
         let doubts = engine.doubts.iter().map(|doubt| format!("warning: {doubt}"));
         let place = all.iter().position(|of| of.engine == engine.name).unwrap_or_else(|| {
             all.push(EngineMismatches { engine: engine.name.clone(), lines: Vec::new() });
             all.len() - 1
         });
-        for line in unequal.chain(doubts) {
+        for line in mismatches.chain(doubts) {
             if !all[place].lines.contains(&line) {
                 all[place].lines.push(line);
             }
@@ -51,8 +52,8 @@ mod tests {
         let manifest = Manifest {
             cells: vec![
                 CellInfo::default(),
-                cell("lmdb", &["map size: 1 GiB", "not equal: no filter"], &["an old library"]),
-                cell("lmdb", &["not equal: no filter", "not equal: no cache"], &[]),
+                cell("lmdb", &["map size: 1 GiB", "mismatch: no filter"], &["an old library"]),
+                cell("lmdb", &["mismatch: no filter", "mismatch: no cache"], &[]),
                 cell("sled", &["cache: 1 MiB"], &[]),
             ],
             ..Manifest::default()

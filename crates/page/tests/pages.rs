@@ -346,7 +346,7 @@ fn settings_that_differ_are_folded_and_disturbances_are_not() {
         manifest.warnings = vec!["cores, 2: use more CPUs".to_owned()];
         manifest.cells[1].engine = Some(EngineInfo {
             name: "lmdb".to_owned(),
-            mapping: vec!["map: 1 GiB".to_owned(), "not equal: no <filters>".to_owned()],
+            mapping: vec!["map: 1 GiB".to_owned(), "mismatch: no <filters>".to_owned()],
             doubts: vec!["an old library".to_owned()],
             ..EngineInfo::default()
         });

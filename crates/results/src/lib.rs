@@ -66,8 +66,8 @@ pub use latency::LatencyLog;
 pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, CpuProfileInfo, EngineInfo, FixtureFile, FixtureInfo, FlameGraphInfo,
-    HarnessCost, IDENTICAL, LeftOut, Look, MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord,
-    SeamCost, StreamRecord, UNEQUAL,
+    HarnessCost, IDENTICAL, LeftOut, Look, MANIFEST_VERSION, MISMATCH, Manifest, OperationCost,
+    ProfileRecord, SeamCost, StreamRecord,
 };
 pub use measurements::Measurements;
 pub use metric::{Better, Metric, Repeats, Unit, ValueType};

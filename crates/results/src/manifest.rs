@@ -238,7 +238,11 @@ pub const IDENTICAL: &str = "this combination is identical to configuration";
 
 /// The prefix of a line in [`EngineInfo::mapping`] about a mismatch: a setting of the design that the engine does not
 /// support.
-pub const UNEQUAL: &str = "not equal: ";
+pub const MISMATCH: &str = "mismatch: ";
+
+/// The prefix of a line about a mismatch in the manifests of earlier versions. [`Manifest::read`] replaces it by
+/// [`MISMATCH`].
+const EARLIER_MISMATCH: &str = "not equal: ";
 
 /// A storage engine other than lsmbench's own tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -417,7 +421,15 @@ impl Manifest {
                  use the lsmbench that wrote the manifest"
             )));
         }
-        serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is corrupt: {error}")))
+        let mut manifest: Self = serde_json::from_str(&text)
+            .map_err(|error| wrong(format!("the manifest is corrupt: {error}")))?;
+        let engines = manifest.cells.iter_mut().filter_map(|cell| cell.engine.as_mut());
+        for line in engines.flat_map(|engine| &mut engine.mapping) {
+            if let Some(mismatch) = line.strip_prefix(EARLIER_MISMATCH) {
+                *line = format!("{MISMATCH}{mismatch}");
+            }
+        }
+        Ok(manifest)
     }
 
     /// Checks that no CSV file of a results folder has changed since the run wrote it. The manifest contains a seal of
@@ -514,6 +526,21 @@ mod tests {
         ended.write(&path).unwrap();
         assert_eq!(Manifest::read(&path).unwrap(), ended);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn mismatches_of_earlier_versions_have_the_prefix_of_this_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.json");
+        let with = |prefix: &str| {
+            let mapping = vec!["cache: block_cache".to_owned(), format!("{prefix}filters: not equal: none")];
+            let engine = Some(EngineInfo { mapping, ..EngineInfo::default() });
+            Manifest { cells: vec![CellInfo { engine, ..CellInfo::default() }], ..sample() }
+        };
+        for prefix in [EARLIER_MISMATCH, MISMATCH] {
+            with(prefix).write(&path).unwrap();
+            assert_eq!(Manifest::read(&path).unwrap(), with(MISMATCH), "{prefix}");
+        }
     }
 
     #[test]

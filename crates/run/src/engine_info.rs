@@ -1,6 +1,6 @@
 //! Describes the engine of a configuration, for the output at the start of a run and for the manifest.
 
-use engines::{EngineOptions, Identity, UNEQUAL};
+use engines::{EngineOptions, Identity, MISMATCH};
 use experiment::{Cell, engine, engine_label, in_memory};
 use results::EngineInfo;
 
@@ -43,9 +43,9 @@ pub fn introduction(info: &EngineInfo) -> Vec<String> {
     let version =
         info.version.as_deref().unwrap_or("the version of the engine is known after the first trial");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
-    let (unequal, equal): (Vec<&String>, Vec<&String>) =
-        info.mapping.iter().partition(|line| line.starts_with(UNEQUAL));
+    let (mismatches, equal): (Vec<&String>, Vec<&String>) =
+        info.mapping.iter().partition(|line| line.starts_with(MISMATCH));
     let mut lines = vec![format!("engine {}: {version}{library}", info.name)];
-    lines.extend(equal.into_iter().chain(unequal).map(|line| format!("  {line}")));
+    lines.extend(equal.into_iter().chain(mismatches).map(|line| format!("  {line}")));
     lines
 }

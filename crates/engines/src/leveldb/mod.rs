@@ -7,7 +7,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::bundled::{cache, log, memtable, unequal, without_blob_files, without_filters, without_interval};
+use crate::bundled::{cache, log, memtable, mismatch, without_blob_files, without_filters, without_interval};
 use crate::engine::{Engine, Identity, Missing};
 use crate::library::Wanted;
 use crate::opening::Opening;
@@ -81,7 +81,7 @@ impl Engine for LevelDb {
         let bits = format!("filters with {} bits per key", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
-            _ => lines.push(unequal(format_args!(
+            _ => lines.push(mismatch(format_args!(
                 "{bits}: the adapter rounds to whole bits, because LevelDB accepts only these; 0 bits mean \
                  no filter"
             ))),
@@ -91,22 +91,22 @@ impl Engine for LevelDb {
         match &settings.codec {
             Codec::None => lines.push("compression none: kNoCompression".to_owned()),
             Codec::Snappy => lines.push("compression snappy: kSnappyCompression".to_owned()),
-            codec => lines.push(unequal(format_args!(
+            codec => lines.push(mismatch(format_args!(
                 "compression {codec}: LevelDB has only Snappy, so it runs without compression"
             ))),
         }
         match settings.log {
             Log::Buffered => lines.push(log(settings, "WriteOptions.sync off")),
             Log::Sync => lines.push(log(settings, "WriteOptions.sync")),
-            Log::None => lines.push(unequal("WAL mode \"none\": LevelDB cannot disable its WAL")),
+            Log::None => lines.push(mismatch("WAL mode \"none\": LevelDB cannot disable its WAL")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
         }
-        lines.push(unequal(format_args!(
+        lines.push(mismatch(format_args!(
             "{} immutable memtables, {} background threads: LevelDB supports only one of each",
             settings.frozen_memtables, settings.background_threads
         )));
         if settings.reads != Reads::Mapped {
-            lines.push(unequal(
+            lines.push(mismatch(
                 "reads without memory maps: LevelDB always reads SSTables through memory maps",
             ));
         }

@@ -9,7 +9,7 @@ mod store;
 use catalog::{Build, Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{log, unequal};
+use crate::bundled::{log, mismatch};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
@@ -83,24 +83,24 @@ impl Engine for Resp {
                 (Log::Buffered, true) => log(settings, "appendfsync no"),
                 (Log::None, true) => log(settings, "appendonly no, and a snapshot when the server stops"),
                 (Log::Interval { .. }, true) => {
-                    unequal(format_args!("WAL mode \"{}\": appendfsync everysec", settings.log))
+                    mismatch(format_args!("WAL mode \"{}\": appendfsync everysec", settings.log))
                 }
-                (_, false) => unequal(format_args!(
+                (_, false) => mismatch(format_args!(
                     "WAL mode \"{}\": the running server keeps its own setting",
                     settings.log
                 )),
             });
-            lines.push(unequal(
+            lines.push(mismatch(
                 "memtable, cache, filters, blocks, compression: the server keeps its own settings",
             ));
         }
         if self.0.scans {
-            lines.push(unequal(
+            lines.push(mismatch(
                 "scans: on a server without the command RANGE, lsmbench also keeps all keys in a sorted set, which \
                  every write updates",
             ));
         }
-        lines.push(unequal(
+        lines.push(mismatch(
             "memory and CPU time: these columns measure only the client, because the server is a \
             separate process",
         ));

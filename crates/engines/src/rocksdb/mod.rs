@@ -21,7 +21,7 @@ use catalog::{Build, Limit, Variant};
 use workload::{Kind, TargetError};
 
 use crate::bundled::without_filters;
-use crate::engine::{Engine, Identity, Missing, UNEQUAL};
+use crate::engine::{Engine, Identity, MISMATCH, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Filters};
 use crate::store::Store;
@@ -168,7 +168,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
             lines.extend(without_filters(settings, K::KIND));
         }
         if terms.memtable_filter_bytes != settings.memtable_filter_bytes {
-            lines.push(format!("{UNEQUAL}memtable filter: {} has no whole-key memtable filter", K::KIND));
+            lines.push(format!("{MISMATCH}memtable filter: {} has no whole-key memtable filter", K::KIND));
         }
         lines
     }
@@ -208,7 +208,7 @@ mod tests {
             Member::<RocksDb>::build(params).unwrap().mapping(&EngineOptions::default()).join("\n")
         };
         assert!(!lines(true).contains("checksums"), "{}", lines(true));
-        assert!(lines(false).contains("not equal: checksums: gets and scans of RocksDB verify no"));
+        assert!(lines(false).contains("mismatch: checksums: gets and scans of RocksDB verify no"));
     }
 
     #[test]
@@ -231,14 +231,14 @@ mod tests {
         let terarkdb = lines(&Member { params, overrides: overrides(), fork });
         assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
         assert!(
-            terarkdb.contains("not equal: memtable filter: terarkdb has no whole-key memtable filter"),
+            terarkdb.contains("mismatch: memtable filter: terarkdb has no whole-key memtable filter"),
             "{terarkdb}"
         );
-        assert!(terarkdb.contains("not equal: ribbon filters: terarkdb uses Bloom filters"), "{terarkdb}");
+        assert!(terarkdb.contains("mismatch: ribbon filters: terarkdb uses Bloom filters"), "{terarkdb}");
         let settings = EngineOptions { filters: Filters::Other("xor".to_owned()), ..settings };
         let (params, fork) = (Params::default(), PhantomData::<RocksDb>);
         let lines = Member { params, overrides: overrides(), fork }.mapping(&settings).join("\n");
         assert!(lines.contains("bloomfilter:10:false"), "{lines}");
-        assert!(lines.contains("not equal: xor filters: rocksdb uses Bloom filters"), "{lines}");
+        assert!(lines.contains("mismatch: xor filters: rocksdb uses Bloom filters"), "{lines}");
     }
 }

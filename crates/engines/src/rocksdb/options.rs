@@ -6,7 +6,7 @@
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
-use crate::engine::UNEQUAL;
+use crate::engine::MISMATCH;
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
 /// Returns all options in the format of `rocksdb_get_options_from_string`: the options from the settings, replaced or
@@ -20,7 +20,7 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
 }
 
 /// Returns one message per setting of the design, with the options of `RocksDB` that correspond to the setting. The
-/// messages about settings that `RocksDB` cannot match begin with [`UNEQUAL`].
+/// messages about settings that `RocksDB` cannot match begin with [`MISMATCH`].
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
@@ -32,7 +32,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         Log::Buffered => "WAL mode \"buffered\": WriteOptions.sync off".to_owned(),
         Log::Interval { .. } => {
             format!(
-                "{UNEQUAL}WAL mode \"{}\": RocksDB syncs either every write or no write, so this run syncs no write \
+                "{MISMATCH}WAL mode \"{}\": RocksDB syncs either every write or no write, so this run syncs no write \
                 (WriteOptions.sync off)",
                 settings.log
             )
@@ -47,7 +47,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     }
     if !params.verify_checksums {
         lines.push(format!(
-            "{UNEQUAL}checksums: gets and scans of RocksDB verify no checksums (ReadOptions.verify_checksums off)"
+            "{MISMATCH}checksums: gets and scans of RocksDB verify no checksums (ReadOptions.verify_checksums off)"
         ));
     }
     let further = overrides.besides(&own);
@@ -56,24 +56,24 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     }
     if let Codec::Other(name) = &settings.codec {
         lines.push(format!(
-            "{UNEQUAL}compression {name}: RocksDB does not have this codec, so it runs without compression"
+            "{MISMATCH}compression {name}: RocksDB does not have this codec, so it runs without compression"
         ));
     }
     match &settings.values {
         ValuePlace::Inline => {}
         ValuePlace::BlobFiles { .. } => lines.push(format!(
-            "{UNEQUAL}values: compactions of RocksDB relocate only the values in the oldest quarter of the blob files"
+            "{MISMATCH}values: compactions of RocksDB relocate only the values in the oldest quarter of the blob files"
         )),
         ValuePlace::Other(label) => lines.push(format!(
-            "{UNEQUAL}values {label}: RocksDB does not support this value policy, so it keeps values with their keys"
+            "{MISMATCH}values {label}: RocksDB does not support this value policy, so it keeps values with their keys"
         )),
     }
     lines.push(format!(
-        "{UNEQUAL}memtable size: RocksDB counts the arena, lsmbench counts keys and values, so a memtable of RocksDB has fewer entries"
+        "{MISMATCH}memtable size: RocksDB counts the arena, lsmbench counts keys and values, so a memtable of RocksDB has fewer entries"
     ));
     lines.push(match overrides.of("max_bytes_for_level_base").or(overrides.of("target_file_size_base")) {
-        Some(_) => format!("{UNEQUAL}sizes of levels and files: set by engine.options, not by the design"),
-        None => format!("{UNEQUAL}sizes of levels and files: RocksDB's defaults, 256 MiB and 64 MiB"),
+        Some(_) => format!("{MISMATCH}sizes of levels and files: set by engine.options, not by the design"),
+        None => format!("{MISMATCH}sizes of levels and files: RocksDB's defaults, 256 MiB and 64 MiB"),
     });
     lines
 }
@@ -85,7 +85,7 @@ fn line(setting: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
     let options: Vec<String> = options.into_iter().map(given).collect();
     match is_replaced {
-        true => format!("{UNEQUAL}{setting}: engine.options changes the options to {}", options.join(" ")),
+        true => format!("{MISMATCH}{setting}: engine.options changes the options to {}", options.join(" ")),
         false => format!("{setting}: {}", options.join(" ")),
     }
 }
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(text.matches("write_buffer_size=").count(), 1, "{text}");
         assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
         let lines = mapping(&params, &given, &settings);
-        let expected = "not equal: memtable of 16MiB, at most 2 immutable memtables: engine.options changes the options to \
+        let expected = "mismatch: memtable of 16MiB, at most 2 immutable memtables: engine.options changes the options to \
                         write_buffer_size=64M max_write_buffer_number=3";
         assert_eq!(lines[0], expected);
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
@@ -276,7 +276,7 @@ mod tests {
             ..EngineOptions::default()
         };
         let lines = mapping(&Params::default(), &Overrides::default(), &settings);
-        for part in ["not equal: compression fsst", "not equal: WAL mode \"interval 1ms\""] {
+        for part in ["mismatch: compression fsst", "mismatch: WAL mode \"interval 1ms\""] {
             assert!(lines.iter().any(|line| line.starts_with(part)), "{part}: {lines:?}");
         }
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use measure::median;
 use results::{
-    BuildInfo, EngineInfo, IDENTICAL, LeftOut, MachineInfo, Manifest, Metric, Row, UNEQUAL, Unit,
+    BuildInfo, EngineInfo, IDENTICAL, LeftOut, MISMATCH, MachineInfo, Manifest, Metric, Row, Unit,
     columns as c,
 };
 
@@ -302,19 +302,19 @@ impl EngineTables {
     fn terms(&self) -> String {
         let mut text = String::new();
         // A mismatch of several engines has one line.
-        let mut unequal: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut found: Vec<(&str, Vec<String>)> = Vec::new();
         let engines = || self.lines.iter().filter_map(|line| line.engine.as_ref());
         for engine in engines() {
-            let mapped = engine.mapping.iter().filter(|line| line.starts_with(UNEQUAL));
+            let mapped = engine.mapping.iter().filter(|line| line.starts_with(MISMATCH));
             for words in engine.doubts.iter().chain(mapped) {
-                match unequal.iter_mut().find(|(known, _)| known == words) {
+                match found.iter_mut().find(|(known, _)| known == words) {
                     Some((_, names)) => names.push(plain(&engine.name)),
-                    None => unequal.push((words, vec![plain(&engine.name)])),
+                    None => found.push((words, vec![plain(&engine.name)])),
                 }
             }
         }
         let (mismatches, doubts): (Vec<_>, Vec<_>) =
-            unequal.into_iter().partition(|(words, _)| words.starts_with(UNEQUAL));
+            found.into_iter().partition(|(words, _)| words.starts_with(MISMATCH));
         for (words, names) in doubts {
             let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
         }
@@ -330,7 +330,7 @@ impl EngineTables {
             text.push_str(MISMATCHES);
         }
         for (words, names) in mismatches {
-            let words = words.strip_prefix(UNEQUAL).unwrap_or(words);
+            let words = words.strip_prefix(MISMATCH).unwrap_or(words);
             let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
         }
         if text.is_empty() { text } else { text + "\n" }

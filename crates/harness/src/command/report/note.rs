@@ -2,7 +2,7 @@
 
 use experiment::ENGINE;
 use report::{EngineNote, RunNote};
-use results::{EngineInfo, Manifest, UNEQUAL};
+use results::{EngineInfo, MISMATCH, Manifest};
 
 use super::trimmed::{left_out, warnings};
 
@@ -36,7 +36,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
         let note = &mut notes[at];
         // Some engines report their version only when they run, so a configuration that did not run has no version.
         note.version = note.version.take().or_else(|| version.clone());
-        for term in mapping.iter().filter_map(|line| line.strip_prefix(UNEQUAL)) {
+        for term in mapping.iter().filter_map(|line| line.strip_prefix(MISMATCH)) {
             if !note.unequal.iter().any(|known| known == term) {
                 note.unequal.push(term.to_owned());
             }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_stands_once_with_all_that_is_not_equal() {
+    fn an_engine_stands_once_with_all_its_mismatches() {
         let cell = |version: Option<&str>, mapping: &[&str]| CellInfo {
             engine: Some(EngineInfo {
                 name: "lmdb".to_owned(),
@@ -85,8 +85,8 @@ mod tests {
             swept: vec!["engine".to_owned(), "phase.write.batch".to_owned()],
             cells: vec![
                 CellInfo::default(),
-                cell(None, &["WAL mode \"none\": no WAL", "not equal: cache: its own"]),
-                cell(Some("0.9.70"), &["not equal: cache: its own", "not equal: blocks: pages"]),
+                cell(None, &["WAL mode \"none\": no WAL", "mismatch: cache: its own"]),
+                cell(Some("0.9.70"), &["mismatch: cache: its own", "mismatch: blocks: pages"]),
             ],
             left_out: vec![
                 left("engine=speedb(statistics=true, cache=lru), phase.write.batch=1"),

@@ -151,8 +151,8 @@ fn a_table_says_who_is_faster_and_what_falls_short() {
     assert!(table.lines().any(|line| line == "| settled throughput, 1 thread | load |"), "{table}");
     assert!(table.contains("| lsmbench | **501** |\n| rocksdb | 1.24 (1.24 to 1.25) |"), "{table}");
     // Over all phases: 2500 and twice 1000 bytes for 1000 of the user.
-    let costs = "| over the run | most memory | most disk | write amplification | write amplification by the engine | \
-                 writes that survive a kill |";
+    let costs = "| over the run | peak resident memory | most disk | write amplification | write amplification by the \
+                 engine | writes that survive a kill |";
     assert!(table.lines().any(|line| line == costs), "{table}");
     assert!(table.contains("| lsmbench | 1\u{a0}MiB | 2\u{a0}MiB | 4.50 | 2.80 | acknowledged |"), "{table}");
     assert!(table.contains("| lmdb | 1\u{a0}MiB | 2\u{a0}MiB | 4.50 |  | flushed |"), "{table}");

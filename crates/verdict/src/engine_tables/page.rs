@@ -15,8 +15,8 @@ use super::{EngineTables, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 use crate::trial_rows::TrialRows;
 
-/// The title of the column with the peak memory of an engine during the run.
-const MOST_MEMORY: &str = "most memory";
+/// The title of the column with the peak resident memory of an engine during the run, as in charts of `rss_peak_bytes`.
+const PEAK_MEMORY: &str = "peak resident memory";
 /// The title of the column with the largest disk space that an engine used during the run.
 const MOST_DISK: &str = "most disk";
 /// The title of the column with the write amplification that the operating system reports.
@@ -172,19 +172,19 @@ impl EngineTables {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// Renders a table with the costs of each engine over the run: peak memory, largest disk space, write
+    /// Renders a table with the costs of each engine over the run: peak resident memory, largest disk space, write
     /// amplification, and the writes that survive a kill. Omits columns that are unknown for all engines.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {
-            MOST_MEMORY => self.most(line, &c::RSS_PEAK_BYTES),
+            PEAK_MEMORY => self.most(line, &c::RSS_PEAK_BYTES),
             MOST_DISK => self.most(line, &c::DISK_BYTES),
             WRITTEN => self.written(line, of_system),
             SURVIVE => line.survives_kill.clone().unwrap_or_default(),
             _ => self.written(line, written_by_engine),
         };
         let known = |title: &&str| self.lines.iter().any(|line| !cost(line, title).is_empty());
-        let titles = [MOST_MEMORY, MOST_DISK, WRITTEN, BY_ENGINE, SURVIVE].into_iter().filter(known);
+        let titles = [PEAK_MEMORY, MOST_DISK, WRITTEN, BY_ENGINE, SURVIVE].into_iter().filter(known);
         let titles: Vec<String> = titles.map(str::to_owned).collect();
         let mut text =
             self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect());

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use types::{Outcome, Problem};
-use verdict::{Series, add_command, entries, series};
+use verdict::{Series, add_command, counted, entries, series};
 
 use crate::data::MetricData;
 use crate::escape::escape;
@@ -283,9 +283,4 @@ fn short(commit: &str) -> &str {
 /// Returns the change in percent as text, such as ` (+3.1 %)`. Empty if the old value is 0.
 fn percent(before: f64, after: f64) -> String {
     if before == 0.0 { String::new() } else { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) }
-}
-
-/// Returns a count with its noun, such as `1 change point`.
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -18,7 +18,7 @@ use results::targets::{check_file, check_folder};
 use results::{BuildInfo, Group, Interleaving, RunMode, Schema};
 use trial::{Step, TrialReport, TrialSpec};
 use types::{Outcome, Problem};
-use verdict::{Charts, ExperimentFacts, noisy_baselines};
+use verdict::{Charts, ExperimentFacts, noisy_baselines, wrapped};
 
 use self::books::Books;
 use self::stopping::{Next, Stopping};
@@ -237,10 +237,10 @@ impl<'a> Run<'a> {
             if !matches!(profiled, Ok(Ending::Done)) {
                 let reason =
                     profiled.err().map_or_else(|| "interrupted".to_owned(), |problem| problem.to_string());
-                (self.options.console.line)(&format!(
-                    "warning: no CPU profile: {reason}; the results are complete, and --resume --profile repeats only \
-                     the profile"
-                ));
+                let text = format!(
+                    "no CPU profile: {reason}; the results are complete, and --resume --profile repeats only the profile"
+                );
+                (self.options.console.line)(wrapped("warning: ", "  ", &text).trim_end());
             }
         }
         let manifest = books.manifest;
@@ -293,7 +293,7 @@ impl<'a> Run<'a> {
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let warning =
                         format!("configuration {} stopped in round {}: {problem}", cell.label, trial + 1);
-                    progress.print(&format!("  warning: {warning}"));
+                    progress.print(wrapped("  warning: ", "    ", &warning).trim_end());
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
                     let others = turns[place + 1..].iter().filter(|other| other.cell == turn.cell).count();
@@ -308,7 +308,7 @@ impl<'a> Run<'a> {
                 progress.print(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
             for mark in self.store(cell, turn, report, books).map_err(kept)? {
-                progress.print(&format!("  warning: {mark}"));
+                progress.print(wrapped("  warning: ", "    ", &mark).trim_end());
             }
             progress.end(is_last_of_round(&turns[place..], &failed));
             if place + 1 == turns.len() {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trial::Step;
+use verdict::counted;
 
 /// The interval at which the progress bar is redrawn while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
@@ -150,11 +151,11 @@ impl Progress {
         }
     }
 
-    /// Returns a text about the progress, such as `round 3 of 6, 12 trials of 24, 18 s left`.
+    /// Returns a text about the progress, such as `round 3 of 6, 12 of 24 trials, 18 s left`.
     fn state(&self, seconds: f64) -> String {
         let Self { rounds, trials, trials_done, .. } = self;
-        let left = in_words(self.seconds_left(seconds));
-        format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
+        let (trials, left) = (counted(*trials, "trial"), in_words(self.seconds_left(seconds)));
+        format!("round {} of {rounds}, {trials_done} of {trials}, {left} left", self.trial.round)
     }
 
     /// Returns the estimated remaining time of the run in seconds, corrected by the time of the finished trials.
@@ -213,14 +214,14 @@ mod tests {
         let mut progress = Progress::new("x", extent, false, |_| ());
         let phases = vec![("load".to_owned(), 1.5), ("look".to_owned(), 0.5)];
         progress.begin("a".to_owned(), 1, phases.clone());
-        assert_eq!(progress.state(0.0), "round 1 of 2, 0 trials of 4, 8 s left");
+        assert_eq!(progress.state(0.0), "round 1 of 2, 0 of 4 trials, 8 s left");
         progress.end(false);
         // Trials take three times as long as estimated.
         progress.elapsed = Duration::from_secs(6);
         progress.begin("b".to_owned(), 1, phases);
-        assert_eq!(progress.state(0.0), "round 1 of 2, 1 trials of 4, 18 s left");
-        assert_eq!(progress.state(1.0), "round 1 of 2, 1 trials of 4, 15 s left");
+        assert_eq!(progress.state(0.0), "round 1 of 2, 1 of 4 trials, 18 s left");
+        assert_eq!(progress.state(1.0), "round 1 of 2, 1 of 4 trials, 15 s left");
         progress.budget = Some(10.0);
-        assert_eq!(progress.state(0.0), "round 1 of 2, 1 trials of 4, 4 s left");
+        assert_eq!(progress.state(0.0), "round 1 of 2, 1 of 4 trials, 4 s left");
     }
 }

@@ -66,4 +66,4 @@ pub use runner::Runner;
 pub use slices::slices_note;
 pub use trial_rows::TrialRows;
 pub use verdict_settings::VerdictSettings;
-pub use words::{and_more, wrapped};
+pub use words::{and_more, counted, wrapped};

@@ -29,7 +29,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
 }
 
 /// Joins the items of a list for a sentence, such as `a, b and c`.
-fn joined(parts: &[String]) -> String {
+pub(crate) fn joined(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         parts => parts.concat(),
@@ -37,7 +37,7 @@ fn joined(parts: &[String]) -> String {
 }
 
 /// Formats a count with its noun, such as `1 trial` or `6 trials`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 

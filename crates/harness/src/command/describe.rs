@@ -12,7 +12,7 @@ use report::{FigureSource, Sheet, Way};
 use results::Unit;
 use run::{engine_info, introduction};
 use types::Outcome;
-use verdict::noisy_baselines;
+use verdict::{counted, noisy_baselines};
 use workload::{Extent, KeySource, Kind, Profile, Rate, Role, StoreStep, WorkloadPlan};
 
 use self::residence::residence;
@@ -67,15 +67,15 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
-        "#\n# estimate: {count} configurations{more} × {trials} trials, about {time}; at most {disk} of \
+        "#\n# estimate: {configurations}{more} × {trials}, about {time}; at most {disk} of \
          disk and {memory} of memory\n",
-        count = experiment.cells.len(),
+        configurations = counted(experiment.cells.len(), "configuration"),
         more = if twice.is_empty() {
             String::new()
         } else {
             format!(" + {count} repeated to measure noise", count = twice.len())
         },
-        trials = experiment.trials.count,
+        trials = counted(experiment.trials.count as usize, "trial"),
         time = duration(seconds),
         disk = format_value(worst.storage_bytes, Unit::Bytes),
         memory = format_value(worst.memory_bytes, Unit::Bytes),

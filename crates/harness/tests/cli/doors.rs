@@ -51,7 +51,7 @@ fn describe_shows_cells_phases_and_an_estimate_and_runs_nothing() {
     ] {
         assert!(text.lines().any(|found| found == line), "no {line:?} in\n{text}");
     }
-    assert!(text.contains("# estimate: 3 configurations × 1 trials, about "), "{text}");
+    assert!(text.contains("# estimate: 3 configurations × 1 trial, about "), "{text}");
     assert!(bench.content() == before, "something was touched");
 }
 

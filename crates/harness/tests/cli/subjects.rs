@@ -358,7 +358,7 @@ fn describe_spells_a_component_out_and_its_output_runs() {
         "subject = \"fence\"",
         "spread = \"random\"",
         "#   throughput: about",
-        "estimate: 2 configurations × 1 trials",
+        "estimate: 2 configurations × 1 trial, ",
     ] {
         assert!(described.contains(expected), "{expected}: {described}");
     }

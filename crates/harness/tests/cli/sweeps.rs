@@ -2,7 +2,7 @@
 
 use results::{Row, columns as c};
 
-use crate::bench::{Bench, SMALL, text};
+use crate::bench::{Bench, SMALL, text, unwrapped};
 
 /// Returns the experiment with another `[sweep]`. The charts of the original sweep are removed.
 fn swept(sweep: &str) -> String {
@@ -108,7 +108,7 @@ fn rows_carry_the_swept_values_and_labels() {
     assert_eq!(values(&rows, "phase.look.absent"), ["0.0", "1.0", "0.0", "1.0", "0.0", "1.0"]);
     assert_eq!(values(&rows, "label")[2], "standard(bits_per_key=4) + absent=0.0");
     assert!(
-        answer.err.contains("skipped: design.bloom=none, design.bloom.bits_per_key=10"),
+        unwrapped(&answer.err).contains("skipped: design.bloom=none, design.bloom.bits_per_key=10"),
         "{}",
         answer.err
     );
@@ -235,7 +235,7 @@ fn what_swept_kinds_take_over_from_the_base_is_told() {
     bench.write("x.toml", SMALL.replace("[design]", bits));
     let cells = described(&bench, &["x.toml"]);
     assert_eq!(cells, ["0 none", "1 standard(bits_per_key=12)", "2 blocked(bits_per_key=12)", told]);
-    assert!(bench.run(&["run", "x.toml"]).expect(0).err.contains(told));
+    assert!(unwrapped(&bench.run(&["run", "x.toml"]).expect(0).err).contains(told));
     // If every kind has its own parameters, or none is changed, nothing is reported.
     let own = "[\"none\", \"standard(bits_per_key=8)\", \"blocked\"]";
     bench.write(

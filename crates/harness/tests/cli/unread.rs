@@ -3,7 +3,7 @@
 
 use results::columns as c;
 
-use crate::bench::{Bench, number, of};
+use crate::bench::{Bench, number, of, unwrapped};
 
 const EXPERIMENT: &str = r#"
 question = "What is read?"
@@ -75,7 +75,9 @@ fn repeated_keys_and_settings_of_times_are_warnings() {
     let experiment = EXPERIMENT.replace("mix        = { put = 1 }\n", work);
     bench.write("x.toml", experiment.replace("count = 1", "count = 1\nsampling = 10"));
     let described = bench.ok(&["describe", "x.toml"]);
-    let warnings = bench.run(&["run", "x.toml"]).expect(0).err;
+    let printed = bench.run(&["run", "x.toml"]).expect(0).err;
+    assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
+    let warnings = unwrapped(&printed);
     for warning in [
         "warning: phase.work.value: value has no effect: the mix writes no values",
         "warning: phase.work.rate: this key has no effect in counted mode, because each operation starts directly after the previous operation",
@@ -148,7 +150,7 @@ fn a_setting_that_needs_other_settings_is_a_warning_without_them() {
     let warning =
         "warning: sweep.design.threads.compaction_nice: this setting has no effect: in counted mode";
     bench.write("x.toml", format!("{EXPERIMENT}{swept}"));
-    assert_eq!(bench.run(&["run", "x.toml"]).expect(0).err.matches(warning).count(), 1);
+    assert_eq!(unwrapped(&bench.run(&["run", "x.toml"]).expect(0).err).matches(warning).count(), 1);
 }
 
 /// Rule: the file that `describe` prints runs without a warning, and with equal results, also with `--quick`.

@@ -2,7 +2,7 @@
 
 use experiment::Experiment;
 use results::{EngineInfo, Manifest};
-use verdict::and_more;
+use verdict::{and_more, counted, wrapped};
 
 use super::Run;
 use crate::engine_info;
@@ -11,7 +11,7 @@ impl Run<'_> {
     pub(super) fn announce(&self, manifest: &Manifest) {
         let Experiment { name, question, cells, trials, left_out, .. } = self.experiment;
         let line = self.options.console.line;
-        line(&format!("{name}: {question}"));
+        line(wrapped(&format!("{name}: "), "  ", question).trim_end());
         let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
         line(&format!(
             "  {}, {}, {} mode, {}{}",
@@ -35,22 +35,23 @@ impl Run<'_> {
             }
             reasons.push(&left.reason);
             let others = and_more(alike);
-            line(&format!("  skipped: {}{others}: {}", left.label, left.reason));
+            let skipped = format!("{}{others}: {}", left.label, left.reason);
+            line(wrapped("  skipped: ", "    ", &skipped).trim_end());
         }
-        self.experiment.inherited().iter().for_each(|sentence| line(&format!("  {sentence}")));
+        let inherited = self.experiment.inherited();
+        inherited.iter().for_each(|sentence| line(wrapped("  ", "    ", sentence).trim_end()));
         let mut introduced: Vec<&EngineInfo> = Vec::new();
         for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
             if !introduced.contains(&engine) {
                 introduced.push(engine);
-                engine_info::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
+                for text in engine_info::introduction(engine) {
+                    let indent = &text[..text.len() - text.trim_start().len()];
+                    line(wrapped(&format!("  {indent}"), &format!("    {indent}"), &text).trim_end());
+                }
             }
         }
         for warning in &manifest.warnings {
-            line(&format!("  warning: {warning}"));
+            line(wrapped("  warning: ", "    ", warning).trim_end());
         }
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -6,6 +6,7 @@ use experiment::{Cell, engine};
 use results::{Group, Interleaving, Measurements, columns as c, slices as s};
 use trial::{TrialReport, TrialSpec, TurnSpec};
 use types::{Outcome, Problem};
+use verdict::wrapped;
 
 use super::books::Books;
 use super::stopping::Stopping;
@@ -125,7 +126,7 @@ impl Run<'_> {
                         cell.label,
                         turn.group.trial + 1
                     );
-                    progress.print(&format!("  warning: {warning}"));
+                    progress.print(wrapped("  warning: ", "    ", &warning).trim_end());
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
                 }
@@ -151,7 +152,7 @@ impl Run<'_> {
             progress.print(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
         }
         for mark in self.store(cell, turn, report, books).map_err(|problem| kept(cell, turn, &problem))? {
-            progress.print(&format!("  warning: {mark}"));
+            progress.print(wrapped("  warning: ", "    ", &mark).trim_end());
         }
         Ok(())
     }

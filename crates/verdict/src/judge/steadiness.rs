@@ -6,20 +6,20 @@ use std::collections::BTreeSet;
 use results::columns as c;
 
 use crate::trial_rows::TrialRows;
-use crate::words::counted;
+use crate::words::{counted, joined};
 
 /// The steadiness of a configuration: how many of its trials were steady. In a steady trial, values such as the
 /// throughput stay near their mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
     /// The number of trials for which the steadiness is known.
-    pub(super) judged: u64,
+    pub(super) judged: usize,
     /// The number of trials that were not steady.
-    pub(super) unsteady: u64,
+    pub(super) unsteady: usize,
     /// The names of the values that were not steady in at least one trial, such as the throughput.
     unsteady_in: BTreeSet<String>,
     /// The number of trials in which the store was still not steady when the warm-up ended.
-    never: u64,
+    never: usize,
 }
 
 impl Steadiness {
@@ -28,9 +28,9 @@ impl Steadiness {
         let mut steadiness = Self::default();
         for row in whole.iter() {
             let steady = row.get(&c::STEADY);
-            steadiness.judged += u64::from(!steady.is_empty());
-            steadiness.unsteady += u64::from(steady.to_string() == "false");
-            steadiness.never += u64::from(row.get(&c::WARM_UP_STEADY).to_string() == "false");
+            steadiness.judged += usize::from(!steady.is_empty());
+            steadiness.unsteady += usize::from(steady.to_string() == "false");
+            steadiness.never += usize::from(row.get(&c::WARM_UP_STEADY).to_string() == "false");
             let unsteady = row.get(&c::UNSTEADY).to_string();
             steadiness
                 .unsteady_in
@@ -41,7 +41,7 @@ impl Steadiness {
 
     /// Returns the number of trials in which the configuration was not steady. Returns `None` if no trial has a known
     /// steadiness.
-    pub(super) fn unsteady_trials(&self) -> Option<u64> {
+    pub(super) fn unsteady_trials(&self) -> Option<usize> {
         (self.judged > 0).then_some(self.unsteady)
     }
 
@@ -49,18 +49,17 @@ impl Steadiness {
     /// `None` if all trials were steady.
     pub(super) fn note(&self, name: &str) -> Option<String> {
         if self.unsteady > 0 {
-            let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Some(format!(
-                "Not steady: {name} in {unsteady} of {judged} trials ({in_what}).",
+                "Not steady: in {unsteady} of {judged} of {name}, {values} varied more than the SNIA rule allows.",
                 unsteady = self.unsteady,
-                judged = self.judged
+                judged = counted(self.judged, "trial"),
+                values = joined(&self.unsteady_in.iter().cloned().collect::<Vec<_>>()),
             ));
         }
-        let never = self.never;
-        (never > 0).then(|| {
+        (self.never > 0).then(|| {
             format!(
                 "Not steady: {name} did not become steady within its warm-up in {trials}.",
-                trials = counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
+                trials = counted(self.never, "trial")
             )
         })
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use experiment::Experiment;
 use run::{PartState, part_states};
 use types::Outcome;
+use verdict::counted;
 
 use crate::output::line;
 
@@ -26,7 +27,8 @@ pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<
         if table != shown {
             let before = *first.get_or_insert(finished);
             line(&format!(
-                "{table}{finished} of {of} trials{left}",
+                "{table}{finished} of {trials}{left}",
+                trials = counted(of as usize, "trial"),
                 left = left(start.elapsed(), finished - before, of - finished)
             ));
             shown = table;

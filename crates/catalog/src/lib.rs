@@ -23,7 +23,7 @@
 //! let choice = CHECKSUMS.choose(&"xor".into())?;
 //! assert_eq!(CHECKSUMS.build(&choice)?(&[1, 2, 3]), 0);
 //! let error = CHECKSUMS.choose(&"xro".into()).unwrap_err();
-//! assert_eq!(error.to_string(), "checksum: no variant \"xro\"; did you mean \"xor\"? Valid: sum, xor");
+//! assert_eq!(error.to_string(), "checksum: no variant \"xro\"; did you mean \"xor\"? Valid: \"sum\", \"xor\"");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -49,6 +49,7 @@ pub use choice::Choice;
 pub use entry::{KeyEntry, KeyTable};
 pub use error::{AdditionError, ChoiceError, alternatives, suggestion};
 pub use handle::CatalogHandle;
+pub use label::{label_with_only, set_parameters};
 pub use origin::Origin;
 pub use quantity::{ByteSize, Count, Time};
 pub use reading::read_value;

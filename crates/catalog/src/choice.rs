@@ -1,5 +1,6 @@
 //! A choice: the variant that a design uses on an axis, with a value for every parameter.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use toml::{Table, Value};
@@ -38,8 +39,22 @@ impl Choice {
     /// Returns the label of the choice: the name, and the parameters that differ from their defaults, such as
     /// `blocked(bits_per_key=12)`. The catalog parses the label to an equal choice.
     pub fn label(&self) -> String {
-        let changed = self.params.iter().filter(|(key, value)| self.defaults.get(*key) != Some(value));
-        label::write(self.kind, changed)
+        self.label_with(&BTreeSet::new())
+    }
+
+    /// Returns the label of the choice, which also contains the parameters `kept` with their default values, such as
+    /// `blocked(bits_per_key=10)`. The label contains no default that is an empty text or list. Parameters that the
+    /// variant does not have are ignored. The catalog parses the label to an equal choice.
+    pub fn label_with(&self, kept: &BTreeSet<String>) -> String {
+        let is_empty = |value: &Value| match value {
+            Value::String(text) => text.is_empty(),
+            Value::Array(values) => values.is_empty(),
+            _ => false,
+        };
+        let is_written = |(key, value): &(&String, &Value)| {
+            self.defaults.get(*key) != Some(*value) || kept.contains(*key) && !is_empty(value)
+        };
+        label::write(self.kind, self.params.iter().filter(is_written))
     }
 
     /// Returns the choice as a TOML table, with the name of the variant and all parameters.

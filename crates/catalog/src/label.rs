@@ -1,6 +1,26 @@
 //! Writes and parses labels of the form `kind(parameter=value, …)`.
 
+use std::collections::BTreeSet;
+
 use toml::{Table, Value};
+
+/// Returns the names of the parameters that a choice in TOML sets, such as `bits_per_key` for
+/// `"blocked(bits_per_key=12)"`. Returns no names for a value that is not a choice.
+pub fn set_parameters(choice: &Value) -> BTreeSet<String> {
+    let table = match choice {
+        Value::String(text) => parse(text).map(|(_, params)| params).unwrap_or_default(),
+        Value::Table(table) => table.clone(),
+        _ => Table::new(),
+    };
+    table.into_iter().map(|(key, _)| key).filter(|key| key != "kind").collect()
+}
+
+/// Returns a label with only the parameters `names`. For example, `leveled(size_ratio=10, level0_runs=2)` becomes
+/// `leveled(size_ratio=10)`. Returns `None` if the text is not a label.
+pub fn label_with_only(label: &str, names: &BTreeSet<String>) -> Option<String> {
+    let (kind, params) = parse(label).ok()?;
+    Some(write(&kind, params.iter().filter(|(key, _)| names.contains(*key))))
+}
 
 /// Writes the label of a variant. Without parameters, the label is only the name of the variant.
 pub(crate) fn write<'a>(kind: &str, params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
@@ -93,5 +113,25 @@ mod tests {
         assert_eq!(parse("plain"), Ok(("plain".to_owned(), Table::new())));
         assert!(parse("open(a=1").is_err());
         assert!(parse("open(a)").is_err());
+    }
+
+    #[test]
+    fn a_label_keeps_only_named_parameters() {
+        let only = |label| label_with_only(label, &["a", "b"].map(str::to_owned).into());
+        assert_eq!(only("kind(c=2, b=\"2 3\", a=1)").unwrap(), "kind(b=\"2 3\", a=1)");
+        assert_eq!(only("kind(c=2)").unwrap(), "kind");
+        assert_eq!(only("kind(a=1"), None);
+    }
+
+    #[test]
+    fn a_choice_names_the_parameters_that_it_sets() {
+        let set = |text: &str| {
+            let table: Table = format!("x = {text}").parse().unwrap();
+            set_parameters(&table["x"]).into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(set("\"leveled(size_ratio=10, level0_runs=4)\""), "level0_runs size_ratio");
+        assert_eq!(set("{ kind = \"leveled\", size_ratio = 10 }"), "size_ratio");
+        assert_eq!(set("\"leveled\""), "");
+        assert_eq!(set("3"), "");
     }
 }

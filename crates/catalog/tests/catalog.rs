@@ -128,6 +128,10 @@ fn all_spellings_of_a_choice_are_one_choice() {
         assert_eq!(CATALOG.build(&choice).unwrap().describe(), "12 bits, 4096 bytes, xxh3");
     }
     assert_eq!(choose(r#""fancy""#).unwrap().label(), "fancy");
+    let kept = ["page", "bits"].map(str::to_owned).into();
+    let with_default = choose(r#""fancy(bits_per_key=12)""#).unwrap().label_with(&kept);
+    assert_eq!(with_default, "fancy(bits_per_key=12, page=4KiB)");
+    assert_eq!(choose(&format!("{with_default:?}")).unwrap(), choose(r#""fancy(bits_per_key=12)""#).unwrap());
     assert_eq!(CATALOG.baseline().label(), "plain");
     assert_eq!(CATALOG.build(&CATALOG.baseline()).unwrap().describe(), "plain");
 }

@@ -1,6 +1,8 @@
 //! Applies overrides to a design. The overrides come from a `[design]` table, from `extends` or from a sweep.
 
-use catalog::{Axis, ByteSize, Choice, alternatives, read_value};
+use std::collections::BTreeSet;
+
+use catalog::{Axis, ByteSize, Choice, alternatives, read_value, set_parameters};
 use toml::{Table, Value};
 
 use super::assembly::LEAST_MEMTABLE_BYTES;
@@ -223,7 +225,8 @@ impl Design {
         let others: Vec<&str> = if carries { Vec::new() } else { keys_beside(axis.name()).collect() };
         let mut choice = axis.choose_beside(&value, &others).map_err(locate)?;
         if carries {
-            choice = axis.choose(&carried_over(axis, &self.choices[index], &choice)).map_err(locate)?;
+            let set = set_parameters(&value);
+            choice = axis.choose(&carried_over(axis, &self.choices[index], &choice, &set)).map_err(locate)?;
         }
         self.choices[index] = choice;
         Ok(())
@@ -280,22 +283,18 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
 }
 
 /// Returns the new variant of an axis with some parameter values of the old variant, such as `bits_per_key`. A
-/// parameter keeps its old value if the old value differs from its default and the new value does not.
-fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
+/// parameter keeps its old value if the old value differs from its default, and if `set` does not contain the
+/// parameter. `set` contains the parameters that the user sets in the new variant.
+fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice, set: &BTreeSet<String>) -> Value {
     let variants = axis.variants();
-    let defaults =
-        |kind: &str| variants.iter().find(|v| v.kind == kind).map(|v| v.defaults.clone()).unwrap_or_default();
-    let (old_defaults, new_defaults) = (defaults(old.kind()), defaults(new.kind()));
+    let old_defaults = variants.iter().find(|variant| variant.kind == old.kind());
+    let old_defaults = old_defaults.map(|variant| variant.defaults.clone()).unwrap_or_default();
     let mut table = Table::new();
     table.insert("kind".to_owned(), Value::String(new.kind().to_owned()));
     for (key, value) in new.params() {
-        let set_by_new = new_defaults.get(key) != Some(value);
         let set_by_old = old.params().get(key).filter(|old_value| old_defaults.get(key) != Some(old_value));
-        let value = if set_by_new {
-            value.clone()
-        } else {
-            set_by_old.map_or(value.clone(), |old| spelt_like(old, value))
-        };
+        let set_by_old = set_by_old.filter(|_| !set.contains(key));
+        let value = set_by_old.map_or(value.clone(), |old| spelt_like(old, value));
         table.insert(key.clone(), value);
     }
     Value::Table(table)

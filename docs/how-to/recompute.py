@@ -12,6 +12,7 @@ Exit status: 0 the recomputed numbers agree, 1 they differ, 2 the verdict cannot
 """
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -21,6 +22,8 @@ import pandas as pd
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 FEWEST_TRIALS = 6
+FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+FACTORS |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
 def arguments():
@@ -57,6 +60,15 @@ def select(verdicts, options):
     return verdicts.iloc[0]
 
 
+def number(text):
+    """Returns a swept value as a number. A size such as 4MiB is its number of bytes. A name gives NaN."""
+    size = re.fullmatch(r"([0-9.]+) ?([kKMGT]i?)?B", text)
+    try:
+        return float(size[1]) * FACTORS[size[2] or ""] if size else float(text)
+    except ValueError:
+        return np.nan
+
+
 def judged_rows(runs, verdict):
     """Selects the rows of runs.csv of the verdict, by phase, operation, and the swept values in `within`."""
     rows = runs[(runs["phase"] == verdict["phase"]) & (runs["operation"] == verdict["operation"])]
@@ -64,7 +76,8 @@ def judged_rows(runs, verdict):
     for part in [] if pd.isna(within) else within.split(", "):
         title, value = part.split(" = ", 1)
         column = next(name for name in runs.columns if name == title or name.endswith("." + title))
-        rows = rows[rows[column].astype(str) == value]
+        same = rows[column].astype(str).map(number) == number(value)
+        rows = rows[same | (rows[column].astype(str) == value)]
     return rows
 
 

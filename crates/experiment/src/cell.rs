@@ -1,11 +1,14 @@
 //! Configurations of a sweep, and the combinations of swept values that do not run.
 
+use std::borrow::Cow;
+
 use catalog::Choice;
 use engines::EngineOptions;
 use subject::Task;
 use tree::Design;
+use types::quantity;
 
-use super::engine::{Absence, engine};
+use super::engine::{Absence, ENGINE, engine};
 
 /// A configuration: one combination of swept values that runs.
 #[derive(Clone, Debug)]
@@ -37,6 +40,13 @@ impl Cell {
     }
 }
 
+/// Returns the text of a swept value in the rows of results. A size is its number of bytes, so `2MiB` becomes `2097152`.
+/// Any other value is unchanged. `path` is the swept path, and `value` is one of the texts in [`Cell::swept`].
+pub fn row_text<'a>(path: &str, value: &'a str) -> Cow<'a, str> {
+    let size = quantity::parse_size(value).filter(|_| path != ENGINE);
+    size.map_or(Cow::Borrowed(value), |bytes| Cow::Owned(bytes.to_string()))
+}
+
 /// Returns whether at least one configuration uses the key `key` of the phase with the name `phase`.
 pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
     let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
@@ -64,4 +74,23 @@ pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
         }
     }
     absent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_a_number_of_bytes_in_rows() {
+        for (path, value, text) in [
+            ("design.memory", "2MiB", "2097152"),
+            ("design.compaction.max_compaction", "0 B", "0"),
+            ("design.block.size", "4096", "4096"),
+            ("phase.look.seconds", "30s", "30s"),
+            ("design.cache", "lru(capacity=2MiB)", "lru(capacity=2MiB)"),
+            ("engine", "2B", "2B"),
+        ] {
+            assert_eq!(row_text(path, value), text, "{path}");
+        }
+    }
 }

@@ -58,7 +58,7 @@ mod verdict_spec;
 mod wording;
 
 pub use answers::AnswerFile;
-pub use cell::{Cell, SkippedCell, absences};
+pub use cell::{Cell, SkippedCell, absences, row_text};
 pub use design_file::{extended_tables, read_design, set_design};
 pub use engine::{Absence, ENGINE, engine, engine_label, read_engine};
 pub use estimate::{Estimate, in_memory};

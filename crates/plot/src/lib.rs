@@ -64,6 +64,7 @@ mod scale;
 mod scene;
 mod spec;
 mod style;
+mod swept;
 mod verdict;
 
 use std::fmt;
@@ -81,6 +82,7 @@ pub use page::Width;
 pub use painter::{Align, Canvas, ChartAxis, ChartPoints, Curve, Dot, Ink, Painter};
 pub use spec::{ChartFile, ChartSpec, Scalar, SelectedValues};
 pub use style::{Caption, FigureStyle, Format, Formats, Length, Whiskers};
+pub use swept::SweptTexts;
 
 use data::{Data, LEAST_FOR_INTERVAL, trials};
 use figure::Figure;
@@ -115,6 +117,8 @@ pub struct Context {
     /// these settings for the caption. For example, a sweep of engines also changes the settings that an engine cannot
     /// match.
     pub brings: Vec<(String, String)>,
+    /// The texts of swept values, such as `2MiB` for 2,097,152 bytes. A value without a text looks as in its row.
+    pub swept: SweptTexts,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
 }
@@ -125,9 +129,12 @@ impl Context {
     pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
+        let cells: Vec<(&str, &[String])> =
+            manifest.cells.iter().map(|cell| (cell.label.as_str(), &cell.swept[..])).collect();
+        let swept = SweptTexts::of(&manifest.swept, &cells);
         for (at, path) in manifest.swept.iter().enumerate() {
-            let values = manifest.cells.iter().filter_map(|cell| cell.swept.get(at).cloned());
-            order = order.with_cells(path, values);
+            let values = manifest.cells.iter().filter_map(|cell| cell.swept.get(at));
+            order = order.with_cells(path, values.map(|value| swept.shown(path, value).to_owned()));
         }
         let (experiment, question) = (manifest.experiment.clone(), manifest.question.clone());
         Self {
@@ -139,6 +146,7 @@ impl Context {
             width: Width::Full,
             points: None,
             brings: Vec::new(),
+            swept,
             style: FigureStyle::default(),
         }
     }
@@ -247,8 +255,9 @@ impl Chart {
         is_companion: bool,
     ) -> Result<Self, PlotError> {
         let typeface = Typeface::find(context.style.font.as_deref())?;
+        let (table, spec) = (context.swept.in_table(table), context.swept.in_spec(spec));
         let (scene, captions, mut figure) =
-            typeface.using(|| draw(table, folder, spec, context, is_companion))?;
+            typeface.using(|| draw(&table, folder, &spec, context, is_companion))?;
         let Captions { title, notes, .. } = captions;
         figure.title.clone_from(&title);
         let (width, style) = (context.page_width(), context.style.clone());
@@ -358,7 +367,9 @@ fn draw(
     if spec.form() == Form::Ratio && spec.component().painter().is_none() {
         let noise = folder.noise();
         let noise = noise.exists().then(|| Table::read(&noise)).transpose()?;
-        let ratios = ratio::prepare(table, spec, (&verdicts, noise.as_ref()), is_companion)?;
+        let noise = noise.as_ref().map(|noise| context.swept.in_table(noise));
+        let ratios =
+            ratio::prepare(table, spec, (&verdicts, noise.as_deref(), &context.swept), is_companion)?;
         let title = match given {
             Some(given) if is_companion => ratios.title_after(&given),
             Some(given) => given,
@@ -371,7 +382,7 @@ fn draw(
         return Ok((scene, captions, ratios.figure()));
     }
     let whiskers = context.style.whiskers.unwrap_or(Whiskers::Ci);
-    let data = data::prepare(table, spec, &context.order, &verdicts, whiskers)?;
+    let data = data::prepare(table, spec, context, &verdicts, whiskers)?;
     let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.form(), whiskers));
     let title = given.unwrap_or_else(|| capitalized(&title_of(&data, spec.form())));
     let mut captions = context.captions(&title, &data.facts, &spread);

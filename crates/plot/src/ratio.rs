@@ -15,7 +15,7 @@ use crate::pick::{Picked, pick};
 use crate::scale::{Scale, Tick, between_round};
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::verdict::{Judged, change, name};
-use crate::{ChartSpec, PlotError, format};
+use crate::{ChartSpec, PlotError, SweptTexts, format};
 
 /// The smallest height of a row of the chart, in pixels.
 const ROW: f64 = 34.0;
@@ -76,11 +76,11 @@ type Place = [String; 2];
 /// Computes the ratio of each candidate to its baseline in each round. `verdicts.csv` names the pairs and contains
 /// confidence intervals. For values without a verdict, the chart computes the intervals with the same method. `noise`
 /// contains the second trials of baselines. If no verdicts exist and `is_companion` is false, the first configuration
-/// is the baseline of all others.
+/// is the baseline of all others. `texts` are the texts of swept values in the chart.
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
-    (verdicts, noise): (&[Row], Option<&Table>),
+    (verdicts, noise, texts): (&[Row], Option<&Table>, &SweptTexts),
     is_companion: bool,
 ) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, notes } = pick(table, spec)?;
@@ -89,7 +89,7 @@ pub(crate) fn prepare(
         y.ok_or_else(|| PlotError::spec("y", "the column to compare is missing; write y = \"COLUMN\""))?;
     let at = table.schema().find(y)?;
     let column = table.schema().columns()[at].clone();
-    let judged = Judged::of(verdicts, &table, spec);
+    let judged = Judged::of(verdicts, &table, spec, texts);
     let first = if verdicts.is_empty() && !is_companion { first_pairs(&table) } else { Vec::new() };
     let pairs = if verdicts.is_empty() { first.iter().collect() } else { judged.pairs(verdicts) };
     let places = places(&table);

@@ -10,7 +10,7 @@ use results::columns::{LABEL, OPERATION, PHASE};
 use results::{Column, Row, Table, Unit, verdicts as v};
 
 use crate::format::{self, SPACE};
-use crate::{ChartSpec, Form};
+use crate::{ChartSpec, Form, SweptTexts};
 
 /// The largest number of candidates that a sentence names.
 const MOST_NAMED: usize = 6;
@@ -30,6 +30,8 @@ pub(crate) struct Judged<'a> {
     no_rivals: usize,
     /// The labels of the configurations in the chart.
     labels: BTreeSet<String>,
+    /// The texts of swept values in the chart. Verdicts contain the texts of the experiment file.
+    texts: &'a SweptTexts,
     /// Whether the bars show the signs of the verdicts.
     has_signs: bool,
     /// The phase of the verdicts, for the caption. `None` if the chart shows only rows of this phase.
@@ -40,7 +42,7 @@ pub(crate) struct Judged<'a> {
 
 impl<'a> Judged<'a> {
     /// Selects the verdicts on the column `y` whose baseline and candidate are in the chart.
-    pub(crate) fn of(verdicts: &'a [Row], table: &Table, spec: &ChartSpec) -> Self {
+    pub(crate) fn of(verdicts: &'a [Row], table: &Table, spec: &ChartSpec, texts: &'a SweptTexts) -> Self {
         let shows_points = !matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Heatmap);
         let has_signs = matches!(spec.form(), Form::Bar | Form::GroupedBar);
         let rows = table.rows();
@@ -52,7 +54,7 @@ impl<'a> Judged<'a> {
                 row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION)
             };
             let is_there = |name: &String| {
-                rows.iter().filter(is_shown).any(|row| is_called(row, name, verdict, &labels))
+                rows.iter().filter(is_shown).any(|row| is_called(row, name, verdict, (&labels, texts)))
             };
             sides(verdict).iter().all(is_there)
         };
@@ -62,7 +64,7 @@ impl<'a> Judged<'a> {
         let phase = phase.filter(|phase| rows.iter().any(|row| row.get(&PHASE).to_string() != *phase));
         let column = spec.y.as_deref().and_then(|y| table.schema().position(y));
         let column = column.map(|at| table.schema().columns()[at].clone());
-        Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase, column }
+        Self { rows: judged, no_rivals: no_rivals.len(), labels, texts, has_signs, phase, column }
     }
 
     /// Returns the verdicts on candidates that can be compared with their baseline, in the order of `verdicts.csv`.
@@ -90,7 +92,7 @@ impl<'a> Judged<'a> {
 
     /// Returns whether a row contains values of the configuration that `verdict` calls `name`.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
-        is_called(row, name, verdict, &self.labels)
+        is_called(row, name, verdict, (&self.labels, self.texts))
     }
 
     /// Returns a sentence such as `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).` If the
@@ -161,7 +163,12 @@ impl<'a> Judged<'a> {
     pub(crate) fn sign(&self, row: &Row) -> Option<&'static str> {
         let is_about = |verdict: &&&Row| {
             verdict.get(&v::PHASE) == row.get(&PHASE)
-                && is_called(row, &verdict.get(&v::CANDIDATE).to_string(), verdict, &self.labels)
+                && is_called(
+                    row,
+                    &verdict.get(&v::CANDIDATE).to_string(),
+                    verdict,
+                    (&self.labels, self.texts),
+                )
         };
         let verdict = self.rows.iter().filter(|_| self.has_signs).find(is_about)?;
         let word = verdict.get(&v::VERDICT).to_string();
@@ -172,8 +179,13 @@ impl<'a> Judged<'a> {
 /// Returns whether `name` in a verdict means the configuration of a row.
 ///
 /// `name` is the label of a configuration, or the value of one of its swept parameters. With a parameter value, all
-/// other swept parameters must equal the values in the verdict.
-fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
+/// other swept parameters must equal the values in the verdict. The swept values of the row have the texts of the chart.
+fn is_called(
+    row: &Row,
+    name: &str,
+    verdict: &Row,
+    (labels, texts): (&BTreeSet<String>, &SweptTexts),
+) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
     if within.is_empty() && labels.contains(name) {
@@ -183,10 +195,10 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     let swept = columns.filter(|(column, _)| matches!(column, Column::Swept(_)));
     let mut agrees = true;
     for (column, value) in swept.map(|(column, value)| (column, value.to_string())) {
-        is_named |= value == name;
+        is_named |= value == texts.shown(column.name(), name);
         let said = format!("{} = ", column.title());
         let theirs = within.split(", ").find_map(|part| part.strip_prefix(&said));
-        agrees &= value.is_empty() || theirs.is_none_or(|theirs| theirs == value);
+        agrees &= value.is_empty() || theirs.is_none_or(|theirs| texts.shown(column.name(), theirs) == value);
     }
     is_named && agrees
 }

@@ -3,6 +3,7 @@
 use plot::SelectedValues;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use types::quantity;
 
 /// The values of a TOML key that takes one value or a list of values. Each value is written as in a CSV field, and `""`
 /// means an empty field.
@@ -39,9 +40,13 @@ impl<const N: usize> From<[&str; N]> for Texts {
     }
 }
 
-/// Returns whether two CSV fields have equal values. For example, `0.10` equals `0.1`, and `1000000` equals `1e6`.
+/// Returns whether two CSV fields have equal values. For example, `0.10` equals `0.1`, `1000000` equals `1e6`, and `4KiB`
+/// equals `4096`.
 pub(crate) fn same(one: &str, other: &str) -> bool {
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = |text: &str| {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.or_else(|| quantity::parse_size(text).map(|bytes| bytes as f64))
+    };
     one == other || matches!((number(one), number(other)), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())
 }
 
@@ -53,6 +58,8 @@ mod tests {
     fn numbers_are_the_same_however_they_are_written() {
         assert!(same("1000000", "1e6"));
         assert!(same("0.10", "0.1"));
+        assert!(same("64KiB", "65536"));
+        assert!(same("1MiB", "1024KiB"));
         assert!(same("", ""));
         assert!(!same("1", "1 "));
         assert!(!same("", "0"));

@@ -34,7 +34,9 @@ pub fn markdown() -> String {
     );
     section(&mut page, IDENTITY);
     page.push_str(
-        "\nNext, each swept path has a column with the name of the path, such as `design.bloom.bits_per_key`.\n\n\
+        "\nNext, each swept path has a column with the name of the path, such as `design.bloom.bits_per_key`. \
+         A size is a number of bytes: the value `2MiB` of `design.memory` is `2097152`. Labels contain the \
+         text of the experiment file, `2MiB`.\n\n\
          ## Measurements: `runs.csv`\n\n",
     );
     section(&mut page, METRICS);

@@ -1,7 +1,7 @@
 //! A row of a table, and the group of rows that it belongs to.
 
 use crate::columns::{CELL, TRIAL};
-use crate::{Measurements, Metric, ResultsError, Schema, Value};
+use crate::{Column, Measurements, Metric, ResultsError, Schema, Value};
 
 /// A trial of a configuration, which identifies a group of rows. The rows of a group are appended to the file in one
 /// write.
@@ -61,6 +61,16 @@ impl Row {
         let at = self.schema.find(path)?;
         self.cells[at] = Value::infer(value);
         Ok(self)
+    }
+
+    /// Replaces the values of all swept columns. `text` returns the text of the new value for the name of a column and
+    /// the text of the old value. Empty cells stay empty.
+    pub(crate) fn replace_swept(&mut self, text: impl Fn(&str, &str) -> String) {
+        for (column, cell) in self.schema.columns().iter().zip(&mut self.cells) {
+            if let (Column::Swept(path), false) = (column, cell.is_empty()) {
+                *cell = Value::infer(&text(path, &cell.to_string()));
+            }
+        }
     }
 
     /// Returns the value of a column. The value is empty if the file does not contain the column.

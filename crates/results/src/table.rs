@@ -98,6 +98,17 @@ impl Table {
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
+    /// Returns a table with other values in the swept columns. `text` receives the name of a column and a value as in the
+    /// CSV file, and returns the text of the new value. Empty cells stay empty.
+    #[must_use]
+    pub fn with_swept(&self, text: impl Fn(&str, &str) -> String) -> Self {
+        let mut table = self.clone();
+        for row in &mut table.rows {
+            row.replace_swept(&text);
+        }
+        table
+    }
+
     /// Returns a table with only the rows that have this value in a column. `value` is written as in the CSV file.
     ///
     /// # Errors

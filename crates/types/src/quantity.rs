@@ -39,6 +39,11 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("\"{text}\" is not a size; write it as \"4MiB\", \"64KiB\" or 4096"))
 }
 
+/// Parses a size in bytes that has a unit, such as `4MiB`. Returns `None` for any other text, such as `4096`.
+pub fn parse_size(text: &str) -> Option<u64> {
+    parse_bytes(text).ok().filter(|_| text.trim_end().ends_with('B'))
+}
+
 /// Parses a count, such as `10M`, `500k` or `1_000_000`.
 ///
 /// # Errors
@@ -115,6 +120,15 @@ mod tests {
         assert_eq!(parse_bytes("10B"), Ok(10));
         for bad in ["", "MiB", "-1", "4 parsecs", "0.3B", "1e9", "99999999999TiB", "."] {
             assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_text_with_a_unit_is_certainly_a_size() {
+        assert_eq!(parse_size("4MiB"), Some(4 << 20));
+        assert_eq!(parse_size("0 B"), Some(0));
+        for other in ["4096", "10M", "30s", "lru(capacity=4MiB)", "B", ""] {
+            assert_eq!(parse_size(other), None, "{other}");
         }
     }
 

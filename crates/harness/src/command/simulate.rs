@@ -4,8 +4,8 @@ mod residual;
 
 use std::path::{Path, PathBuf};
 
-use experiment::{Cell, Experiment, Overrides, catalog_order, engine};
-use plot::{Chart, ChartSpec, Context, Form, format_value};
+use experiment::{Cell, Experiment, Overrides, catalog_order, engine, row_text};
+use plot::{Chart, ChartSpec, Context, Form, SweptTexts, format_value};
 use results::targets::{check_folder, create_folder};
 use results::{Folder, Row, RowWriter, Schema, Table, columns as c};
 use simulation::{Picture, Simulation, added_keys, scaled, simulate as run};
@@ -138,7 +138,7 @@ fn of_cell(
             row.set(&c::LABEL, cell.label.as_str()).set(&c::TRIAL, 0_u64);
             row.set(&c::SEED, experiment.trials.seed);
             for (path, value) in experiment.swept().iter().zip(&cell.swept) {
-                row.set_swept(path, value)?;
+                row.set_swept(path, &row_text(path, value))?;
             }
             row.set_swept(ENTRIES, &format!("{size:.0}"))?;
             rows.push(row);
@@ -209,12 +209,15 @@ fn curves() -> impl Iterator<Item = ChartSpec> {
 /// reason is printed.
 fn draw(experiment: &Experiment, specs: &[ChartSpec], table: &Table, folder: &Path) -> Outcome<Vec<PathBuf>> {
     let mut drawn = Vec::new();
+    let cells: Vec<(&str, &[String])> =
+        experiment.cells.iter().map(|cell| (cell.label.as_str(), &cell.swept[..])).collect();
     for spec in specs {
         let context = Context {
             experiment: experiment.name.clone(),
             question: experiment.question.clone(),
             points: Some("each point is one simulated tree".to_owned()),
             order: catalog_order(),
+            swept: SweptTexts::of(&experiment.swept(), &cells),
             ..Context::default()
         };
         match Chart::of_table(table, &Folder::new(""), spec, &context) {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use lsmbench_plot::{ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, SelectedValues, Width};
+use lsmbench_plot::{
+    ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, SelectedValues, SweptTexts, Width,
+};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
@@ -153,6 +155,7 @@ fn context(question: &str) -> Context {
         width: Width::Full,
         points: None,
         brings: Vec::new(),
+        swept: SweptTexts::default(),
         style: FigureStyle::default(),
     }
 }

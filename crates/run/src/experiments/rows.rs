@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use experiment::{Cell, engine};
+use experiment::{Cell, engine, row_text};
 use results::targets::create_folder;
 use results::{
     CellInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row, RowWriter, RunMode, Schema,
@@ -125,7 +125,7 @@ impl Run<'_> {
             .set(&c::MODE, self.experiment.trials.mode.name())
             .set(&c::SEED, self.experiment.trials.seed_of(trial));
         for (path, value) in schema.swept().zip(&cell.swept) {
-            row.set_swept(path, value)?;
+            row.set_swept(path, &row_text(path, value))?;
         }
         row.fill(measured);
         Ok(row)

@@ -47,7 +47,7 @@ impl Experiment {
     }
 
     /// Returns all names by which the key `baseline` of the table `[verdict]` can select a configuration. Examples are
-    /// its label and its engine.
+    /// its label and its engine. [`short_label`](Self::short_label) is one more name, which messages do not list.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);

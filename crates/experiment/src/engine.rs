@@ -1,5 +1,6 @@
 //! The engines of experiments: this module parses them, constructs them, and returns their names for results.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use catalog::{Choice, ChoiceError, Limit};
@@ -53,8 +54,14 @@ pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
 /// Returns the name of an engine in results: its key `label`, or its kind and its parameters if the engine has no
 /// label.
 pub fn engine_label(engine: &Choice) -> String {
+    engine_label_with(engine, &BTreeSet::new())
+}
+
+/// Returns the name of an engine as [`engine_label`] does. A name of kind and parameters also contains the parameters
+/// `kept` with their default values.
+pub(super) fn engine_label_with(engine: &Choice, kept: &BTreeSet<String>) -> String {
     let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
-    given.map_or_else(|| engine.label(), str::to_owned)
+    given.map_or_else(|| engine.label_with(kept), str::to_owned)
 }
 
 /// The reason why an engine cannot run: it is not available on this machine, or it is not part of this build.

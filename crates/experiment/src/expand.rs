@@ -13,9 +13,10 @@ use types::PlatformPart;
 use workload::{CacheState, Phase, StoreStep, Work};
 
 use super::cell::{Cell, SkippedCell, absences};
-use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
+use super::engine::{Absence, ENGINE, default_engine, engine_label, read_engine, with_engine};
 use super::families::Families;
-use super::sweep::{Factor, Sweep, SweepError};
+use super::labels::{Labels, is_own_key, reads_all};
+use super::sweep::{Sweep, SweepError};
 use super::{fits, paths, wording};
 
 /// The path of the key format, which is the only setting of a workload outside its phases.
@@ -40,16 +41,16 @@ impl Sweep {
     /// reason.
     pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<SkippedCell>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
-        let names = short_names(&self.factors);
+        let labels = Labels::new(self, base.name);
         let mut applied = vec![false; self.factors.len()];
         let may_lack = base.goes_as_far || self.asks_for_all_engines();
         // Maps the text of the design and the task, which identifies a configuration, to the index of the
         // configuration.
         let mut numbers = HashMap::new();
         for (number, combination) in self.combinations().into_iter().enumerate() {
-            let mut cell = self.assemble(base, &combination, &names)?;
-            if let Some(labels) = &self.labels {
-                cell.label.clone_from(&labels[number]);
+            let mut cell = self.assemble(base, &combination, &labels)?;
+            if let Some(given) = &self.labels {
+                cell.label.clone_from(&given[number]);
             }
             for (at, value) in combination.iter().enumerate() {
                 applied[at] |= value.is_some() && !cell.swept[at].is_empty();
@@ -98,7 +99,7 @@ impl Sweep {
         &self,
         base: &Base<'_>,
         combination: &[Option<&Value>],
-        names: &[String],
+        labels: &Labels<'_>,
     ) -> Result<Cell, SweepError> {
         let mut parts =
             Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
@@ -122,39 +123,8 @@ impl Sweep {
         let Parts { engine, design, task } = parts;
         let task = read_task(&task, self.factors.first().map_or("", |factor| &factor.path))?;
         let task = task.without_unread(|_, _| false);
-        let label = self.label((&engine, &design), &swept, names, base.name);
+        let label = labels.label(&engine, &design, &swept);
         Ok(Cell { number: 0, label, swept, engine, design, task })
-    }
-
-    /// Returns the label of a configuration, such as `leveled, theta=0.5`: its swept variants, and the names and
-    /// values of its other swept settings. `names` contains the short names of the swept paths.
-    fn label(
-        &self,
-        (engine, design): (&Choice, &Design),
-        swept: &[String],
-        names: &[String],
-        experiment: &str,
-    ) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for (at, factor) in self.factors.iter().enumerate() {
-            let path = ConfigPath::new(&factor.path);
-            let part = match (path.root(), path.below()) {
-                (Root::Engine, _) => engine_label(engine),
-                (Root::Design, _) if !reads_all(engine) && swept[at].is_empty() => continue,
-                (Root::Design, [axis, key]) if is_own_key(axis, key) => {
-                    format!("{}={}", names[at], swept[at])
-                }
-                (Root::Design, [axis_name, ..]) if axis(axis_name).is_some() => {
-                    design.choice(axis_name).label()
-                }
-                _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
-                _ => continue,
-            };
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
-        }
-        if parts.is_empty() { experiment.to_owned() } else { parts.join(" + ") }
     }
 }
 
@@ -260,29 +230,6 @@ fn parameters(axis: &str, name: &str, mut known: Vec<String>) -> String {
         }
         false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
-}
-
-/// Returns a short name for each swept path: its last part, such as `theta`. If the last parts of two paths are equal,
-/// the names contain more parts, such as `load.threads`.
-fn short_names(factors: &[Factor]) -> Vec<String> {
-    let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
-    let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
-    let name = |path: &ConfigPath<'_>| {
-        let parts = path.parts();
-        // The last part of the path of a design option is ambiguous, such as `size`.
-        let least = if path.root() == Root::Design { parts.len().min(2) } else { 1 };
-        let is_unique = |length: &usize| {
-            let others = paths.iter().map(ConfigPath::parts).filter(|other| other.len() >= *length);
-            others.filter(|other| tail(other, *length) == tail(parts, *length)).count() == 1
-        };
-        tail(parts, (least..parts.len()).find(is_unique).unwrap_or(parts.len()))
-    };
-    paths.iter().map(name).collect()
-}
-
-/// Returns whether an engine uses all settings of a design, as the tree of lsmbench does.
-fn reads_all(choice: &Choice) -> bool {
-    engine(choice).reads_whole_design()
 }
 
 /// Returns the reason why a configuration cannot run in the mode `mode`, so that the sweep skips it. Returns `None` if
@@ -419,11 +366,6 @@ impl Parts {
     }
 }
 
-/// Returns whether every variant of the axis `axis` accepts the key `key`, such as `memtable.capacity`.
-fn is_own_key(axis: &str, key: &str) -> bool {
-    own_keys(axis).any(|own| own == key)
-}
-
 fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
@@ -490,7 +432,7 @@ mod tests {
         assert_eq!(labels(""), ["test"]);
         assert_eq!(
             labels("\"design.bloom.bits_per_key\" = [4, 10]\n\"design.bloom\" = [\"none\", \"standard\"]"),
-            ["none", "standard(bits_per_key=4)", "standard"]
+            ["none", "standard(bits_per_key=4)", "standard(bits_per_key=10)"]
         );
         assert_eq!(
             labels("\"design.block.size\" = [\"4KiB\", \"8KiB\"]"),
@@ -517,6 +459,50 @@ mod tests {
             labels("combine = \"zip\"\nlabels = [\"one\", \"two\"]\n\"phase.load.threads\" = [1, 2]"),
             ["one", "two"]
         );
+    }
+
+    /// Tests that a parameter which the sweep sets stays in all labels, even with its default value. All other
+    /// parameters with their defaults are not in labels.
+    #[test]
+    fn swept_parameters_stay_in_labels() {
+        let ratios = "\"design.compaction.size_ratio\" = ";
+        let sweep = |compaction: &str| format!("\"design.compaction\" = [{compaction}]\n");
+        for (sweep, expected) in [
+            (
+                sweep("\"leveled\", \"universal\"") + ratios + "[4, 10]",
+                ["leveled(size_ratio=4)", "leveled(size_ratio=10)", "universal"].as_slice(),
+            ),
+            (sweep("\"leveled\", \"tiered\"") + ratios + "[10]", &["leveled", "tiered"]),
+            (
+                sweep("\"leveled(size_ratio=4)\", \"leveled\", \"none\""),
+                &["leveled(size_ratio=4)", "leveled(size_ratio=10)", "none"],
+            ),
+            (
+                sweep("{ kind = \"leveled\", size_ratio = 10.0 }, \"tiered\""),
+                &["leveled(size_ratio=10)", "tiered(size_ratio=10)"],
+            ),
+            (sweep("\"leveled(level0_runs=1)\""), &["leveled(level0_runs=1)"]),
+            (
+                "combine = \"ablate\"\n\"design.bloom.bits_per_key\" = [4]".to_owned(),
+                &["blocked(bits_per_key=10)", "blocked(bits_per_key=4)"],
+            ),
+            (
+                "\"design.memtable\" = [\"sharded-btree(weights=[1, 2], shards=2)\", \"sharded-btree\"]"
+                    .to_owned(),
+                &["sharded-btree(shards=2, weights=[1, 2])", "sharded-btree(shards=16)"],
+            ),
+        ] {
+            assert_eq!(labels(&sweep), expected, "{sweep}");
+            let (cells, _) = expand(&sweep, RunMode::Timed).unwrap();
+            for cell in cells {
+                let axis = ["compaction", "bloom", "memtable"]
+                    .into_iter()
+                    .find(|axis| sweep.contains(axis))
+                    .unwrap();
+                let read = tree::axis(axis).unwrap().choose(&Value::from(&*cell.label)).unwrap();
+                assert_eq!(&read, cell.design.choice(axis));
+            }
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Experiment {
             number: cell.number,
             label: cell.label.clone(),
             name: self.name_within(cell),
-            names: self.names_of(cell),
+            names: self.names_of(cell).into_iter().chain([self.short_label(cell)]).collect(),
             swept: cell.swept.clone(),
             searches,
         }

@@ -41,6 +41,7 @@ mod fits;
 mod fixture;
 mod inherited;
 mod instructions;
+mod labels;
 mod load;
 mod measurable;
 mod outside;

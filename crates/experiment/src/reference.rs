@@ -123,7 +123,7 @@ const SWEEP: [KeyEntry; 4] = [
         "labels",
         "list of texts",
         "Labels of the configurations of a zip, in the order of the values. By default, a label consists of the \
-         swept values.",
+         swept values, such as `leveled(size_ratio=10)`.",
     ),
     KeyEntry::new(
         "memory",

@@ -23,8 +23,8 @@ pub(crate) struct VerdictSpec {
     pub(crate) phase: Option<String>,
     /// Kind of operation whose rows are compared. The default is the row for all kinds of operations together.
     pub(crate) operation: Option<String>,
-    /// Baseline of the comparison. The value is the label of a configuration, or the swept values of a configuration.
-    /// The default is the first configuration.
+    /// Baseline of the comparison. The value is the label of a configuration, with or without default values, or the
+    /// swept values of a configuration. The default is the first configuration.
     pub(crate) baseline: Option<String>,
     /// Swept paths that must have equal values in all compared configurations. The default is an empty list, so
     /// lsmbench compares all configurations. In a component experiment, the default is a list of all swept paths

@@ -8,7 +8,7 @@ use experiment::{ENGINE, Experiment, TIMED_TRIAL_KEYS};
 use results::RunMode;
 use results::targets::create_folder;
 use toml::{Table, Value};
-use tree::{AXES, Design, own_key_entries, own_keys};
+use tree::{AXES, Design, axis, own_key_entries, own_keys};
 use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
@@ -136,6 +136,17 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
+/// Returns the table of a variant of the axis `name` without the parameters that have their default value. The label of a
+/// configuration contains all parameters that a sweep writes.
+fn without_defaults(name: &str, mut variant: Table) -> Table {
+    let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
+    let kind = variant.get("kind").and_then(Value::as_str);
+    if let Some(info) = variants.into_iter().find(|info| Some(info.kind) == kind) {
+        variant.retain(|key, value| info.defaults.get(key) != Some(value));
+    }
+    variant
+}
+
 /// Returns the settings of a design as pairs of a path and a value. The label of a configuration contains these paths.
 pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
@@ -145,7 +156,7 @@ pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
             Value::Table(choice) if is_axis => {
                 let (own, variant): (Table, Table) =
                     choice.clone().into_iter().partition(|(name, _)| own_keys(key).any(|own| own == name));
-                paths.push((key.clone(), Value::Table(variant)));
+                paths.push((key.clone(), Value::Table(without_defaults(key, variant))));
                 paths.extend(own.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)));
             }
             Value::Table(options) if !is_axis => {

@@ -113,13 +113,13 @@ fn shards_tell_how_even_they_are() {
     let told = |label: &str| columns.map(|column: &Metric| number(labelled(&rows, "insert", label), column));
     let btree = labelled(&rows, "insert", "btree");
     assert!(columns.iter().all(|column| btree.get(column).is_empty()));
-    let [fewest, most, cv, chi_square] = told("sharded-btree(router=modulo)");
+    let [fewest, most, cv, chi_square] = told("sharded-btree(shards=16, router=modulo)");
     assert!(fewest > 800.0 && fewest < 1000.0 && most > 1000.0 && most < 1200.0, "{fewest} {most}");
     assert!((chi_square - 16_000.0 * cv * cv).abs() < 1e-6 * chi_square);
     assert!((3.0..45.0).contains(&chi_square), "{chi_square} at 15 degrees of freedom");
-    let [.., ring] = told("sharded-btree");
+    let [.., ring] = told("sharded-btree(shards=16, router=ring)");
     assert!(ring > 1.0);
-    let [fewest, most, ..] = told("sharded-btree(shards=2, weights=[1, 3])");
+    let [fewest, most, ..] = told("sharded-btree(shards=2, router=ring, weights=[1, 3])");
     assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
 }
 

@@ -1,6 +1,6 @@
 //! Tests of sweeps, and of overrides of sweeps on the command line.
 
-use results::{Row, columns as c};
+use results::{Folder, Row, columns as c};
 
 use crate::bench::{Bench, SMALL, text, unwrapped};
 
@@ -113,6 +113,113 @@ fn rows_carry_the_swept_values_and_labels() {
         answer.err
     );
     assert_eq!(bench.manifest("x").left_out.len(), 2);
+}
+
+/// Tests that the labels of a sweep contain a default value, that a baseline may lack this value, and that a chart shows
+/// the value.
+#[test]
+fn a_default_value_is_in_labels_and_charts() {
+    let bench = Bench::new();
+    let sweep = "\"design.bloom\" = [\"standard\", \"standard(bits_per_key=4)\"]\n\
+                 \"design.compaction\" = [\"leveled\"]\n\"design.compaction.size_ratio\" = [4, 10]";
+    let filter = "[verdict]\nbaseline = \"standard + leveled\"\n\n[[chart]]\nname = \"bits\"\n\
+                  filter = { \"design.compaction.size_ratio\" = 4, \"design.bloom\" = [\"standard\", \
+                  \"standard(bits_per_key=4)\"] }";
+    let experiment = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
+    bench.write("x.toml", experiment.replace("[[chart]]", filter));
+    let answer = bench.ok(&["run", "x.toml"]);
+    let expected = [
+        "standard(bits_per_key=10) + leveled(size_ratio=4)",
+        "standard(bits_per_key=10) + leveled(size_ratio=10)",
+        "standard(bits_per_key=4) + leveled(size_ratio=4)",
+        "standard(bits_per_key=4) + leveled(size_ratio=10)",
+    ];
+    let rows = bench.rows("x");
+    assert_eq!(values(&rows, "label"), expected);
+    assert_eq!(
+        values(&rows, "design.bloom"),
+        ["standard", "standard", "standard(bits_per_key=4)", "standard(bits_per_key=4)"]
+    );
+    let baselines: Vec<&str> = answer.lines().filter(|line| line.contains("(baseline)")).collect();
+    assert!(matches!(baselines[..], [line] if line.contains(expected[1])), "{answer}");
+    let names = bench.read("plots/x/bits.csv");
+    assert!(
+        names.contains(",standard(bits_per_key=10),") && names.contains(",standard(bits_per_key=4),"),
+        "{names}"
+    );
+    let error = bench.run(&["run", "x.toml", "--set", "verdict.baseline=standard"]).refusal();
+    assert!(error.contains(expected[1]) && !error.contains("\"standard + leveled\""), "{error}");
+
+    // Another version of lsmbench gave the same configurations other labels.
+    let old_label = |text: &str| {
+        let text = text.replace("standard(bits_per_key=10) + ", "standard + ");
+        text.replace("leveled(size_ratio=10)", "leveled")
+    };
+    let mut manifest = bench.manifest("x");
+    for cell in &mut manifest.cells {
+        cell.label = old_label(&cell.label);
+    }
+    manifest.write(&Folder::new(bench.path("results/x")).manifest()).unwrap();
+    bench.write("results/x/runs.csv", old_label(&bench.read("results/x/runs.csv")));
+    bench.forget_seals("x");
+    let old = bench.path("old");
+    std::fs::rename(bench.path("results"), &old).unwrap();
+    bench.ok(&["run", "x.toml"]);
+    let compared = bench.ok(&["compare", "old", "results"]);
+    assert!(!compared.contains("only the base results"), "{compared}");
+    std::fs::remove_dir_all(bench.path("results")).unwrap();
+    std::fs::rename(old, bench.path("results")).unwrap();
+    let error = bench.run(&["run", "x.toml", "--resume"]).refusal();
+    assert!(error.contains("gave the configurations other labels"), "{error}");
+}
+
+/// Tests that rows contain a size as a number of bytes, that labels and charts contain the size with its unit, and that
+/// filters accept both.
+#[test]
+fn a_size_in_rows_is_a_number_of_bytes() {
+    let bench = Bench::new();
+    let sweep =
+        "\"design.memory\" = [\"400KiB\", \"1MiB\"]\n\"design.memtable.capacity\" = [\"16KiB\", \"32768\"]";
+    let (experiment, _) = SMALL.split_once("[[chart]]").unwrap();
+    let experiment = experiment.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
+    let chart = |name: &str, kind: &str, filter: &str| {
+        format!(
+            "[[chart]]\nname = \"{name}\"\nkind = \"{kind}\"\nx = \"design.memory\"\ny = \"write_amp\"\n\
+             series = \"design.memtable.capacity\"\nfilter = {{ phase = \"load\"{filter} }}\n"
+        )
+    };
+    let charts = [
+        chart("line", "line", ""),
+        chart("text", "bar", ", \"design.memory\" = [\"400KiB\", \"1MiB\"]"),
+        chart("number", "bar", ", \"design.memory\" = [409600, 1048576]"),
+    ];
+    bench.write("x.toml", experiment + &charts.concat());
+    let answer = bench.run(&["run", "x.toml"]).expect(0);
+    assert!(!answer.err.contains("no chart"), "{}", answer.err);
+    let rows = bench.rows("x");
+    assert_eq!(values(&rows, "design.memory"), ["409600", "409600", "1048576", "1048576"]);
+    assert_eq!(values(&rows, "design.memtable.capacity"), ["16384", "32768", "16384", "32768"]);
+    assert_eq!(values(&rows, "label")[1], "design.memory=400KiB + memtable.capacity=32768");
+    let charts = || {
+        let text = |name: &str| bench.read(&format!("plots/x/{name}.svg"));
+        let [line, bars, numbers] = ["line", "text", "number"].map(text);
+        for chart in [&line, &bars, &numbers] {
+            let chart = chart.replace('\u{a0}', " ");
+            for size in ["400 KiB", "1 MiB", "16 KiB", "32 KiB"] {
+                assert!(chart.contains(size), "{size}: {chart}");
+            }
+        }
+        (line, bars)
+    };
+    let drawn = charts();
+
+    // The rows of earlier versions contain the text of the experiment file.
+    let rows = bench.read("results/x/runs.csv");
+    bench.write("results/x/runs.csv", rows.replace(",409600,", ",400KiB,").replace(",1048576,", ",1MiB,"));
+    assert_ne!(bench.read("results/x/runs.csv"), rows);
+    bench.forget_seals("x");
+    bench.ok(&["plot", "results/x"]);
+    assert_eq!(charts(), drawn);
 }
 
 #[test]
@@ -237,12 +344,14 @@ fn what_swept_kinds_take_over_from_the_base_is_told() {
     assert_eq!(cells, ["0 none", "1 standard(bits_per_key=12)", "2 blocked(bits_per_key=12)", told]);
     assert!(unwrapped(&bench.run(&["run", "x.toml"]).expect(0).err).contains(told));
     // If every kind has its own parameters, or none is changed, nothing is reported.
-    let own = "[\"none\", \"standard(bits_per_key=8)\", \"blocked\"]";
-    bench.write(
-        "x.toml",
-        SMALL.replace("[design]", bits).replace("[\"none\", \"standard\", \"blocked\"]", own),
-    );
-    assert!(!bench.ok(&["describe", "x.toml"]).contains("the base design sets"));
+    for bits_per_key in [8, 10] {
+        let standard = format!("standard(bits_per_key={bits_per_key})");
+        let own = format!("[\"none\", \"{standard}\", \"blocked\"]");
+        let experiment = SMALL.replace("[design]", bits);
+        bench.write("x.toml", experiment.replace("[\"none\", \"standard\", \"blocked\"]", &own));
+        let cells = described(&bench, &["x.toml"]);
+        assert_eq!(cells, ["0 none", &format!("1 {standard}"), "2 blocked(bits_per_key=12)"]);
+    }
     bench.write("x.toml", SMALL);
     assert!(!bench.ok(&["describe", "x.toml"]).contains("the base design sets"));
 }

@@ -80,10 +80,10 @@ fn confounded_comparisons_are_called_so() {
         line.unwrap_or_else(|| panic!("no {label} in {answer}")).rsplit("  ").next().unwrap().to_owned()
     };
     assert!(row(&answer, "standard(bits_per_key=4) + l0-tiered").contains(&"(baseline)"));
-    assert_eq!(differs("standard + l0-tiered"), "bloom.bits_per_key");
+    assert_eq!(differs("standard(bits_per_key=10) + l0-tiered"), "bloom.bits_per_key");
     assert_eq!(differs("blocked(bits_per_key=4) + l0-tiered"), "bloom");
     assert_eq!(differs("standard(bits_per_key=4) + leveled"), "compaction (own level0_runs)");
-    assert_eq!(differs("blocked + leveled"), "3 settings");
+    assert_eq!(differs("blocked(bits_per_key=10) + leveled"), "3 settings");
     let warning = "WARNING: 4 configurations differ from \"standard(bits_per_key=4) + l0-tiered\" in more than one \
                    setting (bloom, bloom.bits_per_key, compaction (own level0_runs)); see verdicts.csv, \
                    column differs_in.";

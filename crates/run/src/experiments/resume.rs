@@ -42,6 +42,14 @@ impl Run<'_> {
                 self.home.folder().root().display()
             )));
         }
+        let mut both = self.experiment.cells.iter().zip(&earlier.cells);
+        if both.any(|(cell, earlier)| cell.label != earlier.label) {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed, because another version of lsmbench gave the configurations other labels; run \
+                 the experiment without --resume",
+                self.home.folder().root().display()
+            )));
+        }
         let folder = self.home.folder();
         if self.experiment.trials.budget.is_some() {
             return Err(Problem::new(format!(

@@ -85,6 +85,7 @@ impl ComparisonReport {
     /// The results have no experiment or no value in common, or an experiment has different modes. Separate sessions of
     /// an experiment have different settings of the workload or the conditions.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
+        let base = &base.with_labels_of(new);
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
         for (key, sample) in &new.values {

@@ -51,7 +51,7 @@ impl Key {
 }
 
 /// The measured values of one side of a comparison: of the base results, or of the new results.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// The values of each compared metric, by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
@@ -106,6 +106,7 @@ impl Samples {
     /// Adds the samples of one more session, which is another results folder of the same experiment. The trials of the
     /// session get new numbers, so that they do not overlap with the trials of earlier sessions.
     fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
+        let session = session.with_labels_of(self);
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
             if earlier.config_hash != manifest.config_hash {
@@ -125,6 +126,42 @@ impl Samples {
             self.implausible.entry(place).or_insert(words);
         }
         Ok(())
+    }
+
+    /// Returns these samples with the labels that the results `other` have for the same configurations. Two
+    /// configurations of an experiment are the same if they have equal values of all swept settings. An earlier version
+    /// of lsmbench may have given them another label, such as `leveled` instead of `leveled(size_ratio=10)`.
+    #[must_use]
+    pub(crate) fn with_labels_of(&self, other: &Self) -> Self {
+        let (mut own, mut labels) = (self.clone(), BTreeMap::new());
+        for (name, manifest) in &mut own.manifests {
+            let Some(theirs) = other.manifests.get(name).filter(|of| of.swept == manifest.swept) else {
+                continue;
+            };
+            for cell in &mut manifest.cells {
+                if let Some(same) = theirs.cells.iter().find(|their| their.swept == cell.swept) {
+                    let old = std::mem::replace(&mut cell.label, same.label.clone());
+                    labels.insert([name.clone(), old], same.label.clone());
+                }
+            }
+        }
+        let rename = |experiment: &String, label: &mut String| {
+            if let Some(new) = labels.get(&[experiment.clone(), label.clone()]) {
+                label.clone_from(new);
+            }
+        };
+        let key = |mut key: Key| {
+            rename(&key.experiment, &mut key.label);
+            key
+        };
+        let place = |[experiment, mut label, phase]: [String; 3]| {
+            rename(&experiment, &mut label);
+            [experiment, label, phase]
+        };
+        own.values = own.values.into_iter().map(|(of, sample)| (key(of), sample)).collect();
+        own.sessions = own.sessions.into_iter().map(|(of, medians)| (key(of), medians)).collect();
+        own.implausible = own.implausible.into_iter().map(|(of, words)| (place(of), words)).collect();
+        own
     }
 
     /// Adds the samples of another batch of rounds. The trials of the two batches must have different numbers.

@@ -11,6 +11,20 @@
 //! libFuzzer derives from inputs that reached new code. Most files have checksums, so readers would reject nearly all
 //! mutated inputs. Each input is therefore read twice: with its own checksums, and with corrected checksums, as an
 //! attacker would write them.
+//!
+//! This crate is a tool of the repository, so no other crate depends on this crate.
+//!
+//! ```
+//! use lsmbench_fuzz::{Hunt, TARGETS};
+//!
+//! let target = TARGETS.iter().find(|target| target.name == "results-manifest").ok_or("no such target")?;
+//! let hunt = Hunt { seed: 1, changes: 20, patience: std::time::Duration::from_secs(60) };
+//! let fed = hunt.run(target).map_err(|failure| failure.message)?;
+//! // No input violates an invariant. The reader accepts some of the 20 mutated inputs, and rejects the others.
+//! assert!(fed.inputs > 20);
+//! assert!((1..20).contains(&fed.accepted_changes));
+//! # Ok::<(), String>(())
+//! ```
 
 mod bounds;
 mod counting;

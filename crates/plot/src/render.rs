@@ -245,7 +245,7 @@ fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> Outline {
         Mark::Star => {
             let corner = |at: usize| {
                 let angle = std::f64::consts::PI * at as f64 / 5.0;
-                let reach = if at % 2 == 0 { 1.4 } else { 0.6 };
+                let reach = if at.is_multiple_of(2) { 1.4 } else { 0.6 };
                 (angle.sin() * reach, -angle.cos() * reach)
             };
             polygon(&std::array::from_fn::<_, 10, _>(corner))

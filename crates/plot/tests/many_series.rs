@@ -43,7 +43,7 @@ fn sample<'a>(document: &'a Document<'a>, name: &str) -> Vec<Node<'a, 'a>> {
     let is_name = |node: &Node<'_, '_>| {
         node.has_tag_name("text") && node.text().is_some_and(|text| text.trim() == name)
     };
-    let label = document.descendants().filter(is_name).last().unwrap_or_else(|| panic!("no {name}"));
+    let label = document.descendants().rfind(is_name).unwrap_or_else(|| panic!("no {name}"));
     let (x, y) = (number(&label, "x") / UNITS, number(&label, "y") / UNITS);
     let is_near = |node: &Node<'_, '_>| {
         let near = |[left, top]: [f64; 2]| (0.0..34.0).contains(&(x - left)) && (y - top).abs() < 14.0;

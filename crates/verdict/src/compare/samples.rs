@@ -98,14 +98,14 @@ impl Samples {
         for folder in folders(path)? {
             let mut session = Self::default();
             session.add(&folder, metrics, 0)?;
-            samples.add_session(session, &folder)?;
+            samples.add_session(&session, &folder)?;
         }
         Ok(samples)
     }
 
     /// Adds the samples of one more session, which is another results folder of the same experiment. The trials of the
     /// session get new numbers, so that they do not overlap with the trials of earlier sessions.
-    fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
+    fn add_session(&mut self, session: &Self, folder: &Folder) -> Outcome<()> {
         let session = session.with_labels_of(self);
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());

@@ -23,7 +23,7 @@
 //! let choice = CHECKSUMS.choose(&"xor".into())?;
 //! assert_eq!(CHECKSUMS.build(&choice)?(&[1, 2, 3]), 0);
 //! let error = CHECKSUMS.choose(&"xro".into()).unwrap_err();
-//! assert_eq!(error.to_string(), "checksum: no variant \"xro\"; did you mean \"xor\"? Valid: \"sum\", \"xor\"");
+//! assert_eq!(error.to_string(), "checksum: unknown variant \"xro\"; did you mean \"xor\"? Valid: \"sum\", \"xor\"");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -7,8 +7,8 @@ use results::{Repeats, Unit};
 
 use crate::{ChartSpec, FigureStyle, Form};
 
-/// The text that ends the name of a ratio chart that accompanies another chart.
-const SUFFIX: &str = "-ratio";
+/// The text that a ratio chart appends to the name of the chart that it accompanies.
+pub const RATIO_SUFFIX: &str = "-ratio";
 
 impl ChartSpec {
     /// Returns whether a ratio chart can accompany this chart. The chart must show a measured time or rate, and one
@@ -35,7 +35,7 @@ impl ChartSpec {
             column.clone().filter(|name| [PHASE.name, OPERATION.name].contains(&name.as_str()))
         };
         Some(Self {
-            name: Some(self.file_stem() + SUFFIX),
+            name: Some(self.file_stem() + RATIO_SUFFIX),
             title: self.title.clone(),
             x: by_place(&self.x),
             y: self.y.clone(),

@@ -15,7 +15,7 @@ use crate::palette::Style;
 use crate::pick::{count, pick};
 use crate::style::Whiskers;
 use crate::verdict::Judged;
-use crate::{ChartSpec, Context, Form, LabelOrder, PlotError, quantity};
+use crate::{ChartSpec, Form, LabelOrder, PlotError, SweptTexts, quantity};
 
 /// The spread of one measured value over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,14 +196,13 @@ impl Data {
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
-    context: &Context,
+    (order, texts): (&LabelOrder, &SweptTexts),
     verdicts: &[Row],
     whiskers: Whiskers,
 ) -> Result<Data, PlotError> {
     let picked = pick(table, spec)?;
     let plan = Plan::new(&picked.table, spec, whiskers)?;
-    let judged = Judged::of(verdicts, &picked.table, spec, &context.swept);
-    let order = &context.order;
+    let judged = Judged::of(verdicts, &picked.table, spec, texts);
     let mut notes = picked.notes;
     if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
         notes.push("no theoretical value exists for the selected rows".to_owned());

@@ -72,7 +72,7 @@ use std::path::{Path, PathBuf};
 
 use results::{Column, Folder, Manifest, Table, Unit};
 
-pub use companion::ratio_charts;
+pub use companion::{RATIO_SUFFIX, ratio_charts};
 pub use error::PlotError;
 pub use flame::{FlameGraph, FlameSide};
 pub use kind::{ChartKind, Form, KINDS};
@@ -382,7 +382,7 @@ fn draw(
         return Ok((scene, captions, ratios.figure()));
     }
     let whiskers = context.style.whiskers.unwrap_or(Whiskers::Ci);
-    let data = data::prepare(table, spec, context, &verdicts, whiskers)?;
+    let data = data::prepare(table, spec, (&context.order, &context.swept), &verdicts, whiskers)?;
     let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.form(), whiskers));
     let title = given.unwrap_or_else(|| capitalized(&title_of(&data, spec.form())));
     let mut captions = context.captions(&title, &data.facts, &spread);

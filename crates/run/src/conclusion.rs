@@ -1,11 +1,11 @@
 //! Finishes a run whose rows are complete: computes the verdicts, draws the charts and writes a page.
 
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use experiment::{Experiment, absences, catalog_order};
 use page::Page;
+use plot::RATIO_SUFFIX;
 use results::targets::create_folder;
 use results::{Folder, Interleaving, Look, Manifest, Table};
 use types::Outcome;
@@ -105,7 +105,8 @@ impl<'a> Conclusion<'a> {
             let _ = writeln!(text, "Profiles: {}", in_folder(&folder.profiles(), &profiles));
         }
         if !charts.is_empty() {
-            let _ = writeln!(text, "Charts:  {}", in_folder(&self.plots, &charts));
+            let start = format!("Charts:  {}/  (", self.plots.display());
+            text += &wrapped(&start, "         ", &(chart_names(&charts).join(", ") + ")"));
         }
         let absent = absences(&self.experiment.left_out);
         if !absent.is_empty() {
@@ -129,7 +130,37 @@ impl<'a> Conclusion<'a> {
 
 /// Formats the path of a folder and the names of its files on one line, such as `results/x/ (runs.csv, manifest.json)`.
 fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
-    let names: Vec<_> =
-        files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();
-    format!("{}/  ({})", folder.display(), names.join(", "))
+    format!("{}/  ({})", folder.display(), names(files).join(", "))
+}
+
+/// Returns the names of files without their folders.
+fn names(files: &[PathBuf]) -> Vec<String> {
+    let names = files.iter().filter_map(|file| file.file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the names of charts. A chart and the chart of its ratios have one name, such as `throughput{,-ratio}.png`,
+/// which a shell expands to both.
+fn chart_names(files: &[PathBuf]) -> Vec<String> {
+    let mut charts: Vec<String> = Vec::new();
+    for name in names(files) {
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));
+        let chart = stem.strip_suffix(RATIO_SUFFIX);
+        match charts.last_mut().zip(chart).filter(|(last, chart)| **last == format!("{chart}.{ending}")) {
+            Some((last, chart)) => *last = format!("{chart}{{,{RATIO_SUFFIX}}}.{ending}"),
+            None => charts.push(name),
+        }
+    }
+    charts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_and_its_ratios_have_one_name() {
+        let files = ["a.png", "a-ratio.png", "b-ratio.png", "page.html"].map(PathBuf::from);
+        assert_eq!(chart_names(&files), ["a{,-ratio}.png", "b-ratio.png", "page.html"]);
+    }
 }

@@ -51,9 +51,7 @@ const UNKNOWN: &[Case<'_>] = &[
         "\"standard\"",
         "\"standart\"",
         3,
-        &[
-            "design.bloom: unknown variant \"standart\"; did you mean \"standard\"? Valid: \"none\", \"standard\", ",
-        ],
+        &["design.bloom: unknown variant \"standart\"; did you mean \"standard\"? Valid: \"none\", "],
     ),
     (
         "\"standard\"",
@@ -128,12 +126,7 @@ const UNKNOWN: &[Case<'_>] = &[
         20,
         &["trials.cuont: unknown key \"cuont\"; did you mean \"count\"? Valid: \"count\", \"seed\", "],
     ),
-    (
-        "counted",
-        "conted",
-        21,
-        &["unknown name \"conted\"; did you mean \"counted\"? Valid: \"timed\", \"counted\""],
-    ),
+    ("counted", "conted", 21, &["unknown name \"conted\"; did you mean \"counted\"? Valid: \"timed\", "]),
     (
         "metric = \"fpr\"",
         "metric = \"frp\"",

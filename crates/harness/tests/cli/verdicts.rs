@@ -415,8 +415,9 @@ fn the_last_screen_fits_a_small_terminal() {
     let padded = answer.replace("±  ", "± ");
     let row = row(&padded, "tiered");
     assert!(row[1].contains(" ± ") && row[3].contains(" .. ") && row.len() == 7, "{row:?}");
-    assert!(
-        answer.ends_with("Results: results/x/  (runs.csv, verdicts.csv, manifest.json)\n")
-            || answer.contains("\nCharts:  plots/x/  (")
-    );
+    assert!(answer.contains("\nResults: results/x/  (runs.csv, verdicts.csv, manifest.json)\n"), "{answer}");
+    let charts = "\nCharts:  plots/x/  (ops_per_second-by-compaction{,-ratio}.png, page.html)\n";
+    assert!(answer.ends_with(charts), "{answer}");
+    let ratios = bench.read("plots/x/ops_per_second-by-compaction-ratio.svg");
+    assert!(ratios.contains("lazy-leveled") && ratios.contains("throughput / that of leveled"), "{ratios}");
 }

@@ -78,8 +78,8 @@ const endsOf = (numbers, isLog, keep = []) => {
 
 const colorOf = (at) => `var(--s${at % 16})`;
 
-// Whether a series has one of the further eight colors. Its line has dashes, and its points are squares.
-const isFurther = (at) => at % 16 >= 8;
+// The class of series after the eighth: dashed lines and square points.
+const furtherOf = (at) => (at % 16 > 7 ? ' further' : '');
 
 // Draws a chart into a box. The specification has:
 // - series: [{ name, points: [{ x, y, low, high, row, isHollow }], isLine, isStep }]
@@ -179,7 +179,7 @@ const drawChart = (box, spec) => {
   for (const of of shown) {
     const place = of.color ?? spec.series.indexOf(of);
     const color = colorOf(place);
-    const further = isFurther(place) ? ' further' : '';
+    const further = furtherOf(place);
     const placed = of.points.map((point) => ({ point, px: x(point.x), py: y(point.y) }))
       .filter((it) => Number.isFinite(it.px) && Number.isFinite(it.py));
     spots.push(...placed);
@@ -225,7 +225,7 @@ const legendOf = (spec) => {
     const isOff = spec.off && spec.off.has(of.key || of.name);
     return el('button', { type: 'button', class: 'series', 'aria-pressed': String(!isOff), disabled: !spec.onToggle,
       onclick: () => spec.onToggle(of.key || of.name) },
-    el('i', { class: isFurther(of.color ?? at) ? 'further' : null, style: `background:${colorOf(of.color ?? at)}` }), of.name);
+    el('i', { class: furtherOf(of.color ?? at), style: `background:${colorOf(of.color ?? at)}` }), of.name);
   };
   const most = 24;
   const entries = spec.series.slice(0, most).map(entry);

@@ -23,9 +23,11 @@ pub(crate) fn known(name: &str) -> Option<&'static Metric> {
 pub fn markdown() -> String {
     let mut page = String::from(
         "# The columns of results\n\n\
-         `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is \
-         one combination of configuration (cell), trial, phase and kind of operation. The operation `all` \
-         covers all kinds together. Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. \
+         This page lists the columns of the result files. `just docs` generates this page, and the following \
+         command prints it:\n\n\
+         ```sh\nlsmbench list --columns\n```\n\n\
+         One row of `runs.csv` is one combination of configuration (cell), trial, phase and kind of operation. \
+         The operation `all` covers all kinds together. Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. \
          **An empty cell was not measured; it is never 0.** \
          *Exact* columns are equal to the last digit in every run of `counted` mode, on every machine. \
          Columns that are exact *for a seed* depend on random draws, so another seed gives other values \

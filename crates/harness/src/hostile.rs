@@ -1,11 +1,13 @@
-//! The parsers of untrusted input, for fuzz tests. Each function passes text to one parser, runs no experiments, and
-//! prints nothing.
+//! The parsers of input, for fuzz tests and for tests of the documentation. Each function passes text to one parser,
+//! runs no experiments, and prints nothing.
 
 use std::path::Path;
 
+use clap::Parser;
 use experiment::{Experiment, Overrides, read_design};
 use trial::read_messages;
 
+use crate::cli::Cli;
 use crate::command::described;
 
 /// Returns the output of `lsmbench describe` for an experiment file.
@@ -29,4 +31,12 @@ pub fn design(file: &Path) -> Result<String, String> {
 /// JSON; `None` if the text is not such a message.
 pub fn message(text: &str) -> (Option<String>, Option<String>) {
     read_messages(text)
+}
+
+/// Parses the arguments of the program, without the name of the program, and executes nothing.
+///
+/// # Errors
+/// The error that the program prints for the arguments. The requested help or version is also an error.
+pub fn command_line<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<(), clap::Error> {
+    Cli::try_parse_from(std::iter::once("lsmbench").chain(arguments)).map(|_| ())
 }

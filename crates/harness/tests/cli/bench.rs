@@ -188,7 +188,8 @@ fn collect(folder: &Path, content: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
 }
 
 impl Answer {
-    fn of(child: Child) -> Self {
+    /// Waits for the end of a process.
+    pub(crate) fn of(child: Child) -> Self {
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }

@@ -1,54 +1,20 @@
 //! Tests of the examples in the documentation: the program accepts every experiment, and the pandas recipe works.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use results::SeamCost;
 use toml::Table;
 
 use crate::bench::Bench;
-
-fn in_repository(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
-
-/// Collects the paths of the Markdown pages in a folder and its subfolders.
-fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => collect(&path, pages),
-            false if path.extension().is_some_and(|ending| ending == "md") => pages.push(path),
-            false => {}
-        }
-    }
-}
-
-/// Returns the code blocks of a page in one language, each with the number of its first line.
-fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
-    let mut blocks = Vec::new();
-    let mut open: Option<(usize, String)> = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        match &mut open {
-            Some(block) if line == "```" => {
-                blocks.push(std::mem::take(block));
-                open = None;
-            }
-            Some((_, block)) => block.extend([line, "\n"]),
-            None if line.strip_prefix("```") == Some(language) => open = Some((number + 1, String::new())),
-            // A block of another language ends like one of this language, and is not kept.
-            None => {}
-        }
-    }
-    blocks
-}
+use crate::commands::missing;
+use crate::markdown::{self, Block, Step, in_repository};
 
 /// Tests that the program accepts every complete experiment of the documentation. A code block is a complete experiment
 /// if it begins with a question. The test removes the engines from a sweep, because few machines have all engines.
 #[test]
 fn whole_experiments_of_pages_are_valid() {
-    let mut pages = vec![in_repository("README.md")];
-    collect(&in_repository("docs"), &mut pages);
     let bench = Bench::new();
     bench.write("accesses.bin", (0..1000_u64).flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
     bench.write("requests.csv", "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n");
@@ -57,11 +23,14 @@ fn whole_experiments_of_pages_are_valid() {
         bench.write(file, fs::read(in_repository("configs").join(file)).unwrap());
     }
     let mut found = 0;
-    for page in pages {
-        for (line, block) in blocks(&fs::read_to_string(&page).unwrap(), "toml") {
-            let place = format!("{}:{line}", page.display());
-            let mut table: Table = block.parse().unwrap_or_else(|error| panic!("{place}: {error}"));
-            if !block.starts_with("question") {
+    for page in markdown::pages() {
+        for Block { line, language, code, .. } in markdown::blocks(&markdown::read(&page)) {
+            if language != "toml" {
+                continue;
+            }
+            let place = format!("{page}:{line}");
+            let mut table: Table = code.parse().unwrap_or_else(|error| panic!("{place}: {error}"));
+            if !code.starts_with("question") {
                 continue;
             }
             if table.get("sweep").is_some_and(|sweep| sweep.get("engine").is_some()) {
@@ -82,8 +51,9 @@ fn whole_experiments_of_pages_are_valid() {
     assert!(found >= 5, "{found} experiments are in the pages");
 }
 
-/// Tests that the pandas recipe computes the same verdict as lsmbench. Without Python, pandas and matplotlib, the test
-/// checks nothing.
+/// Tests that the pandas recipe computes the same verdict as lsmbench for the experiment of the tutorial, that its output
+/// is as on the page, and that the other code of the page runs. Without Python, pandas and matplotlib, the test checks
+/// nothing.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn the_pandas_recipe_recomputes_a_verdict() {
@@ -92,22 +62,50 @@ fn the_pandas_recipe_recomputes_a_verdict() {
         eprintln!("skipped: python3 with pandas and matplotlib is not here; pip install pandas matplotlib");
         return;
     }
-    let bench = Bench::small();
-    let timed = ["--set", "trials.mode=timed", "--set", "trials.count=6", "--allow-debug"];
-    let metric = ["--set", "verdict.metric=ops_per_second", "--set", "verdict.phase=look"];
-    bench.ok(&[&["run", "small.toml"][..], &timed, &metric].concat());
-    let recompute = |arguments: &[&str]| {
-        let script = in_repository("docs/how-to/recompute.py");
-        let mut python = Command::new("python3");
-        python.arg(script).args(arguments).current_dir(bench.path("."));
-        python.output().unwrap()
+    let bench = Bench::new();
+    let (tutorial, page) = ("docs/tutorial.md", "docs/how-to/pandas.md");
+    let mut files = BTreeMap::new();
+    markdown::steps(tutorial, &markdown::read(tutorial))
+        .iter()
+        .for_each(|step| step.save(tutorial, &mut files));
+    bench.write("filters.toml", &files["filters.toml"]);
+    let sizes = ["--set", "phase.load.insert=3000", "--set", "phase.absent.operations=3000"];
+    bench.ok(&[&["run", "filters.toml", "--allow-debug"][..], &sizes].concat());
+    let python = |arguments: &[&str]| {
+        let output = Command::new("python3").args(arguments).current_dir(bench.path(".")).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        (output.status.code(), text(output.stdout), text(output.stderr))
     };
-    let output = recompute(&["results/small", "--chart", "figure.svg"]);
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{text}{error}");
-    assert_eq!(text.matches("agrees").count(), 3, "{text}");
-    assert!(bench.read("figure.svg").contains("</svg>"));
-    assert_eq!(recompute(&["nowhere"]).status.code(), Some(2));
+    let script = in_repository("docs/how-to/recompute.py");
+    let recompute = |arguments: &[&str]| python(&[&[script.to_str().unwrap()], arguments].concat());
+    let text = markdown::read(page);
+    let steps = markdown::steps(page, &text);
+    let commands = steps.iter().filter_map(|step| match step {
+        Step::Run(command) => {
+            Some((command.text.strip_prefix("python3 docs/how-to/recompute.py ")?, command))
+        }
+        _ => None,
+    });
+    let [(arguments, command)] = commands.collect::<Vec<_>>()[..] else { panic!("{page} has one command") };
+    let (code, output, error) = recompute(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!(code, Some(0), "{output}{error}");
+    assert_eq!(missing(command.output.as_ref().unwrap(), &output), None, "{output}");
+    assert!(bench.path("throughput.pdf").is_file());
+    let blocks = markdown::blocks(&text).into_iter().filter(|block| block.language == "python");
+    let (code, output, error) = python(&["-c", &blocks.map(|block| block.code).collect::<String>()]);
+    assert!(code == Some(0) && output.contains("blocked"), "{output}{error}");
+    assert_eq!(recompute(&["nowhere"]).0, Some(2));
+}
+
+/// Tests that a JSON example contains only fields of the manifest.
+#[test]
+fn json_of_pages_is_a_part_of_a_manifest() {
+    let page = "docs/how-to/other-languages.md";
+    let blocks = markdown::blocks(&markdown::read(page)).into_iter().filter(|block| block.language == "json");
+    let [block] = &blocks.collect::<Vec<_>>()[..] else { panic!("{page} has one JSON block") };
+    let part: BTreeMap<String, Vec<SeamCost>> = serde_json::from_str(&format!("{{{}}}", block.code)).unwrap();
+    assert_eq!(part.keys().collect::<Vec<_>>(), ["seams"]);
+    assert_eq!(part["seams"][0].kind, "library");
 }
 
 /// Tests the script that compares tuners. Only nightly runs compare `lsmbench tune` with all installed tuners. Other
@@ -137,11 +135,4 @@ fn the_script_compares_tuners() {
     };
     let random = objective("random").expect("random designs have an objective");
     assert!(!is_nightly || objective("lsmbench").is_some_and(|advised| advised <= random), "{text}");
-}
-
-#[test]
-fn blocks_are_those_of_their_language() {
-    let text = "```toml\na = 1\nb = 2\n```\n```sh\nls\n```\n```toml\nc = 3\n```\n";
-    let expected = [(2, "a = 1\nb = 2\n".to_owned()), (9, "c = 3\n".to_owned())];
-    assert_eq!(blocks(text, "toml"), expected);
 }

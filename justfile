@@ -38,7 +38,7 @@ fix:
 
 # Run every shipped experiment at reduced size.
 quick:
-    cargo run --release -- run configs/*.toml configs/components/*.toml --quick
+    cargo run --release -- run configs/*.toml configs/components/*.toml --quick --out target/quick/results --plots target/quick/plots
 
 # Run all experiments on the five documents at reduced size, judge the claims again, and update the report in git.
 report *arguments:

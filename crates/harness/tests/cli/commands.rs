@@ -49,6 +49,11 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     ("systemd-run ", "the command needs systemd and a cgroup"),
     ("lsmbench run growth.toml --set phase.load.insert=10000000", "the run loads ten million keys"),
+    (
+        "lsmbench report experiments/golsm --quick",
+        "the experiments take a minute; `report.rs` runs smaller ones",
+    ),
+    ("lsmbench report --check", "`report.rs` checks the report in git"),
     ("lsmbench simulate growth.toml --picture expected", "the simulation of 10^9 keys takes a minute"),
     ("lsmbench simulate configs/quickstart.toml --entries", "the simulation of 10^9 keys takes minutes"),
     ("lsmbench simulate grid.toml", "the page describes this file, and does not contain it"),

@@ -11,13 +11,14 @@ use crate::markdown::in_repository;
 pub(super) type Preparation = fn(&Reader<'_>);
 
 /// The preparations, each with the page and the beginning of the command.
-pub(super) const PREPARATIONS: [(&str, &str, Preparation); 6] = [
+pub(super) const PREPARATIONS: [(&str, &str, Preparation); 7] = [
     ("docs/how-to/own-trace.md", "lsmbench ", traces),
     ("docs/how-to/many-machines.md", "lsmbench merge ", other_parts),
     ("docs/how-to/paper-figure.md", "lsmbench run filters.toml", filters),
     ("docs/how-to/serve.md", "lsmbench verify db", store),
     ("docs/explanation/methodology.md", "lsmbench check", golden_file_with_one_block_less),
     ("docs/reference/exit-codes.md", "lsmbench compare ", old_and_new_results),
+    ("docs/results/published-systems.md", "lsmbench run experiments/", experiments_of_a_document),
 ];
 
 /// Prepares a command of a page.
@@ -79,4 +80,9 @@ fn old_and_new_results(reader: &Reader<'_>) {
     for folder in ["results/old", "results/new"] {
         copy(&in_repository("results/peers/sync"), &reader.path(folder));
     }
+}
+
+/// Copies the experiments of a published document.
+fn experiments_of_a_document(reader: &Reader<'_>) {
+    copy(&in_repository("experiments/cs265"), &reader.path("experiments/cs265"));
 }

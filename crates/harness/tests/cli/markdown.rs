@@ -76,10 +76,15 @@ fn collect(folder: &str, pages: &mut Vec<String>) {
         let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
         match entry.path().is_dir() {
             true => collect(&path, pages),
-            false if path.ends_with(".md") => pages.push(path),
+            false if is_file(&path, "md") => pages.push(path),
             false => {}
         }
     }
+}
+
+/// Returns whether the name of a file has this ending, such as `md`.
+pub(crate) fn is_file(path: &str, ending: &str) -> bool {
+    Path::new(path).extension().is_some_and(|own| own == ending)
 }
 
 /// Returns the text of a page.

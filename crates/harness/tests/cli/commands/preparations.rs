@@ -33,8 +33,8 @@ pub(super) fn prepare(reader: &Reader<'_>, command: &str) {
 /// Writes traces with the names that the page uses. lsmbench detects compression from the content of a file.
 fn traces(reader: &Reader<'_>) {
     let verb = |number: u32| if number.is_multiple_of(5) { "set" } else { "get" };
-    let requests: String =
-        (0..300).map(|number| format!("{number},k{},3,30,1,{},0\n", number % 7, verb(number))).collect();
+    let request = |number: u32| format!("{number},k{},3,30,1,{},0\n", number % 7, verb(number));
+    let requests = (0..300).map(request).collect::<Vec<_>>().concat();
     fs::write(reader.path("requests.csv"), &requests).unwrap();
     fs::write(reader.path("requests.csv.zst"), &requests).unwrap();
     let accesses: Vec<u8> = (0..1000_u64).flat_map(|number| (number % 100).to_le_bytes()).collect();

@@ -11,7 +11,7 @@ use super::preparations::prepare;
 use super::shell::{Call, calls};
 use super::{NOT_RUN, is_in, missing};
 use crate::bench::{Answer, Bench};
-use crate::markdown::{CommandLine, Step, in_repository};
+use crate::markdown::{CommandLine, Step, in_repository, is_file};
 
 /// The parts of the repository that the pages use.
 const COPIED: [&str; 5] =
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
     fn sweeps_engines(&self, argument: &str) -> bool {
         let is_engine = |line: &str| line.starts_with("engine ") || line.starts_with("\"engine\" ");
         let text = || fs::read_to_string(self.path(argument)).unwrap_or_default();
-        argument.starts_with("sweep.engine=") || argument.ends_with(".toml") && text().lines().any(is_engine)
+        argument.starts_with("sweep.engine=") || is_file(argument, "toml") && text().lines().any(is_engine)
     }
 
     /// Replaces each argument that is a pattern such as `configs/*.toml` by the path of the shortest such file. Other
@@ -166,12 +166,12 @@ impl<'a> Reader<'a> {
             let mut lines = text.lines();
             let header: Vec<&str> = lines.next().unwrap().split(',').collect();
             let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
-            let [cell, trial, rate, cache] =
+            let [own, trial, rate, cache] =
                 [&c::CELL, &c::TRIAL, &c::OPS_PER_SECOND, &c::CACHE_BYTES].map(|column| place(column.name));
             let mut changed = header.join(",") + "\n";
             for line in lines {
                 let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
-                let [number, round] = [cell, trial].map(|place| cells[place].parse::<f64>().unwrap());
+                let [number, round] = [own, trial].map(|place| cells[place].parse::<f64>().unwrap());
                 cells[rate] = (1e6 * factor * (1.0 + 0.7 * number) * (1.0 + 0.01 * round)).to_string();
                 cells[cache] = format!("{}", 20_000_000 + 1_000_000 * number as u64);
                 changed.extend([&*cells.join(","), "\n"]);

@@ -162,8 +162,8 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate that defines the variant. To get the argument, call `origin!()` in that crate. Variants that
-    /// another crate [adds](crate::Catalog::add) need an origin, because manifests contain it.
+    /// Sets the crate that defines the variant. The macro `origin!()` returns the `origin` of the crate that calls it.
+    /// Manifests contain the origin of each variant that another crate [adds](crate::Catalog::add).
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);

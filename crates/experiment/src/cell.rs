@@ -40,8 +40,9 @@ impl Cell {
     }
 }
 
-/// Returns the text of a swept value in the rows of results. A size is its number of bytes, so `2MiB` becomes `2097152`.
-/// Any other value is unchanged. `path` is the swept path, and `value` is one of the texts in [`Cell::swept`].
+/// Returns the text of a swept value in the rows of results. A size is its number of bytes, so `2MiB` becomes
+/// `2097152`. Any other value is unchanged. `path` is the swept path, and `value` is one of the texts in
+/// [`Cell::swept`].
 pub fn row_text<'a>(path: &str, value: &'a str) -> Cow<'a, str> {
     let size = quantity::parse_size(value).filter(|_| path != ENGINE);
     size.map_or(Cow::Borrowed(value), |bytes| Cow::Owned(bytes.to_string()))

@@ -1,8 +1,8 @@
 //! Labels of configurations, such as `leveled(size_ratio=4) + theta=0.5`. A label contains the variants that the sweep
 //! changes, with their parameters, and the names and values of all other swept settings.
 //!
-//! A variant in a label usually has only the parameters that differ from their defaults. A parameter that the sweep sets
-//! has its value in the label even if this value is the default, because readers compare the values of this parameter.
+//! A variant in a label usually has only the parameters that differ from their defaults. A parameter that the sweep
+//! sets has its value in the label even if this value is the default, because readers compare these values.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,7 @@ pub(crate) struct Failure {
     message: String,
 }
 
-/// The kinds of errors, with which the error messages begin.
+/// A kind of error. Each error message begins with the name of its kind, such as `Corruption`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     InvalidArgument,

@@ -181,8 +181,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// Returns the column whose values label the points of a scatter plot: the only parameter that differs and is neither
-/// an axis nor part of the series. Returns `None` if several or no parameters remain.
+/// Returns the column whose values label the points of a scatter plot. This is the swept parameter that is neither on
+/// an axis nor part of the series. Returns `None` if there is no such parameter, or more than one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,

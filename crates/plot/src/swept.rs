@@ -1,6 +1,6 @@
-//! The texts of swept values in charts. A row contains a size as a number of bytes, but a chart shows the size as in the
-//! experiment file. If some swept variants set a parameter, such as `adaptive(remembered=0.1)`, a chart also shows the
-//! default value of this parameter in the other variants.
+//! The texts of swept values in charts. A row contains a size as a number of bytes, but a chart shows the size as in
+//! the experiment file. If some swept variants set a parameter, such as `adaptive(remembered=0.1)`, a chart also shows
+//! the default value of this parameter in the other variants.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,8 +66,8 @@ impl SweptTexts {
     }
 }
 
-/// Returns the text of each size, by its number of bytes. Returns no texts if the values are not sizes. A number without
-/// a unit is a size if another value has a unit.
+/// Returns the text of each size, by its number of bytes. Returns no texts if the values are not sizes. A number
+/// without a unit is a size if another value has a unit.
 fn sizes(cells: &[(&str, &str)]) -> BTreeMap<String, String> {
     let values = || cells.iter().map(|(_, value)| *value);
     if !values().any(|value| quantity::parse_size(value).is_some()) {

@@ -176,10 +176,11 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns whether `name` in a verdict means the configuration of a row.
+/// Returns whether a row contains values of the configuration that a verdict calls `name`.
 ///
-/// `name` is the label of a configuration, or the value of one of its swept parameters. With a parameter value, all
-/// other swept parameters must equal the values in the verdict. The swept values of the row have the texts of the chart.
+/// `name` is the label of a configuration, or the value of one swept parameter. In the second case, all other swept
+/// parameters of the row must equal the values that the verdict names in its column `within`. Swept values in the row
+/// are written as in the chart, for example `2MiB`.
 fn is_called(
     row: &Row,
     name: &str,

@@ -139,8 +139,8 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// Describes why no result row matches: lists the requested values that no row contains, or all requested values if
-/// each occurs in some row.
+/// Describes why no result row matches. Lists the requested values that no row contains. If there are no such values,
+/// lists all requested values, because no row contains them together.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))

@@ -90,7 +90,7 @@ pub enum Other {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a factor, or the name of a parameter of the claim")]
 pub enum Scale {
-    /// A fixed factor for the measurement of a claim.
+    /// A fixed number, by which the measured value is multiplied.
     Number(f64),
     /// The name of a parameter of the claim. The value of this parameter is the factor.
     Param(String),

@@ -40,8 +40,8 @@ impl<const N: usize> From<[&str; N]> for Texts {
     }
 }
 
-/// Returns whether two CSV fields have equal values. For example, `0.10` equals `0.1`, `1000000` equals `1e6`, and `4KiB`
-/// equals `4096`.
+/// Returns whether two CSV fields have equal values. For example, `0.10` equals `0.1`, `1000000` equals `1e6`, and
+/// `4KiB` equals `4096`.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     let number = |text: &str| {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());

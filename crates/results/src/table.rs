@@ -98,8 +98,8 @@ impl Table {
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
-    /// Returns a table with other values in the swept columns. `text` receives the name of a column and a value as in the
-    /// CSV file, and returns the text of the new value. Empty cells stay empty.
+    /// Returns a table with other values in the swept columns. `text` receives the name of a column and a value as in
+    /// the CSV file, and returns the text of the new value. Empty cells stay empty.
     #[must_use]
     pub fn with_swept(&self, text: impl Fn(&str, &str) -> String) -> Self {
         let mut table = self.clone();

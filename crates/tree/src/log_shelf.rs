@@ -14,8 +14,8 @@ pub(crate) const NEXT_LOGS: usize = 2;
 /// for the next memtables.
 #[derive(Default)]
 pub(crate) struct LogShelf {
-    /// The WALs of the next memtables, in the order of their file numbers. These file numbers are larger than the
-    /// numbers of all other WALs.
+    /// WALs that were created in advance for the memtables after the active memtable, in the order of their file
+    /// numbers. These file numbers are larger than the numbers of all other WALs.
     pub(crate) next: VecDeque<NewLog>,
     /// The WAL files of immutable memtables. These files are still open.
     pub(crate) retired: Vec<LogFile>,

@@ -136,8 +136,8 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
-/// Returns the table of a variant of the axis `name` without the parameters that have their default value. The label of a
-/// configuration contains all parameters that a sweep writes.
+/// Returns the table of a variant of the axis `name` without the parameters that have their default value. The label of
+/// a configuration contains all parameters that a sweep sets.
 fn without_defaults(name: &str, mut variant: Table) -> Table {
     let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
     let kind = variant.get("kind").and_then(Value::as_str);

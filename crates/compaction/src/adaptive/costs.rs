@@ -118,7 +118,7 @@ pub(super) struct CostModel {
     pub(super) fpr: f64,
 }
 
-/// The numbers of runs that the tree is expected to have while the observed operations repeat.
+/// The expected numbers of runs in the tree, if the next operations are like the observed operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ExpectedRuns {
     /// The expected number of runs in all levels of the tree except the largest level.

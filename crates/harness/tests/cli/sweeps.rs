@@ -115,8 +115,8 @@ fn rows_carry_the_swept_values_and_labels() {
     assert_eq!(bench.manifest("x").left_out.len(), 2);
 }
 
-/// Tests that the labels of a sweep contain a default value, that a baseline may lack this value, and that a chart shows
-/// the value.
+/// Tests that the labels of a sweep contain a default value, that a baseline may lack this value, and that a chart
+/// shows the value.
 #[test]
 fn a_default_value_is_in_labels_and_charts() {
     let bench = Bench::new();

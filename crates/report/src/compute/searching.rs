@@ -65,8 +65,8 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
 
-/// Counts the positions p of an array in level order (Eytzinger) that contain the key reverse(p). The array has 2^bits
-/// keys, and `reverse` reverses the lowest `bits` bits of a number.
+/// Stores the keys 0 to 2^bits - 1 in level order (Eytzinger). Counts the keys whose position in the array has the same
+/// bits in reverse order.
 pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.count("bits")?.clamp(1, 20) as u32;
     let reversed = |place: usize| place.reverse_bits() >> (usize::BITS - bits);

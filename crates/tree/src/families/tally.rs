@@ -3,8 +3,8 @@
 
 use types::SequenceNumber;
 
-/// The write progress of the column families that share a WAL: the last sequence number and the size of the active
-/// memtable of each family. The number of a family is its index in each list.
+/// The write progress of the column families that share a WAL. Each list has one element per family, in the order of
+/// the numbers of the families.
 pub(crate) struct Tally {
     /// For each column family, its last sequence number in the WAL.
     last: Vec<SequenceNumber>,

@@ -66,8 +66,9 @@ pub(crate) struct StepQueue {
     /// The smoothed time between two flushes or compactions that make room in the queue, in nanoseconds. `None` before
     /// the first of them.
     interval_ns: Option<u64>,
-    /// The time of the last flush or compaction that made room in the queue, in nanoseconds. If the queue was empty
-    /// since then, the time at which work arrived. `None` while the queue is empty.
+    /// The time in nanoseconds when the tree began to wait for room in the queue. This is the end of the last flush or
+    /// compaction that made room, or the later time when work arrived in an empty queue. `None` while the queue is
+    /// empty.
     since_ns: Option<u64>,
 }
 

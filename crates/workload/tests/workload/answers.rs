@@ -249,11 +249,14 @@ fn every_fault_is_seen() {
             if threads > 1 && matches!(fault, Fault::SkipsEntries | Fault::GoesTooFar) {
                 continue;
             }
-            let (verdicts, _) = run(&plan, &Faulty::new(fault));
-            let wrong: u64 = verdicts.iter().map(|verdict| verdict.wrong).sum();
-            assert!(wrong > 0, "{threads} threads: {fault:?} was not seen");
-            let example = verdicts.iter().find_map(|verdict| verdict.examples.first()).unwrap();
-            assert!(example.to_string().contains("wrong answer of"), "{example}");
+            // With several threads, a few answers after the fault may be unknown in one run.
+            let attempts = if threads > 1 { 5 } else { 1 };
+            let example = (0..attempts).find_map(|_| {
+                let (verdicts, _) = run(&plan, &Faulty::new(fault));
+                verdicts.iter().find_map(|verdict| verdict.examples.first().map(ToString::to_string))
+            });
+            let example = example.unwrap_or_else(|| panic!("{threads} threads: {fault:?} was not seen"));
+            assert!(example.contains("wrong answer of"), "{example}");
         }
     }
 }

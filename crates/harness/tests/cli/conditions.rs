@@ -88,10 +88,10 @@ fn what_the_page_cache_held_is_measured() {
 fn cold_caches_need_a_store_that_can_be_opened_again() {
     let bench = Bench::new();
     bench.write("x.toml", LOOKUPS.replace("storage  = \"pread\"", "storage = \"memory\""));
-    let told = bench.run(&["run", "x.toml"]).expect(0).err;
+    let output = bench.run(&["run", "x.toml"]).expect(0).err;
     let left_out =
         "phase second starts with cold caches, but storage = memory loses its data when the process ends";
-    assert!(unwrapped(&told).contains(left_out), "{told}");
+    assert!(unwrapped(&output).contains(left_out), "{output}");
     assert_eq!(of(&bench.rows("x"), "second", "all").len(), 2);
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
     let error = bench.run(&["run", "x.toml"]).refusal();
@@ -185,12 +185,12 @@ fn a_warm_up_ends_when_the_store_is_steady() {
         .replace("\"4s\"", "\"1s\"")
         .replace("capacity = \"32KiB\" }", "capacity = \"16KiB\" }\ncompaction = \"none\"");
     bench.write("x.toml", growing);
-    let told = bench.run(&["run", "x.toml", "--allow-debug", "--set", "verdict.phase=work"]).expect(0).out;
+    let output = bench.run(&["run", "x.toml", "--allow-debug", "--set", "verdict.phase=work"]).expect(0).out;
     let rows = bench.rows("x");
     let row = of(&rows, "work", "all")[0];
     assert_eq!(text(row, &c::WARM_UP_STEADY), "false");
     assert!(number(row, &c::WARM_UP_SECONDS) >= 1.0);
-    assert!(unwrapped(&told).contains(" did not become steady within its warm-up in 1 trial."), "{told}");
+    assert!(unwrapped(&output).contains(" did not become steady within its warm-up in 1 trial."), "{output}");
     assert!(row.get(&c::STEADY).is_empty(), "a quarter of a second is too short to tell");
 }
 
@@ -222,14 +222,14 @@ count = 1
 phase = "grow"
 "#;
     bench.write("x.toml", experiment);
-    let told = bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let output = bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("x");
     let (grow, flat) = (of(&rows, "grow", "all")[0], of(&rows, "flat", "all")[0]);
     assert_eq!(text(grow, &c::STEADY), "false");
     assert!(text(grow, &c::UNSTEADY).contains("runs of level 0"), "{}", text(grow, &c::UNSTEADY));
     let note =
-        unwrapped(&told).split_once("Not steady: in 1 of 1 trial of ").map(|(_, rest)| rest.to_owned());
-    assert!(note.is_some_and(|note| note.contains(" varied more than the SNIA rule allows.")), "{told}");
+        unwrapped(&output).split_once("Not steady: in 1 of 1 trial of ").map(|(_, rest)| rest.to_owned());
+    assert!(note.is_some_and(|note| note.contains(" varied more than the SNIA rule allows.")), "{output}");
     // A machine that is busy elsewhere may make the throughput of a second swing, but not the tree.
     assert!(!text(flat, &c::STEADY).is_empty() && !text(flat, &c::UNSTEADY).contains("level"));
 }
@@ -422,11 +422,11 @@ metric = "blocks_read"
     // A design that does not use up its budget is flagged.
     let sweep = "\"design.cache\" = [\"lru(shards=1)\", \"none\"]";
     bench.write("x.toml", experiment.replace("\"design.bloom.bits_per_key\" = [2, 16]", sweep));
-    let told = bench.ok(&["run", "x.toml"]);
+    let output = bench.ok(&["run", "x.toml"]);
     assert!(
-        unwrapped(&told)
+        unwrapped(&output)
             .contains("Unequal memory: \"none\" differs from lru(shards=1) by more than 5%, although"),
-        "{told}"
+        "{output}"
     );
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));
     for (from, to, expected) in [

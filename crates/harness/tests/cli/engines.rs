@@ -175,9 +175,9 @@ fn what_is_kept_has_no_path_of_the_machine_and_gives_the_same_tables() {
         make(&bench, name);
     }
     bench.write("page.md", page(&["writes", "reads"]));
-    let told = bench.run(&["engines", "runs", "--keep", "kept/peers", "--into", "page.md"]).expect(0);
-    assert_eq!(told.out, "Updated: page.md\n");
-    assert_eq!(told.err, "Copied: kept/peers/reads\nCopied: kept/peers/writes\n");
+    let output = bench.run(&["engines", "runs", "--keep", "kept/peers", "--into", "page.md"]).expect(0);
+    assert_eq!(output.out, "Updated: page.md\n");
+    assert_eq!(output.err, "Copied: kept/peers/reads\nCopied: kept/peers/writes\n");
     for name in ["writes", "reads"] {
         let kept = bench.read(&format!("kept/peers/{name}/manifest.json"));
         assert!(

@@ -110,16 +110,17 @@ fn shards_tell_how_even_they_are() {
                  \"sharded-btree(shards=2, weights=[1, 3])\"]";
     let rows = component("memtable", "entries = 16_000\noperations = 1000", sweep);
     let columns = [&c::SHARD_ENTRIES_MIN, &c::SHARD_ENTRIES_MAX, &c::SHARD_CV, &c::SHARD_CHI_SQUARE];
-    let told = |label: &str| columns.map(|column: &Metric| number(labelled(&rows, "insert", label), column));
+    let metrics_of =
+        |label: &str| columns.map(|column: &Metric| number(labelled(&rows, "insert", label), column));
     let btree = labelled(&rows, "insert", "btree");
     assert!(columns.iter().all(|column| btree.get(column).is_empty()));
-    let [fewest, most, cv, chi_square] = told("sharded-btree(shards=16, router=modulo)");
+    let [fewest, most, cv, chi_square] = metrics_of("sharded-btree(shards=16, router=modulo)");
     assert!(fewest > 800.0 && fewest < 1000.0 && most > 1000.0 && most < 1200.0, "{fewest} {most}");
     assert!((chi_square - 16_000.0 * cv * cv).abs() < 1e-6 * chi_square);
     assert!((3.0..45.0).contains(&chi_square), "{chi_square} at 15 degrees of freedom");
-    let [.., ring] = told("sharded-btree(shards=16, router=ring)");
+    let [.., ring] = metrics_of("sharded-btree(shards=16, router=ring)");
     assert!(ring > 1.0);
-    let [fewest, most, ..] = told("sharded-btree(shards=2, router=ring, weights=[1, 3])");
+    let [fewest, most, ..] = metrics_of("sharded-btree(shards=2, router=ring, weights=[1, 3])");
     assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
 }
 
@@ -157,7 +158,7 @@ fn a_codec_tells_what_memory_it_works_in() {
     assert!(working("zstd(level=1)") > 0.0 && working("zstd(level=19)") > 2.0 * working("zstd(level=1)"));
     assert!(
         labelled(&rows, "decompress", "lz4").get(&c::WORKING_BYTES).is_empty(),
-        "it is told of compression"
+        "only the row of compression has a value"
     );
 }
 

@@ -86,8 +86,8 @@ fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let absent = "{ kind = \"terarkdb\", library = \"/nowhere/libx.so\", label = \"terark\" }";
     bench.write("x.toml", over(&format!("[\"lsmbench\", \"{here}\", {absent}]")));
     let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
-    let told = "skipped: engine=terark: cannot find libx.so in /nowhere; build TerarkDB";
-    assert_eq!(unwrapped(&answer.err).matches(told).count(), 1, "{}", answer.err);
+    let warning = "skipped: engine=terark: cannot find libx.so in /nowhere; build TerarkDB";
+    assert_eq!(unwrapped(&answer.err).matches(warning).count(), 1, "{}", answer.err);
     assert!(answer.out.contains("Skipped: terark (not installed; "), "{}", answer.out);
     let manifest = bench.manifest("x");
     let labels: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();

@@ -78,9 +78,9 @@ fn lines_of_runs(bench: &Bench) -> usize {
 /// Resumes an interrupted run, and compares its results with the results of an uninterrupted run.
 fn goes_on_as_if_unbroken(bench: &Bench) {
     let done = (lines_of_runs(bench) - 1) / ROWS_PER_TRIAL;
-    let told = bench.run(&["run", "x.toml", "--resume", "--verbose"]).expect(0).err;
-    let again = told.lines().filter(|line| line.starts_with("  trial ")).count();
-    assert_eq!(again, TRIALS - done, "trials that were done are not done again:\n{told}");
+    let output = bench.run(&["run", "x.toml", "--resume", "--verbose"]).expect(0).err;
+    let again = output.lines().filter(|line| line.starts_with("  trial ")).count();
+    assert_eq!(again, TRIALS - done, "trials that were done are not done again:\n{output}");
     let rows = bench.rows("x");
     assert_eq!(groups(&rows).len(), TRIALS * ROWS_PER_TRIAL);
     assert!(groups(&rows).values().all(|count| *count == 1), "no trial stands there twice");

@@ -177,8 +177,8 @@ fn a_fixture_keeps_the_steps_that_change_files() {
     let kept = STEPS.split("[[phase]]\nname = \"reopen\"").next().unwrap();
     let trials = "[trials]\ncount = 2\nmode = \"counted\"\nfixture = \"compact\"\n";
     bench.write("x.toml", format!("{kept}{trials}"));
-    let told = bench.run(&["run", "x.toml"]).expect(0).err;
-    assert_eq!(told.matches("building fixture").count(), 1, "{told}");
+    let output = bench.run(&["run", "x.toml"]).expect(0).err;
+    assert_eq!(output.matches("building fixture").count(), 1, "{output}");
     let rows = bench.rows("x");
     assert!(of(&rows, "compact", "all").is_empty(), "the fixture is not measured");
     for row in of(&rows, "compacted", "all") {

@@ -309,9 +309,9 @@ fn earlier_results_are_moved_aside() {
     let bench = Bench::small();
     bench.ok(&["run", "small.toml"]);
     let first = bench.read("results/small/runs.csv");
-    let told = bench.run(&["run", "small.toml", "--seed", "7"]).expect(0).err;
+    let output = bench.run(&["run", "small.toml", "--seed", "7"]).expect(0).err;
     let folder =
-        told.lines().find_map(|line| line.strip_prefix("small: earlier results are now in ")).unwrap();
+        output.lines().find_map(|line| line.strip_prefix("small: earlier results are now in ")).unwrap();
     assert_eq!(bench.read(&format!("{folder}/runs.csv")), first);
     assert_ne!(bench.read("results/small/runs.csv"), first);
 }
@@ -336,13 +336,13 @@ fn paths_may_be_quoted_on_the_command_line() {
 #[test]
 fn what_swept_kinds_take_over_from_the_base_is_told() {
     let bench = Bench::new();
-    let told = "bloom: the base design sets bits_per_key = 12.0; swept variants with a parameter of this \
+    let note = "bloom: the base design sets bits_per_key = 12.0; swept variants with a parameter of this \
                 name use this value instead of their own default";
     let bits = "[design]\nbloom = { kind = \"blocked\", bits_per_key = 12 }";
     bench.write("x.toml", SMALL.replace("[design]", bits));
     let cells = described(&bench, &["x.toml"]);
-    assert_eq!(cells, ["0 none", "1 standard(bits_per_key=12)", "2 blocked(bits_per_key=12)", told]);
-    assert!(unwrapped(&bench.run(&["run", "x.toml"]).expect(0).err).contains(told));
+    assert_eq!(cells, ["0 none", "1 standard(bits_per_key=12)", "2 blocked(bits_per_key=12)", note]);
+    assert!(unwrapped(&bench.run(&["run", "x.toml"]).expect(0).err).contains(note));
     // If every kind has its own parameters, or none is changed, nothing is reported.
     for bits_per_key in [8, 10] {
         let standard = format!("standard(bits_per_key={bits_per_key})");
